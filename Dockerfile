@@ -1,0 +1,23 @@
+FROM node:24-bookworm-slim
+
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=3000 \
+    DATA_DIR=/data
+
+WORKDIR /app
+
+# The install scripts generate the database client, and need the schema for that.
+COPY package.json package-lock.json prisma.config.ts ./
+COPY prisma ./prisma
+RUN npm ci --omit=dev
+COPY src ./src
+
+# sandbox.json, when SANDBOX=true; the program itself stays read-only for the user who runs it.
+RUN install -d -o node -g node -m 700 /data
+VOLUME /data
+
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["node", "-e", "require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+CMD ["node", "src/start.js"]

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import type { Access, Privileges } from '../caller.ts'
+import type { Db, Transaction } from '../database/client.ts'
+import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
+import { StoreFailure } from '../failure.ts'
+import type { Figures } from '../throttle.ts'
+import { type AccessChange, changeAccess } from './changes.ts'
+import { columnsOf, figuresOf, throttleInput } from './figures.ts'
+import { namedObject, readInput, text } from './input.ts'
+import { generateKey, type Secrets } from './secrets.ts'
+
+export interface Application {
+  readonly id: number
+  readonly name: string
+  readonly publicKey: string
+  readonly privateKey: string
+  /** By service, in the registry's spelling; null: everything. */
+  readonly privileges: Privileges
+  /** The bucket in every store; null: the contract's figures. */
+  readonly throttle: Figures | null
+  readonly createdAt: Date
+}
+
+/** `{"Products": ["read", "write"], …}` for some of `services`; null: everything. */
+function privilegesInput(services: readonly string[]) {
+  return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
+    .transform((given): Privileges => given as Record<string, Access[]>)
+    .nullable()
+    .optional()
+}
+
+const allowed = 'must be a list of read and write'
+const accesses = z.array(z.enum(['read', 'write'], allowed), allowed).transform((given) => [...new Set(given)].sort())
+
+/** The body of `POST /admin/applications` (design.md, "Fixed names"). */
+function newApplication(services: readonly string[]) {
+  return namedObject({ Name: text(200), Privileges: privilegesInput(services), Throttle: throttleInput })
+}
+
+function changedApplication(services: readonly string[]) {
+  return namedObject({ Name: text(200).optional(), Privileges: privilegesInput(services), Throttle: throttleInput })
+}
+
+export interface RegisterApplication {
+  db: Db | Transaction
+  secrets: Secrets
+  now: () => Date
+  /** The services that privileges may name: the registry's. */
+  services: readonly string[]
+}
+
+/**
+ * Registers an application of the operator, with a new key pair. `input` has the names of `POST /admin/applications`:
+ * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's figures).
+ * Refuses input that does not fit (400).
+ */
+export async function registerApplication(
+  { db, secrets, now, services }: RegisterApplication,
+  input: unknown,
+): Promise<Application> {
+  const given = readInput(newApplication(services), input)
+  const privateKey = generateKey()
+  const row = await db.application.create({
+    data: {
+      name: given.Name,
+      publicKey: generateKey(),
+      privateKeyHash: secrets.lookup(privateKey),
+      privateKeySealed: secrets.seal(privateKey),
+      privileges: privilegesColumn(given.Privileges ?? null),
+      ...columnsOf(given.Throttle),
+      createdAt: now(),
+    },
+  })
+  return applicationOf(row, secrets)
+}
+
+function privilegesColumn(privileges: Privileges) {
+  return privileges === null ? Prisma.DbNull : (privileges as Prisma.InputJsonObject)
+}
+
+function applicationOf(row: ApplicationRow, secrets: Secrets): Application {
+  return {
+    id: row.id,
+    name: row.name,
+    publicKey: row.publicKey,
+    privateKey: secrets.open(row.privateKeySealed),
+    privileges: row.privileges as Privileges,
+    throttle: figuresOf(row),
+    createdAt: row.createdAt,
+  }
+}
+
+/** Applications by ascending id. */
+export async function listApplications(
+  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Application[]> {
+  const rows = await db.application.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+  return rows.map((row) => applicationOf(row, secrets))
+}
+
+export interface UpdateApplication extends AccessChange {
+  secrets: Secrets
+  services: readonly string[]
+}
+
+/**
+ * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
+ * privileges and figures count at once. Refuses input that does not fit (400), and an id that no application has (404).
+ */
+export async function updateApplication(
+  { db, secrets, services, authenticator }: UpdateApplication,
+  id: number,
+  input: unknown,
+): Promise<Application> {
+  const { Name, Privileges, Throttle } = readInput(changedApplication(services), input)
+  const data: Prisma.ApplicationUpdateManyMutationInput = {
+    ...(Name !== undefined && { name: Name }),
+    ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+    ...(Throttle !== undefined && columnsOf(Throttle)),
+  }
+  const [row] = await changeAccess({ db, authenticator }, () =>
+    db.application.updateManyAndReturn({ where: { id }, data }),
+  )
+  if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  return applicationOf(row, secrets)
+}

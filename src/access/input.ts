@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { StoreFailure } from '../failure.ts'
+
+const NAMES_SHOWN_MAX = 5
+const NAME_SHOWN_LENGTH_MAX = 50
+
+/** An object whose property names match without regard to case. Others are refused by name, and so is one given twice. */
+export function namedObject<S extends z.ZodRawShape>(shape: S) {
+  const names = Object.keys(shape)
+  const object = z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? unknownNames(issue.keys as string[], names) : 'must be an object',
+  })
+  return z.preprocess((value, context) => withNames(value, names, context), object)
+}
+
+function unknownNames(keys: string[], names: string[]): string {
+  const shown = keys.slice(0, NAMES_SHOWN_MAX).map((key) => key.slice(0, NAME_SHOWN_LENGTH_MAX))
+  const more = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : ''
+  return `has no property ${shown.join(', ')}${more}; allowed are ${names.join(', ')}`
+}
+
+function withNames(value: unknown, names: string[], context: z.core.$RefinementCtx): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const canonical = new Map(names.map((name) => [name.toLowerCase(), name]))
+  const named = new Map<string, unknown>()
+  for (const [given, member] of Object.entries(value)) {
+    const name = canonical.get(given.toLowerCase()) ?? given
+    if (named.has(name)) context.addIssue({ code: 'custom', path: [name], message: 'is given twice' })
+    named.set(name, member)
+  }
+  return Object.fromEntries(named)
+}
+
+/** One line of text, without blanks around it. */
+export function text(lengthMax: number) {
+  const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
+  return z
+    .string(allowed)
+    .trim()
+    .min(1, allowed)
+    .max(lengthMax, allowed)
+    .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), allowed)
+}
+
+/** What `schema` makes of `input`; a 400 that names every fault, and one's field, when it does not fit. `whole` names the input itself. */
+export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole = 'The body'): z.output<S> {
+  const parsed = schema.safeParse(input, { reportInput: true })
+  if (parsed.success) return parsed.data
+  // A mistyped name is said before the missing one that it causes.
+  const issues = parsed.error.issues.toSorted((one, other) => rank(one) - rank(other))
+  const faults = new Map<string, string>()
+  for (const issue of issues) {
+    const place = issue.path.join('.') || whole
+    if (!faults.has(place)) faults.set(place, fault(place, issue))
+  }
+  throw new StoreFailure('bad-request', [...faults.values()].join('; '), { field: fieldOf(issues[0]) })
+}
+
+function rank({ code }: z.core.$ZodIssue): number {
+  return code === 'unrecognized_keys' ? 0 : 1
+}
+
+function fault(place: string, issue: z.core.$ZodIssue): string {
+  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  return `${place} ${missing ? `is missing and ${issue.message}` : issue.message}`
+}
+
+function fieldOf(issue: z.core.$ZodIssue | undefined): string {
+  const names = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? [])
+  return names.join('.').slice(0, NAME_SHOWN_LENGTH_MAX)
+}

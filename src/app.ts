@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import type { Logger } from 'pino'
+import { sameSecret } from './access/secrets.ts'
+import type { Caller } from './caller.ts'
+import type { Config } from './config.ts'
+import type { Db } from './database/client.ts'
+import { StoreFailure } from './failure.ts'
+import { createReadiness } from './health.ts'
+import { isLoopback } from './loopback.ts'
+import type { Metrics } from './metrics.ts'
+import { resultItem } from './result-item.ts'
+
+/** What the parts are made of; each part declares in an interface of its own which of these it needs. */
+export interface Services {
+  readonly config: Config
+  /** For a store that names none. */
+  readonly defaultTimeZone: string
+  readonly operatorKey: string
+  readonly db: Db
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly now: () => Date
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the part that authenticates; the log and the figures name it. */
+    caller: Caller | null
+  }
+  interface FastifyContextConfig {
+    /** The body is read as a stream, of any length and at any pace. */
+    streamed?: boolean
+  }
+  interface FastifyInstance {
+    /** Resolves as soon as no request is in hand. */
+    drained(): Promise<void>
+  }
+}
+
+/** A hundred full products fit (rest-protocol 5.2). */
+const BODY_LIMIT_BYTES = 10 * 1024 * 1024
+/** How long a sender may take over a body, `streamed` routes aside. */
+const BODY_TIMEOUT_MS = 60_000
+/** A connection on which nothing moves is closed. */
+const CONNECTION_TIMEOUT_MS = 120_000
+const PARAM_LENGTH_MAX = 2_048
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
+
+/** The whole application over `services`. It never listens, and never reads the environment. */
+export function buildApp(services: Services): FastifyInstance {
+  const { config } = services
+  const app: FastifyInstance = Fastify({
+    loggerInstance: services.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: ({ headers }) => requestId(headers['x-request-id']),
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    https: config.tls,
+    bodyLimit: BODY_LIMIT_BYTES,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    // While stopping, what still comes on open connections is answered, and the connection closed after it.
+    return503OnClosing: false,
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: answerUnreadable,
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: PARAM_LENGTH_MAX,
+    },
+  })
+  app.decorateRequest('caller', null)
+  identifyRequests(app)
+  countRequests(app, services.metrics)
+  logRequests(app)
+  limitBodyTime(app)
+  answerErrors(app)
+  app.register(async (scope) => addOperatorRoutes(scope, services))
+  return app
+}
+
+/** A caller's own id is taken when it is short and plain, so that it cannot break the log. */
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+function identifyRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+}
+
+function countRequests(app: FastifyInstance, { requestSeconds, requestsInHand }: Metrics): void {
+  let inHand = 0
+  let waiting: (() => void)[] = []
+  app.decorate('drained', () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (inHand === 0) resolve()
+    else waiting.push(resolve)
+    return promise
+  })
+  app.addHook('onRequest', (_request, reply, done) => {
+    requestsInHand.set(++inHand)
+    reply.raw.once('close', () => {
+      requestsInHand.set(--inHand)
+      if (inHand > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    })
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const labels = { method: request.method, route: routeOf(request), status: reply.statusCode }
+    requestSeconds.observe(labels, reply.elapsedTime / 1_000)
+    done()
+  })
+}
+
+/** The pattern, which is one of few; an address that fits none must not become a label of its own. */
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unmatched'
+}
+
+/** One line per request. Of the address the path alone: query strings hold e-mail addresses and tokens. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    request.log.info({ ...lineOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    done()
+  })
+  app.addHook('onRequestAbort', (request, done) => {
+    request.log.info(lineOf(request), 'request aborted by the client')
+    done()
+  })
+}
+
+function lineOf(request: FastifyRequest) {
+  const { caller } = request
+  return {
+    method: request.method,
+    path: request.url.split('?', 1)[0],
+    route: routeOf(request),
+    ip: request.ip,
+    ...(caller && { storeId: caller.store.id }),
+    ...(caller?.application && { applicationId: caller.application.id }),
+  }
+}
+
+/**
+ * Node's requestTimeout is one figure for all routes, and an import may take an hour; so each other body has a timer,
+ * lest slow senders hold connections and memory without end.
+ */
+function limitBodyTime(app: FastifyInstance): void {
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const { headers, raw, routeOptions } = request
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+    if (hasBody && !routeOptions.config.streamed) {
+      const timer = setTimeout(() => {
+        reply.code(408).header('connection', 'close').send(errorBody(408, 'The body was not sent in time'))
+      }, BODY_TIMEOUT_MS)
+      raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+/** For everything outside the protocol folders, which answer in forms of their own. */
+function answerErrors(app: FastifyInstance): void {
+  app.setNotFoundHandler((_request, reply) => {
+    reply.code(404).send(errorBody(404, 'No such address'))
+  })
+  app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
+    if (error instanceof StoreFailure) {
+      if (error.logDetail) request.log.info({ detail: error.logDetail }, error.message)
+      return reply.code(error.status).send(errorBody(error.status, error.message, error.field))
+    }
+    const { statusCode = 500 } = error
+    if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(errorBody(statusCode, error.message))
+    request.log.error({ err: error }, 'request failed')
+    return reply.code(500).send(errorBody(500, 'Internal server error'))
+  })
+}
+
+function errorBody(status: number, message: string, field = '') {
+  return [resultItem('Error', field, status, message)]
+}
+
+/** An address whose percent-encoding is broken, or of which a segment is too long; no hook has run for it. */
+function answerUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const status = error.statusCode ?? 400
+  const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
+  request.log.info({ method: request.method, status }, 'request')
+  reply.header('x-request-id', request.id).code(status).send(errorBody(status, message))
+}
+
+/** What is not HTTP, too large, or too slow, before there is a request. */
+function answerUnreadable(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, reason] = unreadable[error.code ?? ''] ?? [400, 'Bad Request']
+  const id = randomUUID()
+  this.log.info({ reqId: id, status, code: error.code }, 'request')
+  const body = JSON.stringify(errorBody(status, reason))
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const unreadable: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
+}
+
+function addOperatorRoutes(app: FastifyInstance, { db, metrics, operatorKey }: Services): void {
+  let isStopping = false
+  app.addHook('preClose', async () => {
+    isStopping = true
+  })
+  app.get('/healthz', async () => ({ status: 'alive' }))
+
+  const readiness = createReadiness(db)
+  app.get('/readyz', async (_request, reply) => {
+    const reason = isStopping ? 'the server is stopping' : await readiness()
+    if (reason === null) return { status: 'ready' }
+    reply.code(503).header('retry-after', '1')
+    return { status: 'unavailable', reason }
+  })
+
+  app.get('/metrics', async (request, reply) => {
+    if (!isDirectFromHere(request) && !hasBearer(request, operatorKey)) {
+      reply.header('www-authenticate', 'Bearer')
+      throw new StoreFailure('unauthorized', 'Send Authorization: Bearer with the operator key')
+    }
+    reply.type(metrics.registry.contentType)
+    return metrics.registry.metrics()
+  })
+}
+
+/** From this machine, and not on behalf of another: a proxy here also connects from loopback, but says for whom. */
+function isDirectFromHere({ headers, socket }: FastifyRequest): boolean {
+  const isForwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined)
+  return !isForwarded && isLoopback(socket.remoteAddress ?? '')
+}
+
+function hasBearer({ headers }: FastifyRequest, key: string): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  return given !== undefined && sameSecret(given, key)
+}

@@ -1,0 +1,30 @@
+import type { Db, Transaction } from './database/client.ts'
+
+export type Access = 'read' | 'write'
+
+/** Per service what an application may do; null: everything. */
+export type Privileges = Readonly<Record<string, readonly Access[]>> | null
+
+/** What the operations need to know of the store that they work for. */
+export interface CallerStore {
+  readonly id: number
+  readonly name: string
+  /** With scheme, without a trailing slash. */
+  readonly secureUrl: string
+  readonly currency: string
+  /** IANA name, such as America/New_York; the zone of all its wire dates. */
+  readonly timeZone: string
+}
+
+/** On whose behalf an operation runs. Every statement carries `store.id`. */
+export interface Caller {
+  readonly store: CallerStore
+  /** Null: the operator, or the platform itself. */
+  readonly application: { readonly id: number; readonly name: string } | null
+  readonly privileges: Privileges
+  /** Recorded as the last editor (`UserID`); at most 50 characters. */
+  readonly actor: string
+  /** The client, or the transaction in which the operation takes part. */
+  readonly db: Db | Transaction
+  readonly now: () => Date
+}

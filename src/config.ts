@@ -1,0 +1,289 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { IANAZone } from 'luxon'
+import { z } from 'zod'
+import { isLoopback } from './loopback.ts'
+import { StartupError } from './startup-error.ts'
+
+/** Both in PEM form. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface Config {
+  readonly host: string
+  /** 0: any free port, chosen at start. */
+  readonly port: number
+  /** Base of all addresses that are handed out, without a trailing slash. */
+  readonly publicUrl: string
+  /** Null: plain http, behind a proxy or on this machine alone. */
+  readonly tls: TlsFiles | null
+  /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
+  readonly trustProxy: readonly string[]
+  /** Null: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | null
+  /** Absolute. */
+  readonly dataDir: string
+  /** Null, with the embedded database alone: generated into `dataDir`. */
+  readonly secretKey: string | null
+  /** Null, with the embedded database alone: generated into `dataDir`. */
+  readonly operatorKey: string | null
+  readonly sandbox: boolean
+  /** Each begins with a slash and ends without one; the first is canonical. */
+  readonly restPrefixes: readonly string[]
+  /** IANA name: the zone of a new store that names none. */
+  readonly timeZone: string
+  readonly logLevel: string
+}
+
+const SECRET_KEY_LENGTH_MIN = 32
+const OPERATOR_KEY_LENGTH_MIN = 16
+
+/** First segments that the server itself uses. */
+const OWN_ADDRESSES = [
+  'account',
+  'admin',
+  'developers',
+  'docs',
+  'healthz',
+  'metrics',
+  'oauth',
+  'openapi.json',
+  'readyz',
+] as const
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** Faults of the keys are told without their values, which are secret. */
+const Settings = z.object({
+  HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:%_-]+$/, { error: shown('is not an address', 'an IP address or host name of this machine') })
+    .default('127.0.0.1'),
+  PORT: z
+    .string()
+    .refine(isPort, { error: shown('is not a port', 'a whole number from 0 to 65535') })
+    .default('3000'),
+  PUBLIC_URL: z
+    .string()
+    .refine(isBaseAddress, {
+      error: shown('is not a base address', 'such as https://api.shop.example, without user, query or fragment'),
+    })
+    .optional(),
+  TLS_CERT_FILE: z.string().optional(),
+  TLS_KEY_FILE: z.string().optional(),
+  TRUST_PROXY: commaList(
+    isAddressBlock,
+    'is not an IP address or CIDR block',
+    'such as 10.0.0.5, 10.1.0.0/16',
+  ).optional(),
+  DATABASE_URL: z
+    .string()
+    .refine(isDatabaseAddress, {
+      error:
+        'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
+    })
+    .optional(),
+  DATA_DIR: z.string().default('.data'),
+  SECRET_KEY: z
+    .string()
+    .min(SECRET_KEY_LENGTH_MIN, {
+      error: `is too short; allowed: at least ${SECRET_KEY_LENGTH_MIN} characters, such as \`openssl rand -hex 32\` prints`,
+    })
+    .optional(),
+  OPERATOR_KEY: z
+    .string()
+    .regex(new RegExp(`^[!-~]{${OPERATOR_KEY_LENGTH_MIN},}$`), {
+      error: `does not do; allowed: at least ${OPERATOR_KEY_LENGTH_MIN} visible ASCII characters without blanks, such as \`openssl rand -hex 32\` prints`,
+    })
+    .optional(),
+  SANDBOX: z.stringbool({ error: shown('is neither yes nor no', 'true, false') }).optional(),
+  REST_PREFIXES: commaList(
+    isPrefix,
+    'is not a path to serve',
+    `such as /StoreWebAPI, outside ${OWN_ADDRESSES.map((name) => `/${name}`).join(', ')}`,
+  )
+    .refine(
+      (prefixes) =>
+        new Set(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())).size === prefixes.length,
+      {
+        error: 'names a path twice (upper and lower case do not differ)',
+      },
+    )
+    .default(['/StoreWebAPI']),
+  TIME_ZONE: z
+    .string()
+    .refine((name) => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name), {
+      error: shown('is not a time zone', 'an IANA name, such as America/New_York'),
+    })
+    .default('America/New_York'),
+  LOG_LEVEL: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(LOG_LEVELS, { error: shown('is not a level', LOG_LEVELS.join(', ')) }))
+    .default('info'),
+})
+
+/**
+ * Checks the environment once; whatever is wrong is reported together, one line per fault, as a StartupError.
+ * A setting that is empty counts as not given. The only function that knows the names of the settings.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const given: Given = Object.fromEntries(
+    Object.keys(Settings.shape).flatMap((name) => {
+      const value = environment[name]?.trim()
+      return value ? [[name, value]] : []
+    }),
+  )
+  const parsed = Settings.safeParse(given)
+  const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])} ${issue.message}`)
+  const tls = readTls(given, faults)
+  faults.push(...faultsBetween(given))
+  if (!parsed.success || faults.length > 0) throw wrongSettings(faults)
+  const settings = parsed.data
+  return Object.freeze({
+    host: settings.HOST,
+    port: Number(settings.PORT),
+    publicUrl: withoutTrailingSlash(publicUrlOf(given)),
+    tls,
+    trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
+    databaseUrl: settings.DATABASE_URL ?? null,
+    dataDir: resolve(settings.DATA_DIR),
+    secretKey: settings.SECRET_KEY ?? null,
+    operatorKey: settings.OPERATOR_KEY ?? null,
+    sandbox: settings.SANDBOX ?? settings.DATABASE_URL === undefined,
+    restPrefixes: Object.freeze(settings.REST_PREFIXES.map(withoutTrailingSlash)),
+    timeZone: settings.TIME_ZONE,
+    logLevel: settings.LOG_LEVEL,
+  })
+}
+
+type Given = Partial<Record<keyof typeof Settings.shape, string>>
+
+function wrongSettings(faults: readonly string[]): StartupError {
+  const [first, ...others] = new Set(faults)
+  if (others.length === 0) return new StartupError(`Wrong setting: ${first}`)
+  const lines = [first, ...others].map((fault) => `  ${fault}`)
+  return new StartupError(`Wrong settings; correct these environment variables and start again:\n${lines.join('\n')}`)
+}
+
+/** The pair, when both files are given and fit; each fault is added to `faults`. */
+function readTls({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Given, faults: string[]): TlsFiles | null {
+  if (!certFile && !keyFile) return null
+  const cert = readPem('TLS_CERT_FILE', certFile, faults)
+  const key = readPem('TLS_KEY_FILE', keyFile, faults)
+  if (cert === null || key === null) return null
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    const reason = (error as Error).message
+    faults.push(
+      `TLS_CERT_FILE and TLS_KEY_FILE do not go together (${reason}); allowed: a certificate and its key as PEM`,
+    )
+  }
+  return Object.freeze({ cert, key })
+}
+
+function readPem(setting: string, file: string | undefined, faults: string[]): string | null {
+  if (file === undefined) {
+    faults.push(`${setting} is missing; allowed: both TLS_CERT_FILE and TLS_KEY_FILE, or neither`)
+    return null
+  }
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    faults.push(
+      `${setting} ${JSON.stringify(file)} cannot be read (${code}); allowed: a PEM file that the server may read`,
+    )
+    return null
+  }
+}
+
+/** What single settings cannot tell. Silent about values that are faults by themselves. */
+function faultsBetween(given: Given): string[] {
+  const faults: string[] = []
+  if (given.DATABASE_URL && !given.SECRET_KEY) {
+    faults.push('SECRET_KEY is missing; it is required with DATABASE_URL, and must stay the same for that database')
+  }
+  if (given.DATABASE_URL && !given.OPERATOR_KEY) {
+    faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
+  }
+  const publicUrl = publicUrlOf(given)
+  if (isBaseAddress(publicUrl) && new URL(publicUrl).protocol === 'http:') {
+    const host = given.HOST ?? '127.0.0.1'
+    if (given.TLS_CERT_FILE || given.TLS_KEY_FILE) {
+      faults.push(`PUBLIC_URL ${JSON.stringify(publicUrl)} does not fit TLS_CERT_FILE; allowed: an https address`)
+    } else if (!isLoopbackHost(host)) {
+      faults.push(
+        `HOST ${JSON.stringify(host)} is reachable from other machines while PUBLIC_URL is plain http; allowed: HOST 127.0.0.1, ::1 or localhost, or a PUBLIC_URL that begins with https://`,
+      )
+    }
+  }
+  return faults
+}
+
+function publicUrlOf(given: Given): string {
+  const scheme = given.TLS_CERT_FILE || given.TLS_KEY_FILE ? 'https' : 'http'
+  return given.PUBLIC_URL ?? `${scheme}://localhost:${given.PORT ?? 3000}`
+}
+
+function withoutTrailingSlash(text: string): string {
+  return text.replace(/\/+$/, '')
+}
+
+/** Not for secrets: the value stands in the message. */
+function shown(problem: string, allowed: string): (issue: { input?: unknown }) => string {
+  return ({ input }) => `${JSON.stringify(withoutPassword(String(input)))} ${problem}; allowed: ${allowed}`
+}
+
+/** An address with credentials may have been put into the wrong setting. */
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/.*@/, '//…@')
+}
+
+function commaList(isAllowed: (item: string) => boolean, problem: string, allowed: string) {
+  return z
+    .string()
+    .transform((text) => text.split(',').flatMap((item) => item.trim() || []))
+    .superRefine((items, context) => {
+      const wrong = items.length > 0 ? items.filter((item) => !isAllowed(item)) : ['']
+      for (const item of wrong) {
+        context.addIssue({ code: 'custom', message: shown(problem, `a comma list, ${allowed}`)({ input: item }) })
+      }
+    })
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+}
+
+function isBaseAddress(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !`${url.username}${url.password}${url.search}${url.hash}`
+}
+
+function isDatabaseAddress(text: string): boolean {
+  return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')
+}
+
+function isAddressBlock(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+function isPrefix(text: string): boolean {
+  if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(text)) return false
+  const first = text.split('/')[1]?.toLowerCase()
+  return !OWN_ADDRESSES.some((name) => name === first)
+}
+
+function isLoopbackHost(host: string): boolean {
+  if (isIP(host) === 0) return host.toLowerCase() === 'localhost'
+  return isLoopback(host)
+}

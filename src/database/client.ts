@@ -1,0 +1,74 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import { type Prisma, PrismaClient } from './generated/client.ts'
+
+export type Db = PrismaClient
+export type Transaction = Prisma.TransactionClient
+
+/** Connections of one process: more gain nothing on a small machine and worsen the slowest answers. */
+const POOL_MAX = 10
+/** How many statements are kept prepared on each connection. */
+const STATEMENTS_MAX = 500
+
+export interface ConnectOptions {
+  poolMax?: number
+}
+
+/** A client on `url` (postgresql://…). It connects at the first statement; `$disconnect()` ends it. */
+export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}): Db {
+  const names = new Map<string, string>()
+  const adapter = new PrismaPg(
+    { connectionString: url, max: poolMax, connectionTimeoutMillis: 10_000 },
+    { statementNameGenerator: ({ sql }) => statementName(names, sql) },
+  )
+  return new PrismaClient({ adapter, errorFormat: 'minimal' })
+}
+
+/** Prepared statements are named by their text; past the bound, texts run unprepared, so that generated ones cannot fill the server. */
+function statementName(names: Map<string, string>, sql: string): string {
+  const known = names.get(sql)
+  if (known !== undefined) return known
+  const name = names.size < STATEMENTS_MAX ? `s${names.size}` : ''
+  if (name !== '') names.set(sql, name)
+  return name
+}
+
+/** How often a transaction that lost a deadlock or a serialization race is tried in all. */
+const ATTEMPTS_MAX = 5
+
+/**
+ * Runs `work` in one transaction (READ COMMITTED); inside a transaction it takes part in that one.
+ * A transaction that PostgreSQL ended for a deadlock is run again, so `work` must have no effect besides the database.
+ */
+export async function inTransaction<T>(db: Db | Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  if (!('$transaction' in db)) return work(db)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.$transaction(work, { maxWait: 10_000, timeout: 60_000 })
+    } catch (error) {
+      if (attempt >= ATTEMPTS_MAX || !isRetryable(error)) throw error
+    }
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  const code = databaseError(error)?.code
+  return code === '40P01' || code === '40001' || (error as { code?: unknown })?.code === 'P2034'
+}
+
+export interface DatabaseError {
+  /** SQLSTATE, such as 23505. */
+  code: string
+  /** The violated constraint or index, where there is one. */
+  constraint: string | undefined
+  message: string
+}
+
+/** What PostgreSQL itself said, out of the error that Prisma wrapped it in; null when the error is another. */
+export function databaseError(error: unknown): DatabaseError | null {
+  const cause = (error as { meta?: { driverAdapterError?: { cause?: Record<string, unknown> } } })?.meta
+    ?.driverAdapterError?.cause
+  const code = cause?.originalCode ?? cause?.code
+  if (!cause || typeof code !== 'string') return null
+  const message = String(cause.originalMessage ?? cause.message ?? '')
+  return { code, constraint: /constraint "([^"]+)"/.exec(message)?.[1], message }
+}

@@ -1,0 +1,130 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { StartupError } from '../startup-error.ts'
+
+const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+
+/** Any number: the lock that lets one process at a time migrate a database. */
+const MIGRATION_LOCK = 7_420_311
+
+/** Foreign keys that clear one column alone came with this version. */
+const SERVER_VERSION_MIN = 15
+
+/**
+ * Brings the database to the newest schema and returns the names of the migrations that were applied.
+ * Each migration and its entry in Prisma's own table are one transaction: a process that is killed leaves the schema
+ * before or after it, never between, and `prisma migrate deploy` can go on with the same folder and database.
+ * Processes that start at once wait for one another. Throws `StartupError` when the database cannot be used.
+ */
+export async function migrate(url: string): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await refuseOldServer(client)
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+    return await applyMissing(client)
+  } catch (error) {
+    throw asStartupError(error, url)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS "version"`,
+  )
+  const version = rows[0]?.version ?? 0
+  if (version < SERVER_VERSION_MIN) {
+    throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
+  }
+}
+
+interface Applied {
+  migration_name: string
+  finished_at: Date | null
+}
+
+async function applyMissing(client: pg.Client): Promise<string[]> {
+  await client.query(prismaTable)
+  const { rows } = await client.query<Applied>(
+    'SELECT "migration_name", "finished_at" FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL',
+  )
+  const known = migrationNames()
+  refuseStrangeHistory(rows, known)
+  const applied = new Set(rows.map((row) => row.migration_name))
+  const missing = known.filter((name) => !applied.has(name))
+  for (const name of missing) await applyOne(client, name)
+  return missing
+}
+
+function refuseStrangeHistory(applied: readonly Applied[], known: readonly string[]): void {
+  for (const { migration_name: name, finished_at } of applied) {
+    if (finished_at === null) {
+      throw new StartupError(
+        `Migration ${name} was begun by another tool and not finished: see "prisma migrate resolve".`,
+      )
+    }
+    if (!known.includes(name)) {
+      throw new StartupError(
+        `The database has migration ${name}, which this version does not know: start the newer version.`,
+      )
+    }
+  }
+}
+
+async function applyOne(client: pg.Client, name: string): Promise<void> {
+  const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
+  try {
+    await client.query('BEGIN')
+    await client.query(sql)
+    await client.query(
+      `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "started_at", "finished_at", "applied_steps_count")
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), createHash('sha256').update(sql).digest('hex'), name],
+    )
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw new StartupError(`Migration ${name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`)
+  }
+}
+
+function migrationNames(): string[] {
+  return readdirSync(migrationsFolder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+}
+
+/** The table in which Prisma keeps what was applied, as its own engine makes it. */
+const prismaTable = `
+  CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+    "id"                  VARCHAR(36) PRIMARY KEY NOT NULL,
+    "checksum"            VARCHAR(64) NOT NULL,
+    "finished_at"         TIMESTAMPTZ,
+    "migration_name"      VARCHAR(255) NOT NULL,
+    "logs"                TEXT,
+    "rolled_back_at"      TIMESTAMPTZ,
+    "started_at"          TIMESTAMPTZ NOT NULL DEFAULT now(),
+    "applied_steps_count" INTEGER NOT NULL DEFAULT 0
+  )`
+
+function asStartupError(error: unknown, url: string): StartupError {
+  if (error instanceof StartupError) return error
+  const { hostname, port, pathname } = new URL(url)
+  const where = `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`
+  return new StartupError(
+    `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
+  )
+}
+
+/** The first line of what was said; a refused connection to several addresses says nothing of its own. */
+function reasonOf(error: unknown): string {
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  const message = first instanceof Error ? first.message : String(first)
+  return message.split('\n', 1)[0]?.trim().replace(/\.$/, '') || 'no reason was given'
+}

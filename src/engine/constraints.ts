@@ -1,0 +1,46 @@
+import { databaseError } from '../database/client.ts'
+import { StoreFailure } from '../failure.ts'
+import type { Resource } from './define.ts'
+import type { FieldSet } from './fields.ts'
+
+/**
+ * The refusal that a violated constraint means, or null for any other error.
+ * Constraints are named `{table}_{column}_key` and `{table}_storeId_{column}_fkey`; the column leads to the wire field.
+ */
+export function refusalOf(error: unknown, resource: Resource): StoreFailure | null {
+  const found = databaseError(error)
+  if (found?.constraint === undefined) return null
+  const [, table, column, kind] = /^([A-Za-z]+)_(?:storeId_)?(\w+)_(fkey|key)$/.exec(found.constraint) ?? []
+  if (table === undefined || column === undefined) return null
+  if (kind === 'key') {
+    const field = fieldOf(resource, table, column)
+    return new StoreFailure('bad-request', `${field} is already used by another ${resource.typeName}`, { field })
+  }
+  // A key that is still referred to names the referring table; one that does not exist, the table being written.
+  if (/still referenced/.test(found.message) || /update or delete on table/.test(found.message)) {
+    const message = `This ${resource.typeName} cannot be deleted: ${table} records refer to it`
+    return new StoreFailure('bad-request', message, { field: resource.resultKey })
+  }
+  const field = fieldOf(resource, table, column)
+  return new StoreFailure('bad-request', `${field} refers to a record that does not exist`, { field })
+}
+
+function fieldOf(resource: Resource, table: string, column: string): string {
+  if (table === resource.table) return pathOf(resource.fields, column) ?? column
+  for (const [name, field] of resource.fields.entries) {
+    if (field.kind !== 'list' || field.rows?.table !== table) continue
+    const member = pathOf(field.fields, column)
+    if (member !== undefined) return `${name}.${member}`
+  }
+  return column
+}
+
+function pathOf(fields: FieldSet, column: string): string | undefined {
+  for (const [name, field] of fields.entries) {
+    if (field.kind === 'object') {
+      const inner = pathOf(field.fields, column)
+      if (inner !== undefined) return `${name}.${inner}`
+    } else if (field.kind !== 'list' && field.column === column) return name
+  }
+  return undefined
+}

@@ -1,0 +1,190 @@
+import type { Access } from '../caller.ts'
+import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import type { Filters } from './filters.ts'
+import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
+import type { Change } from './write.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+export interface Definition {
+  /** Name in the address, such as `Products`; also the name of its privilege unless `privilege` says another. */
+  service: string
+  aliases?: readonly string[]
+  privilege?: string
+  /** The record's name in XML. */
+  typeName: string
+  /** The identifier's name in addresses and queries, such as `catalogid`. */
+  idParam: string
+  /** Path of the identifier's field, such as `SKUInfo.CatalogID`. */
+  idField: string
+  table: string
+  methods: readonly Method[]
+  /** Most records of one list (contract §8). */
+  maxRecords: number
+  fields: Fields
+  /** What export and import carry besides the wire record. */
+  privateFields?: Fields
+  /** Columns that neither of them shows, with their value in a new row. */
+  hidden?: Readonly<Record<string, Scalar | null>>
+  filters?: Filters
+  /** A text column by which PUT lists find a record that carries no identifier. */
+  alternateKey?: string
+  subResources?: Readonly<Record<string, SubResource>>
+  /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
+  settle?: (change: Change) => Promise<void>
+}
+
+/** A list inside the record, under an address of its own: `/Products/12/Features`. */
+export interface NestedSubResource {
+  kind: 'nested'
+  list: string
+  methods: readonly Method[]
+  idParam: string
+  /** Key of the result items; where it is not the item's own key. */
+  resultKey?: string
+}
+
+/** An object inside the record, listed for one or all records: `/Products/skuinfo`. */
+export interface ProjectedSubResource {
+  kind: 'projected'
+  object: string
+  filters: Filters
+}
+
+/** Records of another service that belong to the record: `/Manufacturers/3/Products`. */
+export interface RelatedSubResource {
+  kind: 'related'
+  /** A function, since definitions refer to one another. */
+  resource: () => Resource
+  /** SQL over `t`, the other record; `?` is the id of this one. */
+  where: string
+}
+
+export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource
+
+export interface Resource {
+  readonly service: string
+  readonly names: readonly string[]
+  readonly privilege: string
+  readonly typeName: string
+  readonly idParam: string
+  readonly resultKey: string
+  readonly table: string
+  readonly methods: readonly Method[]
+  readonly maxRecords: number
+  readonly fields: FieldSet
+  readonly privateFields: FieldSet
+  /** Both: what a row stores. */
+  readonly storedFields: FieldSet
+  readonly hidden: Readonly<Record<string, Scalar | null>>
+  readonly filters: Filters
+  readonly alternateKey: string | undefined
+  readonly subResources: Readonly<Record<string, SubResource>>
+  readonly settle: ((change: Change) => Promise<void>) | undefined
+  readonly reader: Reader
+  /** Reads `privateFields`. */
+  readonly privateReader: Reader
+  /** Reads one of the objects of a projected sub-resource, by its name. */
+  readonly projections: ReadonlyMap<string, Reader>
+  /** Every column of the record's row that an update may write. */
+  readonly columns: readonly string[]
+  /** Whether the row has a `details` document. */
+  readonly hasDetails: boolean
+}
+
+/** Checks a definition and compiles it. Throws at start-up for what can only be a mistake in the definition. */
+export function defineResource(definition: Definition): Resource {
+  const { service, aliases = [], subResources = {}, hidden = {} } = definition
+  const fields = fieldSet(definition.fields)
+  const privateFields = fieldSet(definition.privateFields ?? {})
+  const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
+  const resultKey = keyNameAt(service, fields, definition.idField)
+  for (const sub of Object.values(subResources)) checkSubResource(service, fields, sub)
+  for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
+  const columns = new Set([...columnsOf(storedFields), ...Object.keys(hidden)])
+  columns.delete('id')
+  const hasDetails = hasDocumentMember(storedFields)
+  if (hasDetails) columns.add('details')
+  return {
+    service,
+    names: [service, ...aliases],
+    privilege: definition.privilege ?? service,
+    typeName: definition.typeName,
+    idParam: definition.idParam,
+    resultKey,
+    table: definition.table,
+    methods: definition.methods,
+    maxRecords: definition.maxRecords,
+    fields,
+    privateFields,
+    storedFields,
+    hidden,
+    filters: definition.filters ?? {},
+    alternateKey: definition.alternateKey,
+    subResources,
+    settle: definition.settle,
+    reader: compileReader(fields),
+    privateReader: compileReader(privateFields),
+    projections: projectionsOf(fields, subResources),
+    columns: [...columns],
+    hasDetails,
+  }
+}
+
+/** What a method asks of the caller's privileges (contract §7). */
+export function accessOf(method: Method): Access {
+  return method === 'GET' ? 'read' : 'write'
+}
+
+function keyNameAt(service: string, fields: FieldSet, path: string): string {
+  let set = fields
+  let field: Field | undefined
+  const names = path.split('.')
+  for (const name of names) {
+    field = set.get(name)
+    if (field?.kind === 'object') set = field.fields
+  }
+  if (field === undefined || field.kind === 'object' || field.kind === 'list' || field.column !== 'id') {
+    throw new Error(`${service}: ${path} is not a field of the column "id"`)
+  }
+  return names.at(-1) as string
+}
+
+function checkList(path: string, field: ListField): void {
+  if (field.rows !== undefined) {
+    keyColumn(field)
+    return
+  }
+  for (const [name, member] of field.fields.entries) {
+    if (member.kind !== 'list' && member.kind !== 'object' && (member.column !== undefined || member.kind === 'date')) {
+      throw new Error(`${path}.${name}: an item of a document list has neither columns nor dates`)
+    }
+  }
+}
+
+function checkSubResource(service: string, fields: FieldSet, sub: SubResource): void {
+  if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list') {
+    throw new Error(`${service}: no list ${sub.list}`)
+  }
+  if (sub.kind === 'projected' && fields.get(sub.object)?.kind !== 'object') {
+    throw new Error(`${service}: no object ${sub.object}`)
+  }
+}
+
+function columnsOf(fields: FieldSet): string[] {
+  return fields.entries.flatMap(([, field]) => {
+    if (field.kind === 'object') return columnsOf(field.fields)
+    if (field.kind === 'list' || field.column === undefined) return []
+    return [field.column]
+  })
+}
+
+function projectionsOf(fields: FieldSet, subResources: Readonly<Record<string, SubResource>>): Map<string, Reader> {
+  const readers = new Map<string, Reader>()
+  for (const sub of Object.values(subResources)) {
+    if (sub.kind !== 'projected') continue
+    const field = fields.get(sub.object)
+    if (field?.kind === 'object') readers.set(sub.object, compileReader(field.fields))
+  }
+  return readers
+}

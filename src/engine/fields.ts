@@ -1,0 +1,234 @@
+import { z } from 'zod'
+
+/**
+ * Who may give and see a field:
+ * `rw` both; `key` assigned by the server, finds the record in updates; `ro` stored by the platform, ignored when sent;
+ * `derived` computed when read, stored nowhere; `wo` taken, never given back.
+ */
+export type FieldAccess = 'rw' | 'key' | 'ro' | 'derived' | 'wo'
+
+export type Scalar = string | number | boolean
+
+export interface ValueField {
+  readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'date'
+  readonly access: FieldAccess
+  /** Reads a caller's value with its tolerated spellings; null means "not given" (`''` for a number). */
+  readonly schema: z.ZodType<Scalar | null>
+  /** The column that holds it; absent: the row's `details` document. */
+  readonly column: string | undefined
+  /** What is shown instead of the column: SQL over `t` (the record), `r` (the list's row) and `s` (its store). */
+  readonly sql: string | undefined
+  /** Shown for NULL and for what `details` lacks. */
+  readonly default: Scalar
+  /** The column is NULL where the wire has the default (references, dates not set). */
+  readonly nullable: boolean
+  /** A date column that is set to the present when it is not given on create. */
+  readonly defaultNow: boolean
+  /** Must be given, and not empty, on create; cannot be emptied later. */
+  readonly required: boolean
+}
+
+/** A nested object whose members are stored with the record itself. */
+export interface ObjectField {
+  readonly kind: 'object'
+  readonly typeName: string
+  readonly fields: FieldSet
+}
+
+export interface ListField {
+  readonly kind: 'list'
+  readonly access: 'rw' | 'ro' | 'derived'
+  /** The XML name of an item. */
+  readonly typeName: string
+  readonly fields: FieldSet
+  /** The wire name of the member that identifies an item inside its record. */
+  readonly key: string | undefined
+  /** Who chooses keys: the store's counter, the next number inside the record, or the caller. */
+  readonly keyFrom: 'counter' | 'record' | 'caller'
+  /** Key 0 names the list's only item (the shipment of an order with one: rest-resources 3.8). */
+  readonly zeroKeyIsOnly: boolean
+  /** The table that holds the items; absent: the record's `details` document. */
+  readonly rows: ListRows | undefined
+  /** For derived lists: SQL over `t` that gives a json array of wire objects, or NULL. */
+  readonly sql: string | undefined
+}
+
+export interface ListRows {
+  readonly table: string
+  /** The column that holds the record's id. */
+  readonly parent: string
+  /** The column that keeps the order; absent: ordered by key. */
+  readonly position?: string
+  /** Columns that the wire does not show, with their value in a new row. */
+  readonly hidden?: Readonly<Record<string, Scalar | null>>
+}
+
+export type Field = ValueField | ObjectField | ListField
+
+/** Fields in wire order, with a look-up that does not regard case (rest-resources 0.2, 6). */
+export interface FieldSet {
+  readonly entries: ReadonlyArray<readonly [name: string, field: Field]>
+  readonly byLowerName: ReadonlyMap<string, string>
+  get(name: string): Field | undefined
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+export function fieldSet(fields: Fields): FieldSet {
+  const entries = Object.entries(fields)
+  return {
+    entries,
+    byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
+    get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
+  }
+}
+
+interface ValueOptions {
+  column?: string
+  access?: FieldAccess
+  /** Makes the field derived, unless it has a column too: then the column is stored and the SQL shown. */
+  sql?: string
+  required?: boolean
+  nullable?: boolean
+}
+
+/** Longest text of a field without a documented bound, and of the documented long text columns. */
+export const LONG_TEXT = 65_535
+
+export function text(max = LONG_TEXT, options: ValueOptions & { default?: string } = {}): ValueField {
+  return value('text', textSchema(max), options.default ?? '', options)
+}
+
+/** A whole number of 32 bits. */
+export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
+  const { min = -2_147_483_648, max = 2_147_483_647 } = options
+  return value('integer', integerSchema(min, max), options.default ?? 0, options)
+}
+
+/** Another record's id; 0 on the wire and NULL in the column mean none. */
+export function reference(column: string): ValueField {
+  return integer({ column, min: 0, nullable: true })
+}
+
+/** Money, weights, quantities: kept to four decimals, at most eleven digits before the point. */
+export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
+  return value('decimal', decimalSchema(options.min ?? -DECIMAL_MAX), 0, options)
+}
+
+export function boolean(options: ValueOptions & { default?: boolean } = {}): ValueField {
+  return value('boolean', booleanSchema, options.default ?? false, options)
+}
+
+/** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` where it is not set. */
+export function date(options: ValueOptions & { defaultNow?: boolean } = {}): ValueField {
+  return value('date', textSchema(40), '', options)
+}
+
+export function object(typeName: string, fields: Fields): ObjectField {
+  return { kind: 'object', typeName, fields: fieldSet(fields) }
+}
+
+interface ListOptions {
+  key?: string
+  keyFrom?: ListField['keyFrom']
+  zeroKeyIsOnly?: boolean
+  rows?: ListRows
+  access?: 'rw' | 'ro'
+  sql?: string
+}
+
+export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
+  const { key, keyFrom = 'counter', zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
+  return {
+    kind: 'list',
+    access: sql ? 'derived' : access,
+    typeName,
+    fields: fieldSet(fields),
+    key,
+    keyFrom,
+    zeroKeyIsOnly,
+    rows,
+    sql,
+  }
+}
+
+function value(
+  kind: ValueField['kind'],
+  schema: ValueField['schema'],
+  defaultValue: Scalar,
+  options: ValueOptions & { defaultNow?: boolean },
+): ValueField {
+  const { column, sql, required = false, nullable = false, defaultNow = false } = options
+  const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
+  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required }
+}
+
+function textSchema(max: number) {
+  return z.preprocess(
+    (given) => (typeof given === 'number' || typeof given === 'boolean' ? String(given) : given),
+    z
+      .string({ error: 'must be text' })
+      .max(max, {
+        error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed`,
+      })
+      .refine((given) => !given.includes('\0') && given.isWellFormed(), {
+        error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',
+      }),
+  )
+}
+
+const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+
+/** Numbers come as JSON numbers or as text; an empty text is "not given". */
+function toNumber(given: unknown): unknown {
+  if (typeof given !== 'string') return given
+  const trimmed = given.trim()
+  if (trimmed === '') return null
+  return numberText.test(trimmed) ? Number(trimmed) : given
+}
+
+function integerSchema(min: number, max: number) {
+  const allowed = `must be a whole number from ${min} to ${max}`
+  return z.preprocess(
+    toNumber,
+    z
+      .number({ error: allowed })
+      .refine((given) => Number.isInteger(given) && given >= min && given <= max, { error: allowed })
+      .nullable(),
+  )
+}
+
+const DECIMAL_MAX = 99_999_999_999.9999
+
+function decimalSchema(min: number) {
+  const allowed = `must be a number from ${min} to ${DECIMAL_MAX}`
+  return z.preprocess(
+    toNumber,
+    z
+      .number({ error: allowed })
+      .min(min, { error: allowed })
+      .max(DECIMAL_MAX, { error: allowed })
+      .transform((given) => Number(given.toFixed(4)))
+      .nullable(),
+  )
+}
+
+const booleanTexts = new Map<unknown, boolean | null>([
+  ['true', true],
+  ['1', true],
+  [1, true],
+  ['false', false],
+  ['0', false],
+  [0, false],
+  ['', null],
+])
+
+const booleanSchema = z.preprocess((given) => {
+  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
+  return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
+}, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
+
+/** Whether a field is a list whose items lie in a table. */
+export function hasRows(field: Field | undefined): field is ListField & { readonly rows: ListRows } {
+  return field?.kind === 'list' && field.rows !== undefined
+}

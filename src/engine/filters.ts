@@ -1,0 +1,104 @@
+import { dateForms, nextDay, readDate } from '../dates.ts'
+import { StoreFailure } from '../failure.ts'
+
+/** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`. */
+export interface Condition {
+  readonly sql: string
+  readonly values: readonly (string | number | boolean)[]
+}
+
+/**
+ * Turns the value of a query parameter into a condition; null: no filter.
+ * `name` is for messages. Throws `bad-request` for a value that it cannot read.
+ */
+export type Filter = (given: string, name: string, timeZone: string) => Condition | null
+
+export type Filters = Readonly<Record<string, Filter>>
+
+/** The whole text, without regard to case. */
+export function exactly(column: string): Filter {
+  return (given, name) => ({ sql: `lower(t."${column}") = lower(?)`, values: [checkedText(given, name)] })
+}
+
+/** A part of the text, without regard to case. */
+export function containing(column: string): Filter {
+  return (given, name) => {
+    const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
+    return { sql: `lower(t."${column}") LIKE lower(?)`, values: [`%${literal}%`] }
+  }
+}
+
+/** A whole number. */
+export function equalTo(column: string): Filter {
+  return (given, name) => ({ sql: `t."${column}" = ?::int`, values: [wholeNumber(given, name)] })
+}
+
+/** The lower bound of a range of numbers, inclusive. */
+export function atLeast(column: string): Filter {
+  return (given, name) => ({ sql: `t."${column}" >= ?::numeric`, values: [number(given, name)] })
+}
+
+/** The upper bound of a range of numbers, inclusive. */
+export function atMost(column: string): Filter {
+  return (given, name) => ({ sql: `t."${column}" <= ?::numeric`, values: [number(given, name)] })
+}
+
+/** 1, 0, true or false; −1 is "no filter" (rest-resources 0.5). */
+export function flag(column: string): Filter {
+  return (given, name) => {
+    const folded = given.trim().toLowerCase()
+    if (folded === '-1') return null
+    // Written out, not as a parameter, so that the partial indexes of the rare value serve.
+    if (folded === '1' || folded === 'true') return { sql: `t."${column}"`, values: [] }
+    if (folded === '0' || folded === 'false') return { sql: `NOT t."${column}"`, values: [] }
+    throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
+  }
+}
+
+/** The start of a date range, inclusive, in the store's zone. */
+export function since(column: string): Filter {
+  return (given, name, timeZone) => {
+    const { instant } = day(given, name, timeZone, 'earlier')
+    return { sql: `t."${column}" >= ?::timestamptz`, values: [instant.toISOString()] }
+  }
+}
+
+/** The end of a date range, inclusive: its whole second, or its whole day where it has no time. */
+export function until(column: string): Filter {
+  return (given, name, timeZone) => {
+    const { instant, hasTime } = day(given, name, timeZone, 'later')
+    const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
+    return { sql: `t."${column}" < ?::timestamptz`, values: [after.toISOString()] }
+  }
+}
+
+function day(given: string, name: string, timeZone: string, repeated: 'earlier' | 'later') {
+  const read = readDate(given, timeZone, repeated)
+  if (!read) throw invalid(name, given, `is not a date; allowed: ${dateForms}`)
+  return read
+}
+
+function checkedText(given: string, name: string): string {
+  if (given.includes('\0') || !given.isWellFormed()) {
+    throw new StoreFailure('bad-request', `${name} holds a character that text cannot have`, { field: name })
+  }
+  return given
+}
+
+function number(given: string, name: string): string {
+  const trimmed = given.trim()
+  if (!/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(trimmed)) throw invalid(name, given, 'must be a number')
+  return trimmed
+}
+
+/** A 32-bit whole number out of a query parameter. */
+export function wholeNumber(given: string, name: string): number {
+  const read = /^[+-]?\d{1,10}$/.test(given.trim()) ? Number(given) : Number.NaN
+  if (!Number.isInteger(read) || Math.abs(read) > 2_147_483_647) throw invalid(name, given, 'must be a whole number')
+  return read
+}
+
+function invalid(name: string, given: string, problem: string): StoreFailure {
+  const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given
+  return new StoreFailure('bad-request', `${name} ${problem}; "${shown}" was given`, { field: name })
+}

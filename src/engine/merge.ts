@@ -1,0 +1,130 @@
+import type { FieldSet, ListField, ListRows, Scalar } from './fields.ts'
+import type { Json, Patch } from './input.ts'
+import { keyColumn } from './reader.ts'
+
+/** A stored row by column name; `details` is its document. */
+export type Row = Record<string, Json>
+export type Document = { [name: string]: Json }
+
+/** Gives the key of a new item. */
+export type NewKey = (field: ListField, patch: Patch, others: readonly Json[]) => Scalar
+
+/** A patch that changes nothing of the item with this key: keeps it in a list that is being replaced. */
+export function keep(key: number | string): Patch {
+  return { key, columns: {}, details: {}, lists: {}, writeOnly: {} }
+}
+
+/** The document after a patch: what is given replaces what was there, in wire order, without what equals the default. */
+export function mergeDocument(fields: FieldSet, current: Document, patch: Patch, newKey: NewKey): Document {
+  const next: Document = {}
+  for (const [name, field] of fields.entries) {
+    const value = mergeMember(name, field, current[name], patch, newKey)
+    if (value !== undefined) next[name] = value
+  }
+  return next
+}
+
+function mergeMember(
+  name: string,
+  field: FieldSet['entries'][number][1],
+  current: Json | undefined,
+  patch: Patch,
+  newKey: NewKey,
+): Json | undefined {
+  if (field.kind === 'list') {
+    if (field.rows !== undefined || field.sql !== undefined) return undefined
+    const given = patch.lists[name]
+    const items =
+      given === undefined ? current : mergeDocumentItems(field, (current ?? []) as Document[], given, newKey)
+    return Array.isArray(items) && items.length > 0 ? items : undefined
+  }
+  if (field.kind === 'object') {
+    const inner = { ...patch, details: (patch.details[name] ?? {}) as Document, lists: {} }
+    const merged = mergeDocument(field.fields, (current ?? {}) as Document, inner, newKey)
+    return Object.keys(merged).length > 0 ? merged : undefined
+  }
+  if (field.column !== undefined || field.sql !== undefined || field.access === 'wo') return undefined
+  const value = patch.details[name] ?? current
+  return value === field.default ? undefined : value
+}
+
+/**
+ * The list after it was replaced: an item whose key is known keeps it, and what the caller left out of it;
+ * any other item is new; items that were not sent are gone (rest-resources 0.8).
+ */
+function mergeDocumentItems(
+  field: ListField,
+  current: readonly Document[],
+  given: readonly Patch[],
+  newKey: NewKey,
+): Document[] {
+  const { key } = field
+  if (key === undefined) return given.map((patch) => mergeDocument(field.fields, {}, patch, newKey))
+  const known = new Map(current.map((item) => [item[key] as Scalar, item]))
+  const keysInUse = current.map((item) => item[key] as Json)
+  return given.map((patch) => {
+    const existing = takeKnown(known, patch.key)
+    const keyValue = existing === undefined ? newKey(field, patch, keysInUse) : (patch.key as Scalar)
+    keysInUse.push(keyValue)
+    const details = { ...patch.details, [key]: keyValue }
+    return mergeDocument(field.fields, existing ?? {}, { ...patch, details }, newKey)
+  })
+}
+
+/** The same for a list that lies in a table: its rows after the list was replaced. */
+export function mergeRows(
+  field: ListField,
+  rows: ListRows,
+  current: readonly Row[],
+  given: readonly Patch[],
+  newRow: Row,
+  newKey: NewKey,
+): Row[] {
+  const column = keyColumn(field)
+  const known = new Map(current.map((row) => [row[column] as Scalar, row]))
+  const seen = new Set<Json>()
+  const merged: Row[] = []
+  for (const patch of given) {
+    const existing = takeKnown(known, sentKey(field, patch, current, column))
+    const keyValue = existing === undefined ? newKey(field, patch, []) : (existing[column] as Scalar)
+    // Sent twice: for keys that callers choose, the first stands.
+    if (seen.has(keyValue)) continue
+    seen.add(keyValue)
+    const base = existing ?? newRow
+    const row: Row = { ...base, ...patch.columns, [column]: keyValue }
+    if ('details' in base) row.details = mergeDocument(field.fields, (base.details ?? {}) as Document, patch, newKey)
+    if (rows.position !== undefined) row[rows.position] = merged.length
+    merged.push(row)
+  }
+  return merged
+}
+
+/** The key that the caller means: 0 may stand for the only row. */
+export function sentKey(field: ListField, { key }: Patch, current: readonly Row[], column: string): Scalar | undefined {
+  return key === 0 && field.zeroKeyIsOnly && current.length === 1 ? (current[0]?.[column] as Scalar) : key
+}
+
+function takeKnown<T>(known: Map<Scalar, T>, key: Scalar | undefined): T | undefined {
+  if (key === undefined) return undefined
+  const item = known.get(key)
+  known.delete(key)
+  return item
+}
+
+/** What the columns of these fields hold in a new row. */
+export function columnDefaults(fields: FieldSet, now: Date): Row {
+  const row: Row = {}
+  for (const [, field] of fields.entries) {
+    if (field.kind === 'object') Object.assign(row, columnDefaults(field.fields, now))
+    else if (field.kind !== 'list' && field.column !== undefined) row[field.column] = columnDefault(field, now)
+  }
+  return row
+}
+
+function columnDefault(
+  field: { kind: string; nullable: boolean; defaultNow: boolean; default: Scalar },
+  now: Date,
+): Json {
+  if (field.defaultNow) return now.toISOString()
+  return field.nullable || field.kind === 'date' ? null : field.default
+}

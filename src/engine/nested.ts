@@ -1,0 +1,126 @@
+import type { Caller } from '../caller.ts'
+import { StoreFailure } from '../failure.ts'
+import type { NestedSubResource, Resource } from './define.ts'
+import { hasRows, type ListField, type Scalar } from './fields.ts'
+import { type Json, type Patch, readInput } from './input.ts'
+import { type Document, keep, sentKey } from './merge.ts'
+import { getRecord, pageOf, type Query } from './read.ts'
+import { keyColumn } from './reader.ts'
+import { changeRecord, type Stored } from './write.ts'
+
+/**
+ * The items of a list inside a record, as JSON texts; without `limit` all of them.
+ * Throws `not-found` when the record is unknown or the list is empty (rest-resources 0.9).
+ */
+export async function listItems(
+  caller: Caller,
+  resource: Resource,
+  sub: NestedSubResource,
+  id: number,
+  query: Query,
+): Promise<string[]> {
+  const record = JSON.parse(await getRecord(caller, resource, id)) as Record<string, Json[]>
+  const items = record[sub.list] ?? []
+  const { limit, offset } = pageOf(query, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+  if (items.length === 0) throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${sub.list}`)
+  if (offset >= items.length) {
+    throw new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+  }
+  return items.slice(offset, offset + limit).map((item) => JSON.stringify(item))
+}
+
+/** Adds an item to a list inside a record and returns its key. */
+export async function addItem(
+  caller: Caller,
+  resource: Resource,
+  sub: NestedSubResource,
+  id: number,
+  body: unknown,
+): Promise<Scalar> {
+  const field = listField(resource, sub)
+  const item = readItem(caller, field, body)
+  const added: { key: Scalar | undefined } = { key: undefined }
+  await changeRecord(
+    caller,
+    resource,
+    id,
+    (stored) => listPatch(sub, [...keysOf(field, sub, stored).map(keep), { ...item, key: undefined }]),
+    {
+      touches: [sub.list],
+      newRows: 1 + countNested(field, item),
+      written: (after) => {
+        added.key = keysOf(field, sub, after).at(-1)
+      },
+    },
+  )
+  return added.key as Scalar
+}
+
+/**
+ * Changes the item of a list inside a record whose key is `key`; the item's other fields and the other items stay.
+ * Throws `not-found` when record or item is unknown.
+ */
+export async function updateItem(
+  caller: Caller,
+  resource: Resource,
+  sub: NestedSubResource,
+  id: number,
+  key: number | string,
+  body: unknown,
+): Promise<void> {
+  const field = listField(resource, sub)
+  const item = readItem(caller, field, body)
+  const patchOf = (stored: Stored): Patch => {
+    const keys = keysOf(field, sub, stored)
+    const wanted = hasRows(field)
+      ? sentKey(field, { ...item, key }, stored.lists[sub.list] ?? [], keyColumn(field))
+      : key
+    if (!keys.includes(wanted as number | string)) {
+      throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${field.typeName} ${key}`, {
+        field: field.key ?? '',
+      })
+    }
+    return listPatch(
+      sub,
+      keys.map((known) => (known === wanted ? { ...item, key: known } : keep(known))),
+    )
+  }
+  await changeRecord(caller, resource, id, patchOf, { touches: [sub.list], newRows: countNested(field, item) })
+}
+
+/** The key that an item of a body names, for updates of several items. */
+export function itemKey(caller: Caller, resource: Resource, sub: NestedSubResource, body: unknown): Scalar | undefined {
+  return readItem(caller, listField(resource, sub), body).key
+}
+
+function readItem(caller: Caller, field: ListField, body: unknown): Patch {
+  return readInput(field.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
+}
+
+export function listField(resource: Resource, sub: NestedSubResource): ListField {
+  const field = resource.fields.get(sub.list)
+  if (field?.kind !== 'list' || field.key === undefined)
+    throw new Error(`${resource.service}: no keyed list ${sub.list}`)
+  return field
+}
+
+function listPatch(sub: NestedSubResource, items: Patch[]): Patch {
+  return { key: undefined, columns: {}, details: {}, lists: { [sub.list]: items }, writeOnly: {} }
+}
+
+function keysOf(field: ListField, sub: NestedSubResource, stored: Stored): (number | string)[] {
+  if (hasRows(field)) {
+    const column = keyColumn(field)
+    return (stored.lists[sub.list] ?? []).map((row) => row[column] as number | string)
+  }
+  const items = ((stored.row.details as Document | undefined)?.[sub.list] ?? []) as Document[]
+  return items.map((item) => item[field.key as string] as number | string)
+}
+
+/** How many rows of lists inside the item (the options of an option set) may need an id. */
+function countNested(field: ListField, item: Patch): number {
+  return Object.entries(item.lists).reduce((sum, [name, items]) => {
+    const inner = field.fields.get(name)
+    return inner?.kind === 'list' ? sum + items.length + items.reduce((n, one) => n + countNested(inner, one), 0) : sum
+  }, 0)
+}

@@ -1,0 +1,194 @@
+import type { Caller } from '../caller.ts'
+import { StoreFailure } from '../failure.ts'
+import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
+import type { Condition, Filters } from './filters.ts'
+import { wholeNumber } from './filters.ts'
+import type { Reader, Row } from './reader.ts'
+
+/** Query parameters by lower-case name; empty ones are left out. */
+export type Query = ReadonlyMap<string, string>
+
+/** What a list answers: the JSON text of each record, or their number when `countonly` was asked. */
+export type Listing = { records: string[] } | { count: number }
+
+/** The documented default of `limit` (rest-resources 0.5). */
+const LIMIT_DEFAULT = 10
+
+/**
+ * Lists a service's records by identifier, filtered and paged as the query says (rest-resources 0.5).
+ * Throws `not-found` when nothing matches, `bad-request` past the end and for what it cannot read.
+ */
+export function listRecords(caller: Caller, resource: Resource, query: Query): Promise<Listing> {
+  return list(caller, resource, resource.reader, resource.filters, query, [])
+}
+
+/** One record's JSON text. Throws `not-found`. */
+export async function getRecord(caller: Caller, resource: Resource, id: number): Promise<string> {
+  const text = await readOne(caller, resource, resource.reader, id)
+  if (text === null) throw notFound(resource, id)
+  return text
+}
+
+/** What `privateFields` say of a record, as JSON text; null for an unknown id. */
+export function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
+  return caller.db
+    .$queryRawUnsafe<{ row: string }[]>(
+      `SELECT ${reader.select}::text AS "row" FROM "${resource.table}" t JOIN "Store" s ON s."id" = t."storeId"
+       WHERE t."storeId" = $1::int AND t."id" = $2::int`,
+      caller.store.id,
+      id,
+    )
+    .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Row) : null))
+}
+
+/** Lists an object inside the records, such as every product's SKUInfo; `id` narrows to one record. */
+export async function listProjection(
+  caller: Caller,
+  resource: Resource,
+  sub: ProjectedSubResource,
+  query: Query,
+  id: number | null,
+): Promise<Listing> {
+  const reader = resource.projections.get(sub.object)
+  if (!reader) throw new Error(`${resource.service}: no projection ${sub.object}`)
+  const own = id === null ? [] : [{ sql: 't."id" = ?::int', values: [id] }]
+  return list(caller, resource, reader, sub.filters, query, own)
+}
+
+/** Lists the records of another service that belong to one record, with all filters of their service. */
+export async function listRelated(caller: Caller, sub: RelatedSubResource, id: number, query: Query): Promise<Listing> {
+  const other = sub.resource()
+  return list(caller, other, other.reader, other.filters, query, [{ sql: sub.where, values: [id] }])
+}
+
+/** Whether the store has the record. */
+export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
+  const found = await caller.db.$queryRawUnsafe<unknown[]>(
+    `SELECT 1 FROM "${resource.table}" t WHERE t."storeId" = $1::int AND t."id" = $2::int`,
+    caller.store.id,
+    id,
+  )
+  return found.length > 0
+}
+
+/** The id of the record whose alternate key (a product's SKU) is this text, without regard to case; null: none. */
+export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
+  const [found] = await caller.db.$queryRawUnsafe<{ id: number }[]>(
+    `SELECT t."id" FROM "${resource.table}" t WHERE t."storeId" = $1::int AND lower(t."${resource.alternateKey}") = lower($2)`,
+    caller.store.id,
+    text,
+  )
+  return found?.id ?? null
+}
+
+export function notFound(resource: Resource, id: number): StoreFailure {
+  return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: resource.resultKey })
+}
+
+async function list(
+  caller: Caller,
+  resource: Resource,
+  reader: Reader,
+  filters: Filters,
+  query: Query,
+  own: readonly Condition[],
+): Promise<Listing> {
+  const where = new Where(caller, resource, filters, query, own)
+  if (isCountOnly(query)) return { count: await where.count() }
+  const { limit, offset } = pageOf(query, resource.maxRecords)
+  const records = await where.read(reader, limit, offset)
+  if (records.length === 0) throw await emptyPage(where, offset)
+  return { records }
+}
+
+/** Nothing was read: nothing matches (404), or the page begins behind the last match (400, with the text that clients know). */
+async function emptyPage(where: Where, offset: number): Promise<StoreFailure> {
+  if (offset === 0 || (await where.count()) === 0) return new StoreFailure('not-found', 'No records match')
+  return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+}
+
+/** The conditions of one list, ready to be counted or read. */
+class Where {
+  readonly #caller: Caller
+  readonly #table: string
+  readonly #sql: string
+  readonly #values: (string | number | boolean)[]
+
+  constructor(caller: Caller, resource: Resource, filters: Filters, query: Query, own: readonly Condition[]) {
+    this.#caller = caller
+    this.#table = resource.table
+    const conditions = [...own, ...queryConditions(caller, resource, filters, query)]
+    this.#values = [caller.store.id, ...conditions.flatMap(({ values }) => values)]
+    let position = 1
+    const texts = conditions.map(({ sql }) => sql.replaceAll('?', () => `$${++position}`))
+    this.#sql = ['t."storeId" = $1::int', ...texts].join(' AND ')
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.#caller.db.$queryRawUnsafe<{ count: number }[]>(
+      `SELECT count(*)::int AS "count" FROM "${this.#table}" t WHERE ${this.#sql}`,
+      ...this.#values,
+    )
+    return row?.count ?? 0
+  }
+
+  /**
+   * The page is chosen before anything is joined to it, so that rows passed over cost little,
+   * and comes as one value: each value that is handed over has its price.
+   */
+  async read(reader: Reader, limit: number, offset: number): Promise<string[]> {
+    const last = this.#values.length
+    const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null }[]>(
+      `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page" FROM (
+         SELECT t."id", ${reader.select} AS "row"
+         FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql}
+               ORDER BY t."id" LIMIT $${last + 1}::int OFFSET $${last + 2}::bigint) t
+         JOIN "Store" s ON s."id" = t."storeId") p`,
+      ...this.#values,
+      limit,
+      offset,
+    )
+    const page = found?.page ? (JSON.parse(found.page) as Row[]) : []
+    return page.map(reader.compose)
+  }
+}
+
+function queryConditions(caller: Caller, resource: Resource, filters: Filters, query: Query): Condition[] {
+  const conditions: Condition[] = []
+  const id = query.get(resource.idParam)
+  if (id !== undefined && !Object.hasOwn(filters, resource.idParam)) {
+    conditions.push({ sql: 't."id" = ?::int', values: [wholeNumber(id, resource.idParam)] })
+  }
+  for (const [name, filter] of Object.entries(filters)) {
+    const given = query.get(name)
+    const condition = given === undefined ? null : filter(given, name, caller.store.timeZone)
+    if (condition !== null) conditions.push(condition)
+  }
+  return conditions
+}
+
+function isCountOnly(query: Query): boolean {
+  const given = query.get('countonly')?.trim().toLowerCase()
+  if (given === undefined || given === '0' || given === 'false') return false
+  if (given === '1' || given === 'true') return true
+  throw new StoreFailure('bad-request', 'countonly must be 1 or 0', { field: 'countonly' })
+}
+
+/** `limit` above the cap is cut to it; `offset` counts from 1, and 0 equals 1 (rest-resources 0.5). The result counts from 0. */
+export function pageOf(
+  query: Query,
+  maxRecords: number,
+  limitDefault = LIMIT_DEFAULT,
+): { limit: number; offset: number } {
+  const limit = boundOf(query, 'limit')
+  const offset = boundOf(query, 'offset')
+  return {
+    limit: Math.min(limit > 0 ? limit : limitDefault, maxRecords),
+    offset: Math.max(0, offset - 1),
+  }
+}
+
+function boundOf(query: Query, name: 'limit' | 'offset'): number {
+  const given = query.get(name)
+  return given === undefined ? 0 : wholeNumber(given, name)
+}

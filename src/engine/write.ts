@@ -1,0 +1,302 @@
+import type { Caller } from '../caller.ts'
+import { inTransaction } from '../database/client.ts'
+import { StoreFailure } from '../failure.ts'
+import { refusalOf } from './constraints.ts'
+import type { Resource } from './define.ts'
+import { type FieldSet, hasRows, type ListField, type ListRows } from './fields.ts'
+import { type RowIds, reserveIds, withRowIds } from './ids.ts'
+import { type Patch, readInput } from './input.ts'
+import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
+import { hasDocumentMember, keyColumn } from './reader.ts'
+
+/** A record's row, and those of its table lists that the change touches, by wire name. */
+export interface Stored {
+  row: Row
+  lists: Record<string, Row[]>
+}
+
+/** One change of one record, as its resource's `settle` sees it: inside the transaction, the record locked, nothing written yet. */
+export interface Change {
+  /** Its `db` is the transaction. */
+  readonly caller: Caller
+  readonly id: number
+  readonly patch: Patch
+  /** Null: the record is new. */
+  readonly before: Stored | null
+  /** What will be written; `settle` may still change it. */
+  readonly after: Stored
+  /** Work that needs the record to be written first; runs in the same transaction. */
+  readonly afterwards: (() => Promise<void>)[]
+}
+
+/** Creates a record from a wire body and returns its id. Throws `bad-request` that names the field. */
+export async function createRecord(caller: Caller, resource: Resource, body: unknown): Promise<number> {
+  const patch = readInput(resource.fields, body, { mode: 'create', timeZone: caller.store.timeZone })
+  const id = await reserveIds(caller, resource.table, 1)
+  await write(caller, resource, countItems(resource.fields, patch), async (tx, ids) => {
+    const now = tx.now()
+    const blank: Stored = { row: newRecordRow(resource, id, tx, now), lists: {} }
+    const after = merged(resource, blank, patch, ids, tx, id)
+    await settleAndStore({ caller: tx, id, patch, before: null, after, afterwards: [] }, resource)
+  })
+  return id
+}
+
+/** What an update does to the stored record: a patch, or one that depends on what is stored. */
+export type PatchOf = Patch | ((stored: Stored) => Patch)
+
+export interface ComputedPatch {
+  /** The table lists that the patch is computed from. */
+  touches: readonly string[]
+  /** How many new nested rows the patch may bring. */
+  newRows: number
+  /** Told what was stored, once it is certain that the transaction does it. */
+  written?: (after: Stored) => void
+}
+
+/**
+ * Updates a record under its lock. Only what the patch holds changes; LastUpdate is stamped while the lock is held.
+ * Throws `not-found` for an unknown id.
+ */
+export async function changeRecord(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  patchOf: PatchOf,
+  computed: ComputedPatch = { touches: [], newRows: 0 },
+): Promise<void> {
+  const fixed = typeof patchOf === 'function' ? null : patchOf
+  const count = fixed ? countItems(resource.fields, fixed) : { keyless: computed.newRows, all: computed.newRows }
+  const after = await write(caller, resource, count, async (tx, ids) => {
+    const before = await lockRecord(tx, resource, id, fixed ? Object.keys(fixed.lists) : computed.touches)
+    const patch = typeof patchOf === 'function' ? patchOf(before) : patchOf
+    const next = merged(resource, stamped(before, tx), patch, ids, tx, id)
+    await settleAndStore({ caller: tx, id, patch, before, after: next, afterwards: [] }, resource)
+    return next
+  })
+  computed.written?.(after)
+}
+
+/** Updates a record from a wire body (rest-resources 0.8). */
+export async function updateRecord(caller: Caller, resource: Resource, id: number, body: unknown): Promise<void> {
+  const patch = readInput(resource.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
+  await changeRecord(caller, resource, id, patch)
+}
+
+/** Deletes a record. Throws `not-found` for an unknown id, `bad-request` for one that others refer to and may not lose. */
+export async function deleteRecord(caller: Caller, resource: Resource, id: number): Promise<void> {
+  try {
+    const count = await caller.db.$executeRawUnsafe(
+      `DELETE FROM "${resource.table}" WHERE "storeId" = $1::int AND "id" = $2::int`,
+      caller.store.id,
+      id,
+    )
+    if (count === 0)
+      throw new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: resource.resultKey })
+  } catch (error) {
+    throw refusalOf(error, resource) ?? error
+  }
+}
+
+/** Locks a record against other changes and reads its row and the named table lists. Throws `not-found`. */
+export async function lockRecord(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  listNames: readonly string[],
+): Promise<Stored> {
+  const [found] = await caller.db.$queryRawUnsafe<{ row: string }[]>(
+    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t
+     WHERE t."storeId" = $1::int AND t."id" = $2::int FOR NO KEY UPDATE`,
+    caller.store.id,
+    id,
+  )
+  if (!found)
+    throw new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: resource.resultKey })
+  const lists: Record<string, Row[]> = {}
+  for (const name of listNames) {
+    const field = resource.fields.get(name)
+    if (hasRows(field)) lists[name] = await readRows(caller, field, field.rows, id)
+  }
+  return { row: JSON.parse(found.row) as Row, lists }
+}
+
+/** The rows of a table list of one record, in order. */
+export async function readRows(caller: Caller, field: ListField, rows: ListRows, id: number): Promise<Row[]> {
+  const found = await caller.db.$queryRawUnsafe<{ row: string }[]>(
+    `SELECT to_json(r)::text AS "row" FROM "${rows.table}" r
+     WHERE r."storeId" = $1::int AND r."${rows.parent}" = $2::int ORDER BY r."${rows.position ?? keyColumn(field)}"`,
+    caller.store.id,
+    id,
+  )
+  return found.map(({ row }) => JSON.parse(row) as Row)
+}
+
+async function write<T>(
+  caller: Caller,
+  resource: Resource,
+  newRows: { keyless: number; all: number },
+  work: (tx: Caller, ids: RowIds) => Promise<T>,
+): Promise<T> {
+  try {
+    return await withRowIds(caller, newRows.keyless, newRows.all, (ids) =>
+      inTransaction(caller.db, (db) => work({ ...caller, db }, ids)),
+    )
+  } catch (error) {
+    throw refusalOf(error, resource) ?? error
+  }
+}
+
+function newRecordRow(resource: Resource, id: number, caller: Caller, now: Date): Row {
+  const row: Row = { ...columnDefaults(resource.storedFields, now), ...resource.hidden }
+  if (resource.hasDetails) row.details = {}
+  if ('createdAt' in row) row.createdAt = now.toISOString()
+  return { ...row, storeId: caller.store.id, id, ...stamps(row, caller, now) }
+}
+
+function stamped(before: Stored, caller: Caller): Stored {
+  return { ...before, row: { ...before.row, ...stamps(before.row, caller, caller.now()) } }
+}
+
+function stamps(row: Row, caller: Caller, now: Date): Row {
+  const stamped: Row = {}
+  if ('updatedAt' in row) stamped.updatedAt = now.toISOString()
+  if ('updatedBy' in row) stamped.updatedBy = caller.actor
+  return stamped
+}
+
+function merged(resource: Resource, base: Stored, patch: Patch, ids: RowIds, caller: Caller, id: number): Stored {
+  const newKey = newKeyOf(ids)
+  const row: Row = { ...base.row, ...patch.columns }
+  if (resource.hasDetails) {
+    row.details = mergeDocument(resource.storedFields, (base.row.details ?? {}) as Document, patch, newKey)
+  }
+  const lists: Record<string, Row[]> = {}
+  for (const [name, given] of Object.entries(patch.lists)) {
+    const field = resource.fields.get(name)
+    if (!hasRows(field)) continue
+    const blank = newListRow(field, field.rows, caller, id)
+    lists[name] = mergeRows(field, field.rows, base.lists[name] ?? [], given, blank, newKey)
+  }
+  return { row, lists }
+}
+
+/** A new row of a table list, before its fields and its key are filled in. */
+export function newListRow(field: ListField, rows: ListRows, caller: Caller, parentId: number): Row {
+  const now = caller.now()
+  const row: Row = {
+    ...columnDefaults(field.fields, now),
+    ...rows.hidden,
+    storeId: caller.store.id,
+    [rows.parent]: parentId,
+  }
+  if (rows.position !== undefined) row[rows.position] = 0
+  if (hasDocumentMember(field.fields)) row.details = {}
+  return { ...row, ...stamps(row, caller, now) }
+}
+
+function newKeyOf(ids: RowIds): NewKey {
+  return (field, patch, others) => {
+    if (field.keyFrom === 'caller') return patch.key as number | string
+    if (field.keyFrom === 'record') return Math.max(0, ...others.map(Number)) + 1
+    return ids.take()
+  }
+}
+
+async function settleAndStore(change: Change, resource: Resource): Promise<void> {
+  await resource.settle?.(change)
+  await storeRecord(change, resource)
+  for (const work of change.afterwards) await work()
+}
+
+async function storeRecord({ caller, before, after, id }: Change, resource: Resource): Promise<void> {
+  if (before === null) await insertRows(caller, resource.table, [after.row])
+  else await updateRow(caller, resource, after.row)
+  for (const [name, rows] of Object.entries(after.lists)) {
+    const field = resource.fields.get(name)
+    if (hasRows(field)) await replaceRows(caller, field, id, before?.lists[name] ?? [], rows)
+  }
+}
+
+/** Inserts rows that hold every column of the table, by name. */
+export async function insertRows(caller: Caller, table: string, rows: readonly Row[], onConflict = ''): Promise<void> {
+  if (rows.length === 0) return
+  await caller.db.$executeRawUnsafe(
+    `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1::text::json) ${onConflict}`,
+    JSON.stringify(rows),
+  )
+}
+
+async function updateRow(caller: Caller, resource: Resource, row: Row): Promise<void> {
+  const assignments = resource.columns.map((column) => `"${column}" = n."${column}"`).join(', ')
+  await caller.db.$executeRawUnsafe(
+    `UPDATE "${resource.table}" AS t SET ${assignments}
+     FROM json_populate_record(NULL::"${resource.table}", $1::text::json) n
+     WHERE t."storeId" = n."storeId" AND t."id" = n."id"`,
+    JSON.stringify(row),
+  )
+}
+
+/** Writes what changed between two states of a table list: rows gone, new and changed. */
+async function replaceRows(
+  caller: Caller,
+  field: ListField & { rows: ListRows },
+  parentId: number,
+  before: readonly Row[],
+  after: readonly Row[],
+): Promise<void> {
+  const { table, parent } = field.rows
+  const column = keyColumn(field)
+  const kept = new Set(after.map((row) => row[column]))
+  const gone = before.filter((row) => !kept.has(row[column])).map((row) => row[column])
+  if (gone.length > 0) {
+    await caller.db.$executeRawUnsafe(
+      `DELETE FROM "${table}" WHERE "storeId" = $1::int AND "${parent}" = $2::int
+       AND "${column}"::text IN (SELECT json_array_elements_text($3::text::json))`,
+      caller.store.id,
+      parentId,
+      JSON.stringify(gone),
+    )
+  }
+  const stored = new Map(before.map((row) => [row[column], JSON.stringify(sorted(row))]))
+  const changed = after.filter((row) => stored.get(row[column]) !== JSON.stringify(sorted(row)))
+  await insertRows(caller, table, changed, upsertClause(field, changed[0]))
+}
+
+/** ON CONFLICT on the primary key: the row as given replaces the stored one. */
+export function upsertClause(
+  { keyFrom, rows, ...field }: ListField & { rows: ListRows },
+  row: Row | undefined,
+): string {
+  const column = keyColumn({ keyFrom, rows, ...field })
+  const primaryKey = keyFrom === 'counter' ? ['storeId', column] : ['storeId', rows.parent, column]
+  return upsertOn(primaryKey, Object.keys(row ?? {}))
+}
+
+export function upsertOn(primaryKey: readonly string[], columns: readonly string[]): string {
+  const assignments = columns
+    .filter((name) => !primaryKey.includes(name))
+    .map((name) => `"${name}" = excluded."${name}"`)
+  return `ON CONFLICT (${primaryKey.map((name) => `"${name}"`).join(', ')}) DO UPDATE SET ${assignments.join(', ')}`
+}
+
+function sorted(row: Row): [string, unknown][] {
+  return Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** How many items of counted lists a patch brings: without a key (surely new), and in all. */
+function countItems(fields: FieldSet, patch: Patch): { keyless: number; all: number } {
+  let keyless = 0
+  let all = 0
+  for (const [name, items] of Object.entries(patch.lists)) {
+    const field = fields.get(name)
+    if (field?.kind !== 'list') continue
+    for (const item of items) {
+      const counted = field.key !== undefined && field.keyFrom === 'counter' ? 1 : 0
+      const inner = countItems(field.fields, item)
+      keyless += (item.key === undefined || item.key === 0 ? counted : 0) + inner.keyless
+      all += counted + inner.all
+    }
+  }
+  return { keyless, all }
+}

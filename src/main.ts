@@ -1,0 +1,135 @@
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { createAuthenticator } from './access/authenticate.ts'
+import { accessChannel } from './access/changes.ts'
+import { createSecrets, type Secrets } from './access/secrets.ts'
+import { buildApp } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import { connect, type Db } from './database/client.ts'
+import { startEmbedded } from './database/embedded.ts'
+import { listen } from './database/listen.ts'
+import { migrate } from './database/migrations.ts'
+import { installationKeys } from './generated-keys.ts'
+import { createLog, type Log } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { cannotListen, findPort } from './port.ts'
+import { ensureSandbox } from './sandbox/create.ts'
+import { makeDataFolder } from './secret-file.ts'
+import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './shutdown.ts'
+import { StartupError } from './startup-error.ts'
+import { createThrottle } from './throttle.ts'
+import { welcome } from './welcome.ts'
+
+await main(process.env)
+
+/** Runs the server until a signal. How the start goes stands on standard output for people; the log is on standard error. */
+async function main(environment: NodeJS.ProcessEnv): Promise<void> {
+  // Whoever reads the output may go away; that is no reason to stop.
+  process.stdout.on('error', () => {})
+  let shutdown: Shutdown | undefined
+  try {
+    const config = await readConfigWithPort(environment)
+    const log = createLog(config.logLevel)
+    const starting = Promise.withResolvers<void>()
+    shutdown = handleShutdown(log, starting.promise)
+    await start(config, log, shutdown).finally(starting.resolve)
+  } catch (error) {
+    if (shutdown?.isRequested()) return
+    process.stderr.write(`store-platform cannot start: ${reasonOf(error)}\n`)
+    if (shutdown) await shutdown.end(1)
+    else process.exitCode = 1
+  }
+}
+
+/** The port is tried first: a start that could only end at a taken port should not take its time. */
+async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Config> {
+  const config = readConfig(environment)
+  const port = await findPort(config.host, config.port)
+  return port === config.port ? config : readConfig({ ...environment, PORT: String(port) })
+}
+
+async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+  const now = () => new Date()
+  if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
+  const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
+  shutdown.checkpoint()
+  // Only now: the embedded database lets one process at a time into the data folder.
+  const { secretKey, operatorKey } = await installationKeys(config)
+  say('Applying migrations …')
+  for (const name of await migrate(url)) log.info({ migration: name }, 'migration applied')
+  shutdown.checkpoint()
+
+  const db = connect(url)
+  shutdown.add('the database client', () => db.$disconnect())
+  const secrets = createSecrets(secretKey)
+  await checkSecretKey(db, secrets)
+  const sandbox = await ensureSandbox({ config, operatorKey, db, secrets, now, say })
+  shutdown.checkpoint()
+
+  const authenticator = createAuthenticator({ db, secrets, now })
+  const listener = await listen(
+    url,
+    { [accessChannel]: authenticator.invalidate },
+    {
+      onConnect: authenticator.invalidate,
+      onLost: (error) => log.warn({ err: error }, 'the listening connection was lost'),
+    },
+  )
+  shutdown.add('the listening connection', () => listener.stop())
+  const app = buildApp({
+    config,
+    operatorKey,
+    db,
+    secrets,
+    authenticator,
+    throttle: createThrottle(now),
+    metrics: createMetrics(),
+    log,
+    now,
+  })
+  shutdown.add('the server', () => drain(app, log))
+  await app.listen(config).catch((error) => {
+    throw cannotListen(config.host, config.port, error)
+  })
+  say(welcome(config, sandbox))
+}
+
+async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {
+  say(`Starting PostgreSQL in ${dataDir} …`)
+  const embedded = await startEmbedded({ dataDir })
+  shutdown.add('the embedded database', () => embedded.stop())
+  return embedded.url
+}
+
+/** Under another key no token would be accepted and no secret be readable; that must be known before the first request. */
+async function checkSecretKey(db: Db, secrets: Secrets): Promise<void> {
+  const store = await db.store.findFirst({ select: { userKeySealed: true } })
+  try {
+    if (store) secrets.open(store.userKeySealed)
+  } catch {
+    throw new StartupError(
+      'SECRET_KEY (without it: keys.json in DATA_DIR) is not the key that the secrets in this database were stored under. Give the former key back',
+    )
+  }
+}
+
+/** Accepts nothing more, closes idle connections, and gives what is in hand its time. */
+async function drain(app: FastifyInstance, log: Log): Promise<void> {
+  const closed = app.close()
+  while (app.server.listening) await immediate()
+  const isDrained = await Promise.race([app.drained().then(() => true), delay(STOP_TIMEOUT_MS, false)])
+  if (!isDrained) log.warn('requests were cut off that took longer than the time for stopping')
+  // Also connections on which a request never came.
+  app.server.closeAllConnections()
+  await closed
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+/** What is not foreseen gets no stack either: whoever starts a server cannot mend it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof StartupError) return error.message
+  return `unexpectedly, ${error instanceof Error ? error.message : String(error)}`
+}

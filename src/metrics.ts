@@ -1,0 +1,29 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export interface Metrics {
+  /** Where other parts register their own figures; `/metrics` shows them all. */
+  readonly registry: Registry
+  readonly requestSeconds: Histogram<'method' | 'route' | 'status'>
+  readonly requestsInHand: Gauge
+}
+
+/** The figures of one process, in a registry of their own so that several applications fit into one test process. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    requestSeconds: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the first header to the last byte of the answer, by method, route pattern and status',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    requestsInHand: new Gauge({
+      name: 'http_requests_in_hand',
+      help: 'Requests that have begun and are not answered yet',
+      registers: [registry],
+    }),
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { namedObject, readInput } from '../../access/input.ts'
+
+const PAGE_LIMIT_DEFAULT = 100
+const PAGE_LIMIT_MAX = 500
+const INTEGER_MAX = 2_147_483_647
+
+const page = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  offset: wholeNumber(0, INTEGER_MAX).default(0),
+})
+
+/** `limit` (1 to 500, without it 100) and `offset` (the records to pass over, without it none) of a list. */
+export function readPage(query: unknown): { limit: number; offset: number } {
+  return readInput(page, query, 'The query')
+}
+
+/** The ids in an address, by the names that they have there. */
+export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
+  const shape = Object.fromEntries(names.map((name) => [name, wholeNumber(1, INTEGER_MAX)]))
+  return readInput(namedObject(shape), params) as Record<Name, number>
+}
+
+function wholeNumber(smallest: number, largest: number) {
+  const allowed = `must be a whole number from ${smallest} to ${largest}`
+  return z
+    .string(allowed)
+    .regex(/^\d{1,10}$/, allowed)
+    .transform(Number)
+    .refine((value) => value >= smallest && value <= largest, allowed)
+}

@@ -1,0 +1,47 @@
+import type { Application } from '../../access/applications.ts'
+import type { Store } from '../../access/stores.ts'
+import type { Subscription } from '../../access/subscriptions.ts'
+import type { Figures } from '../../throttle.ts'
+
+// The wire names of the operator's routes. Throttle null: the contract's figures; Privileges null: everything.
+
+export function storeRecord({ id, name, secureUrl, userKey, currency, timeZone, throttle, createdAt }: Store) {
+  return {
+    Id: id,
+    Name: name,
+    SecureURL: secureUrl,
+    UserKey: userKey,
+    Currency: currency,
+    TimeZone: timeZone,
+    Throttle: throttleRecord(throttle),
+    DateCreated: createdAt.toISOString(),
+  }
+}
+
+export function applicationRecord(application: Application) {
+  const { id, name, publicKey, privateKey, privileges, throttle, createdAt } = application
+  return {
+    Id: id,
+    Name: name,
+    PublicKey: publicKey,
+    PrivateKey: privateKey,
+    Privileges: privileges,
+    Throttle: throttleRecord(throttle),
+    DateCreated: createdAt.toISOString(),
+  }
+}
+
+export function subscriptionRecord({ id, applicationId, name, publicKey, token, createdAt }: Subscription) {
+  return {
+    Id: id,
+    ApplicationId: applicationId,
+    Name: name,
+    PublicKey: publicKey,
+    Token: token,
+    DateCreated: createdAt.toISOString(),
+  }
+}
+
+function throttleRecord(figures: Figures | null) {
+  return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
+}

@@ -1,0 +1,35 @@
+import { createServer } from 'node:net'
+import { StartupError } from './startup-error.ts'
+
+/**
+ * Whether the address can be listened on, found out before minutes of work are spent on a start that would end there.
+ * Gives the port: the one asked for, or for 0 a free one.
+ */
+export async function findPort(host: string, port: number): Promise<number> {
+  const server = createServer()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject).listen({ host, port }, resolve)
+  try {
+    await promise
+    const address = server.address()
+    return typeof address === 'object' && address ? address.port : port
+  } catch (error) {
+    throw cannotListen(host, port, error)
+  } finally {
+    server.close()
+  }
+}
+
+/** The StartupError for what listening threw. */
+export function cannotListen(host: string, port: number, error: unknown): StartupError {
+  const { code, message } = error as NodeJS.ErrnoException
+  const remedy = (code && remedies[code]) ?? `is not possible (${code ?? message}). Set HOST and PORT to others`
+  return new StartupError(`Listening on ${host} port ${port} ${remedy}`)
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is not possible: the port is taken. Stop the program that has it, or set PORT to a free one',
+  EACCES: 'is not allowed for this user. Set PORT to 1024 or above',
+  EADDRNOTAVAIL: 'is not possible: this machine does not have that address. Set HOST to one that it has',
+  ENOTFOUND: 'is not possible: there is no such host name. Set HOST to an IP address of this machine',
+}

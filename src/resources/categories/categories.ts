@@ -1,0 +1,80 @@
+import { defineResource } from '../../engine/define.ts'
+import { boolean, date, type Fields, integer, list, reference, text } from '../../engine/fields.ts'
+import { containing } from '../../engine/filters.ts'
+import { optionSetList } from '../option-sets.ts'
+import { products } from '../products/products.ts'
+
+const externalIds: Fields = {
+  ID: integer({ access: 'key' }),
+  CategoryID: integer(),
+  ExternalId1: text(50),
+  ExternalIdType: text(20),
+}
+
+/** Categories (rest-resources 4). The public interface calls the collection Categories, the contract Category. */
+export const categories = defineResource({
+  service: 'Category',
+  aliases: ['Categories'],
+  typeName: 'Category',
+  idParam: 'categoryid',
+  idField: 'CategoryID',
+  table: 'Category',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  maxRecords: 500,
+  fields: {
+    CategoryID: integer({ column: 'id', access: 'key' }),
+    CategoryName: text(150, { column: 'name', required: true }),
+    Link: text(255),
+    CategoryDescription: text(),
+    CategoryIcon: text(100),
+    CategoryMain: boolean(),
+    CategoryParent: reference('parentId'),
+    Sorting: integer(),
+    Hide: boolean(),
+    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
+    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
+    CategoryMenuGroup: integer(),
+    HomeSpecialCategory: boolean(),
+    FilterCategory: boolean(),
+    TemplateCategoryPage: integer(),
+    DefaultProductsSorting: integer(),
+    SubcategoryColumnsCategorySpecials: integer(),
+    ProductColumnsCategorySpecials: integer(),
+    ProductColumnsCategoryGeneralItems: integer(),
+    ItemsPerPageCategorySpecialItems: integer(),
+    ItemsPerPageCategoryGeneralItems: integer(),
+    DisplayTypeCategorySpecialItems: integer(),
+    DisplayTypeCategoryGeneralProducts: integer(),
+    AllowAccess: text(250, { default: '0' }),
+    OnFailRedirectTo: text(150),
+    HideLeftBar: boolean(),
+    HideRightBar: boolean(),
+    HideTopMenu: boolean(),
+    SmartCategories: integer(),
+    SmartCategoriesSearchKeyword: text(255),
+    SmartCategoriesLinkTarget: text(50),
+    TemplateProductPage: integer(),
+    ProductColumnsRelatedProducts: integer(),
+    ProductColumnsUpsellProducts: integer(),
+    DisplayTypeRelatedItems: integer(),
+    DisplayTypeUpsellItems: integer(),
+    OptionSetList: optionSetList,
+    Title: text(),
+    CustomFileName: text(255),
+    MetaTags: text(),
+    CategoryHeader: text(),
+    CategoryFooter: text(),
+    AdditionalKeywords: text(),
+    CategoryExternalIdsList: list('CategoryExternalId', externalIds, { key: 'ID' }),
+  },
+  filters: { category: containing('name') },
+  subResources: {
+    Options: { kind: 'nested', list: 'OptionSetList', methods: ['GET', 'POST', 'PUT'], idParam: 'optionsetid' },
+    Products: {
+      kind: 'related',
+      resource: () => products,
+      where: `t."id" IN (SELECT c."productId" FROM "ProductCategory" c
+        WHERE c."storeId" = t."storeId" AND c."categoryId" = ?::int)`,
+    },
+  },
+})

@@ -1,0 +1,30 @@
+import { defineResource } from '../../engine/define.ts'
+import { boolean, date, decimal, integer, text } from '../../engine/fields.ts'
+import { customers } from '../customers/customers.ts'
+
+/** Groups of customers, with the price level that they buy at (rest-resources 7). */
+export const customerGroups = defineResource({
+  service: 'CustomerGroups',
+  typeName: 'CustomerGroup',
+  idParam: 'groupid',
+  idField: 'CustomerGroupID',
+  table: 'CustomerGroup',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  maxRecords: 500,
+  fields: {
+    CustomerGroupID: integer({ column: 'id', access: 'key' }),
+    Name: text(150, { column: 'name', required: true }),
+    Description: text(),
+    MinimumOrder: decimal(),
+    NonTaxable: boolean(),
+    AllowRegistration: boolean(),
+    DisableRewardPoints: boolean(),
+    AutoApprove: boolean(),
+    RegistrationMessage: text(),
+    PriceLevel: integer({ column: 'priceLevel', min: 0, max: 10 }),
+  },
+  privateFields: { LastUpdate: date({ column: 'updatedAt', access: 'ro' }) },
+  subResources: {
+    Customers: { kind: 'related', resource: () => customers, where: 't."groupId" = ?::int' },
+  },
+})

@@ -1,0 +1,61 @@
+import { defineResource } from '../../engine/define.ts'
+import { boolean, date, integer, text } from '../../engine/fields.ts'
+import { containing, exactly } from '../../engine/filters.ts'
+import { products } from '../products/products.ts'
+
+/** Distributors (rest-resources 6). */
+export const distributors = defineResource({
+  service: 'Distributors',
+  typeName: 'Distributor',
+  idParam: 'distributorid',
+  idField: 'DistributorID',
+  table: 'Distributor',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  maxRecords: 500,
+  fields: {
+    DistributorID: integer({ column: 'id', access: 'key' }),
+    CompanyName: text(50, { column: 'company', required: true }),
+    ContactName: text(50),
+    Address: text(50),
+    Address2: text(50),
+    City: text(50, { column: 'city' }),
+    State: text(50, { column: 'state' }),
+    Zip: text(50),
+    Country: text(50, { column: 'country' }),
+    Phone: text(50, { column: 'phone' }),
+    Fax: text(50),
+    Email: text(50, { column: 'email' }),
+    Comments: text(),
+    NotifyOnNewOrder: boolean(),
+    NotifyOnNewOrderEmailSubject: text(250),
+    NotifyOnNewOrderEmailMessage: text(),
+    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
+    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
+    IsDropShipper: boolean(),
+    NotifyOnCancelledOrder: boolean(),
+    NotifyOnCancelledOrderEmailSubject: text(250),
+    NotifyOnCancelledOrderEmailMessage: text(),
+    POStyle: integer(),
+    POEmailNotification: boolean(),
+    POShippingInfo: text(),
+    POPaymentInfo: text(),
+    POAdditionalNotes: text(),
+    POEmailSubject: text(250),
+  },
+  filters: {
+    company: containing('company'),
+    email: exactly('email'),
+    country: exactly('country'),
+    state: exactly('state'),
+    city: containing('city'),
+    phone: exactly('phone'),
+  },
+  subResources: {
+    Products: {
+      kind: 'related',
+      resource: () => products,
+      where: `t."id" IN (SELECT d."productId" FROM "ProductDistributor" d
+        WHERE d."storeId" = t."storeId" AND d."distributorId" = ?::int)`,
+    },
+  },
+})

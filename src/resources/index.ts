@@ -1,0 +1,20 @@
+import type { Resource } from '../engine/define.ts'
+import { categories } from './categories/categories.ts'
+import { customerGroups } from './customer-groups/customer-groups.ts'
+import { customers } from './customers/customers.ts'
+import { distributors } from './distributors/distributors.ts'
+import { manufacturers } from './manufacturers/manufacturers.ts'
+import { products } from './products/products.ts'
+
+/**
+ * Every service whose records the engine serves. Routes, privileges, export, import and the conformance suite read this;
+ * the order is that of references: a record refers to services before its own (or to its own).
+ */
+export const resources: readonly Resource[] = [
+  categories,
+  manufacturers,
+  distributors,
+  customerGroups,
+  products,
+  customers,
+]

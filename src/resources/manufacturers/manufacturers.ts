@@ -1,0 +1,33 @@
+import { defineResource } from '../../engine/define.ts'
+import { date, integer, text } from '../../engine/fields.ts'
+import { containing } from '../../engine/filters.ts'
+import { products } from '../products/products.ts'
+
+/** Manufacturers (rest-resources 5). */
+export const manufacturers = defineResource({
+  service: 'Manufacturers',
+  typeName: 'Manufacturer',
+  idParam: 'manufacturerid',
+  idField: 'ManufacturerID',
+  table: 'Manufacturer',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  maxRecords: 500,
+  fields: {
+    ManufacturerID: integer({ column: 'id', access: 'key' }),
+    ManufacturerName: text(50, { column: 'name', required: true }),
+    Logo: text(255),
+    Sorting: integer(),
+    Header: text(),
+    Website: text(50),
+    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
+    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
+    PageTitle: text(150),
+    MetaTags: text(),
+    RedirectURL: text(255),
+    FileName: text(255),
+  },
+  filters: { manufacturer: containing('name') },
+  subResources: {
+    Products: { kind: 'related', resource: () => products, where: 't."manufacturerId" = ?::int' },
+  },
+})

@@ -1,0 +1,87 @@
+import { groups } from './catalogue.ts'
+import { between, happens, oneOf, someOf } from './chance.ts'
+import { dollars, shareOf } from './money.ts'
+import type { Choice } from './options.ts'
+import type { Product } from './products.ts'
+
+/** A line of an order before it has an id. */
+export interface OrderLine {
+  readonly product: Product
+  /** One of each option set that has choices. */
+  readonly choices: readonly Choice[]
+  readonly quantity: number
+  /** Without options. */
+  readonly unitCents: number
+  readonly optionCents: number
+}
+
+/** What a customer of the group takes of the products on offer, each once. */
+export function makeLines(offered: readonly Product[], groupId: number, count: number): OrderLine[] {
+  return someOf(offered, count).map((product) => {
+    const choices = product.optionSets.filter(({ choices }) => choices.length > 0).map(({ choices }) => oneOf(choices))
+    const quantity = makeQuantity(product, groupId)
+    return {
+      product,
+      choices,
+      quantity,
+      unitCents: unitPrice(product, groupId, quantity),
+      optionCents: choices.reduce((sum, { cents }) => sum + cents, 0),
+    }
+  })
+}
+
+export function linesCents(lines: readonly OrderLine[]): number {
+  return lines.reduce((sum, line) => sum + line.quantity * (line.unitCents + line.optionCents), 0)
+}
+
+/** Tenths of a pound. */
+export function linesWeight(lines: readonly OrderLine[]): number {
+  return lines.reduce((sum, { product, quantity }) => sum + product.weight * quantity, 0)
+}
+
+export interface LinePlace {
+  readonly id: number
+  /** 0 in an order with one shipment. */
+  readonly shipmentId: number
+  readonly dateAdded: string
+}
+
+export function lineRecord(line: OrderLine, { id, shipmentId, dateAdded }: LinePlace) {
+  const { product, choices, quantity } = line
+  const variant = product.variants.find(({ code }) => code === choices.map((choice) => choice.id).join(','))
+  return {
+    CatalogID: product.id,
+    ItemIndexID: id,
+    ItemID: variant?.sku ?? product.sku,
+    ItemShipmentID: shipmentId,
+    ItemQuantity: quantity,
+    ItemDescription: product.name + choices.map((choice) => optionText(product, choice)).join(''),
+    ItemUnitPrice: dollars(line.unitCents),
+    ItemWeight: product.weight / 10,
+    ItemOptionPrice: dollars(line.optionCents),
+    ItemPageAdded: product.fileName,
+    ItemDateAdded: dateAdded,
+    ItemUnitCost: dollars(product.costCents),
+    ItemUnitStock: quantity + between(0, 60),
+    ItemOptions: choices.map((choice) => `,${choice.id}`).join(''),
+  }
+}
+
+/** The way that order lines name options. */
+function optionText(product: Product, choice: Choice): string {
+  const set = product.optionSets.find(({ choices }) => choices.includes(choice))
+  return `<br><b>${set?.name}:</b>&nbsp;${choice.name}`
+}
+
+function makeQuantity({ discounts }: Product, groupId: number): number {
+  if (groupId === groups.wholesale) return between(4, 30)
+  return discounts.length > 0 && happens(40) ? between(5, 12) : oneOf([1, 1, 1, 1, 2, 2, 3])
+}
+
+/** The lowest of ordinary, sale and group price, less the quantity discount. */
+function unitPrice(product: Product, groupId: number, quantity: number): number {
+  const levelCents = groupId === groups.schools ? 0 : (product.levelCents[groupId - 1] ?? 0)
+  const cents = Math.min(...[product.priceCents, product.saleCents, levelCents].filter((price) => price > 0))
+  const discount = product.discounts.find(({ from, until }) => quantity >= from && quantity <= until)
+  return discount ? shareOf(cents, 10_000 - discount.percent * 100) : cents
+}

@@ -1,0 +1,355 @@
+import { americanDay, lastDay, localDate } from './calendar.ts'
+import { between, digits, happens, oneOf } from './chance.ts'
+import type { Customer } from './customers.ts'
+import { dollars } from './money.ts'
+import { type Charges, chargeFields, makeCharges } from './order-charges.ts'
+import { lineRecord, linesWeight, makeLines, type OrderLine } from './order-lines.ts'
+import { type Address, mailName, makeAddress, neighbourOf } from './places.ts'
+import type { Product } from './products.ts'
+
+const orderCount = 350
+const firstInvoice = 1000
+/** Shipments of orders with one have no id on the wire: those with two count from here, clear of hidden ones. */
+const firstShipmentId = 5001
+
+/** order-statuses 1.1 */
+const status = {
+  new: 1,
+  processing: 2,
+  partial: 3,
+  shipped: 4,
+  cancel: 5,
+  hold: 6,
+  notCompleted: 7,
+  custom1: 8,
+  custom2: 9,
+  custom3: 10,
+  unpaid: 11,
+  review: 12,
+} as const
+
+/** The newest orders are in every status there is, by turns; of the older ones nearly all are done. */
+const openStatuses = [
+  ...[status.new, status.processing, status.unpaid, status.new, status.partial, status.shipped, status.hold],
+  ...[
+    status.review,
+    status.notCompleted,
+    status.processing,
+    status.custom1,
+    status.custom2,
+    status.custom3,
+    status.cancel,
+  ],
+]
+const openOrderCount = 42
+
+/** In the order in which they were placed. */
+export function makeOrders(products: readonly Product[], customers: readonly Customer[]): Record<string, unknown>[] {
+  const offered = products.filter(({ isOffered }) => isOffered)
+  const placed = Array.from({ length: orderCount }, makeMoment).sort((a, b) => a.day - b.day || a.minute - b.minute)
+  const ids = countIds()
+  return placed.map((moment, index) => makeOrder(index, moment, offered, customers, ids))
+}
+
+interface Moment {
+  readonly day: number
+  readonly minute: number
+}
+
+/** Far enough inside the hours that calendar.ts allows for what comes a little earlier or later. */
+function makeMoment(): Moment {
+  return { day: between(0, lastDay), minute: between(450, 1300) }
+}
+
+function makeOrder(
+  index: number,
+  { day, minute }: Moment,
+  offered: readonly Product[],
+  customers: readonly Customer[],
+  ids: Ids,
+): Record<string, unknown> {
+  const buyer = makeBuyer(day, customers)
+  const statusId = makeStatus(index)
+  const lines = makeLines(
+    offered,
+    buyer.groupId,
+    statusId === status.partial ? between(2, 5) : oneOf([1, 1, 2, 2, 3, 4, 6]),
+  )
+  const parcels = makeParcels(lines, statusId)
+  const { country, state } = buyer.shipping
+  const charges = makeCharges(parcels, { country, state, groupId: buyer.groupId })
+  const placedAt = localDate(day, minute, between(0, 59))
+  const shippedDay = Math.min(day + between(1, 6), lastDay)
+  const updatedAt = statusId === status.new ? placedAt : localDate(shippedDay + 1, between(480, 1020), between(0, 59))
+  const updatedBy = statusId === status.new ? '' : 'sandbox'
+  const payment = makePayment(statusId)
+  const hasTwo = parcels.length > 1
+  const shipments = parcels.map((parcel, place) =>
+    makeShipment({
+      id: hasTwo ? ids.shipment() : 0,
+      number: place + 1,
+      parcel,
+      address: place === 0 ? buyer.shipping : neighbourOf(buyer.shipping),
+      email: buyer.email,
+      costCents: charges.shippingCents[place] ?? 0,
+      statusId: statusId === status.partial && place === 0 ? status.shipped : statusId,
+      shippedDay,
+      updatedAt,
+      updatedBy,
+    }),
+  )
+  return {
+    InvoiceNumberPrefix: 'AB-',
+    InvoiceNumber: firstInvoice + index,
+    OrderID: index + 1,
+    CustomerID: buyer.customerId,
+    OrderDate: placedAt,
+    OrderStatusID: statusId,
+    LastUpdate: updatedAt,
+    UserID: updatedBy,
+    SalesPerson: happens(5) ? oneOf(['Dana', 'Lou', 'Priya']) : '',
+    ...(happens(4) ? { OrderType: 'Marketplace', AlternateOrderID: `${digits(3)}-${digits(7)}` } : {}),
+    ...billingFields(buyer),
+    ...payment.fields,
+    ShipmentList: shipments,
+    OrderItemList: parcels.flatMap((parcel, place) =>
+      parcel.map((line) =>
+        lineRecord(line, {
+          id: ids.item(),
+          shipmentId: shipments[place]?.ShipmentID ?? 0,
+          dateAdded: localDate(day, minute - between(2, 25)),
+        }),
+      ),
+    ),
+    ...chargeFields(charges, index * 10 + 1),
+    TransactionList: payment.steps.map((step, place) => makeTransaction(step, place, charges, day, minute, ids)),
+    ...(payment.isCard
+      ? { CardType: oneOf(['Visa', 'MasterCard', 'Amex', 'Discover']), CardName: buyer.fullName }
+      : {}),
+    QuestionList: happens(20) ? makeQuestions(ids) : [],
+    Referer: oneOf([
+      '',
+      '',
+      'https://www.google.com/',
+      'https://duckduckgo.com/',
+      'https://newsletter.example/october',
+    ]),
+    IP: `${oneOf(['192.0.2', '198.51.100', '203.0.113'])}.${between(1, 254)}`,
+    CustomerComments: happens(14) ? oneOf(customerComments) : '',
+    InternalComments: happens(12) ? oneOf(internalComments) : '',
+    ExternalComments: happens(4) ? 'Gift: no prices in the parcel' : '',
+  }
+}
+
+const customerComments = [
+  'Please leave it at the back door.',
+  'It is a birthday present: could you wrap it?',
+  'No rush – we are away until the 15th.',
+  'The bell does not work; please knock.',
+  'Can the two boxes come on the same day?',
+]
+const internalComments = [
+  'Called the customer: address confirmed.',
+  'Waiting for the second box.',
+  'Price matched, see e-mail of the same day.',
+  'Check stock in the Annex first.',
+]
+
+interface Buyer {
+  /** 0: a guest. */
+  readonly customerId: number
+  readonly groupId: number
+  readonly email: string
+  readonly fullName: string
+  readonly company: string
+  readonly billing: Address
+  readonly shipping: Address
+}
+
+/** One order in six is a guest's; a customer does not order before having an account. */
+function makeBuyer(day: number, customers: readonly Customer[]): Buyer {
+  const known = customers.filter(({ createdDay }) => createdDay <= day)
+  if (happens(16) || known.length === 0) {
+    const address = makeAddress()
+    const email = `${mailName(address)}.guest@${oneOf(['example.com', 'example.net', 'example.org'])}`
+    const fullName = `${address.firstName} ${address.lastName}`
+    return { customerId: 0, groupId: 0, email, fullName, company: '', billing: address, shipping: address }
+  }
+  // A third of the orders come from a small circle of regulars.
+  const { id, ...customer } = oneOf(happens(33) ? known.slice(0, 25) : known)
+  const fullName = `${customer.billing.firstName} ${customer.billing.lastName}`
+  return { ...customer, customerId: id, fullName }
+}
+
+function makeStatus(index: number): number {
+  const open = index - (orderCount - openOrderCount)
+  if (open >= 0) return openStatuses[open % openStatuses.length] ?? status.new
+  const share = between(1, 100)
+  if (share <= 88) return status.shipped
+  if (share <= 95) return status.cancel
+  return share <= 98 ? status.notCompleted : status.hold
+}
+
+/** One parcel; two for a partly shipped order and for one in twelve of those with several lines. */
+function makeParcels(lines: OrderLine[], statusId: number): OrderLine[][] {
+  const isSplit = statusId === status.partial || (lines.length > 1 && happens(8))
+  if (!isSplit) return [lines]
+  const middle = Math.ceil(lines.length / 2)
+  return [lines.slice(0, middle), lines.slice(middle)]
+}
+
+type Step = 'Authorize' | 'Sale' | 'Refund'
+
+function makePayment(statusId: number): { fields: Record<string, unknown>; steps: Step[]; isCard: boolean } {
+  if (statusId === status.notCompleted) return { fields: { BillingPaymentMethodID: '0' }, steps: [], isCard: false }
+  if (statusId === status.unpaid || happens(6)) {
+    const fields = { BillingPaymentMethod: 'Check or Money Order', BillingPaymentMethodID: '3' }
+    return { fields, steps: [], isCard: false }
+  }
+  const isCard = happens(75)
+  const method = isCard ? { name: 'Online Credit Card', id: '1' } : { name: 'PayPal Express Checkout', id: '2' }
+  const fields = { BillingPaymentMethod: method.name, BillingOnLinePayment: true, BillingPaymentMethodID: method.id }
+  if (statusId === status.cancel) return { fields, steps: happens(60) ? ['Sale', 'Refund'] : ['Authorize'], isCard }
+  const isOpen = statusId !== status.shipped && statusId !== status.partial
+  return { fields, steps: isOpen && happens(40) ? ['Authorize'] : ['Sale'], isCard }
+}
+
+function makeTransaction(step: Step, place: number, charges: Charges, day: number, minute: number, ids: Ids) {
+  const later = place === 0 ? 1 : 45
+  return {
+    TransactionIndexID: ids.transaction(),
+    TransactionID: digits(12),
+    TransactionDateTime: localDate(day, minute + later),
+    TransactionType: step,
+    TransactionMethod: 'Sandbox Gateway',
+    TransactionAmount: dollars(charges.totalCents),
+    TransactionApproval: digits(6),
+    TransactionReference: `ref-${digits(10)}`,
+    TransactionGatewayID: 1,
+    TransactionCVV2: 'M',
+    TransactionAVS: 'Y',
+    TransactionResponseText: 'Approved',
+    TransactionResponseCode: '1',
+    TransactionCaptured: step === 'Authorize' ? 0 : 1,
+  }
+}
+
+interface PlannedShipment {
+  readonly id: number
+  readonly number: number
+  readonly parcel: readonly OrderLine[]
+  readonly address: Address
+  readonly email: string
+  readonly costCents: number
+  readonly statusId: number
+  readonly shippedDay: number
+  readonly updatedAt: string
+  readonly updatedBy: string
+}
+
+function makeShipment({
+  id,
+  number,
+  parcel,
+  address,
+  email,
+  costCents,
+  statusId,
+  shippedDay,
+  updatedAt,
+  updatedBy,
+}: PlannedShipment) {
+  const isShipped = statusId === status.shipped
+  const weight = linesWeight(parcel)
+  return {
+    ShipmentID: id,
+    ShipmentLastUpdate: updatedAt,
+    ShipmentBoxes: 1,
+    ShipmentOrderStatus: statusId,
+    ShipmentAddress: address.address1,
+    ShipmentAddress2: address.address2,
+    ShipmentAlias: number === 1 ? '' : 'Second address',
+    ShipmentCity: address.city,
+    ShipmentCost: dollars(costCents),
+    ShipmentCountry: address.country,
+    ShipmentEmail: email,
+    ShipmentFirstName: address.firstName,
+    ShipmentLastName: address.lastName,
+    ShipmentMethodName: shippingMethod(weight, costCents, address.country),
+    ShipmentShippedDate: isShipped ? americanDay(shippedDay) : '',
+    ShipmentPhone: address.phone,
+    ShipmentState: address.state,
+    ShipmentZipCode: address.zip,
+    ShipmentWeight: weight / 10,
+    ShipmentTrackingCode: isShipped && weight > 0 ? `SBX${digits(12)}` : '',
+    ShipmentUserID: updatedBy,
+    ShipmentNumber: number,
+    ShipmentAddressTypeID: 0,
+  }
+}
+
+function shippingMethod(weight: number, costCents: number, country: string): string {
+  if (weight === 0) return 'By e-mail'
+  if (country !== 'US') return 'International Post'
+  return costCents === 0 ? 'Free Ground' : 'Ground'
+}
+
+function billingFields({ billing, company, email }: Buyer) {
+  return {
+    BillingFirstName: billing.firstName,
+    BillingLastName: billing.lastName,
+    BillingCompany: company,
+    BillingAddress: billing.address1,
+    BillingAddress2: billing.address2,
+    BillingCity: billing.city,
+    BillingState: billing.state,
+    BillingZipCode: billing.zip,
+    BillingCountry: billing.country,
+    BillingPhoneNumber: billing.phone,
+    BillingEmail: email,
+  }
+}
+
+function makeQuestions(ids: Ids) {
+  const heard = {
+    QuestionAnswerIndexID: ids.answer(),
+    QuestionID: 1,
+    QuestionTitle: 'How did you hear about us?',
+    QuestionAnswer: oneOf(['A friend', 'Search engine', 'Newsletter', 'I live around the corner']),
+    QuestionType: 'Dropdown',
+    QuestionCheckoutStep: 3,
+    QuestionSorting: 1,
+  }
+  if (happens(50)) return [heard]
+  const message = {
+    QuestionAnswerIndexID: ids.answer(),
+    QuestionID: 2,
+    QuestionTitle: 'Message for the gift card',
+    QuestionAnswer: oneOf(['Happy birthday, Ma!', 'For the new house — from all of us', 'Bon appétit']),
+    QuestionType: 'Text',
+    QuestionCheckoutStep: 3,
+    QuestionSorting: 2,
+  }
+  return [heard, message]
+}
+
+/** Ids of rows inside orders, which the store counts over all orders. */
+interface Ids {
+  item(): number
+  shipment(): number
+  transaction(): number
+  answer(): number
+}
+
+function countIds(): Ids {
+  let items = 0
+  let shipments = firstShipmentId - 1
+  let transactions = 0
+  let answers = 0
+  return {
+    item: () => (items += 1),
+    shipment: () => (shipments += 1),
+    transaction: () => (transactions += 1),
+    answer: () => (answers += 1),
+  }
+}

@@ -1,0 +1,68 @@
+import { constants } from 'node:fs'
+import { access, mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { StartupError } from './startup-error.ts'
+
+/** Makes the folder where it is missing; a StartupError says why it cannot be written. */
+export async function makeDataFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true })
+    await access(path, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw notWritable(path, error)
+  }
+}
+
+/** Null: no such file. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw new StartupError(
+      `${path} cannot be read (${codeOf(error)}). Make it readable for the user who runs the server`,
+    )
+  }
+}
+
+/**
+ * Writes JSON that only its owner may read. Whoever reads `path` finds the old content or the new, never a part, even
+ * when the machine loses power meanwhile.
+ */
+export async function writeSecretFile(path: string, content: object): Promise<void> {
+  const temporary = `${path}.new`
+  try {
+    const file = await open(temporary, 'w', 0o600)
+    try {
+      // A file left over by a kill keeps its mode.
+      await file.chmod(0o600)
+      await file.writeFile(`${JSON.stringify(content, null, 2)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    throw notWritable(path, error)
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+function notWritable(path: string, error: unknown): StartupError {
+  return new StartupError(
+    `${path} cannot be written (${codeOf(error)}). Make its folder writable for the user who runs the server, or name another with DATA_DIR`,
+  )
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

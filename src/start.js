@@ -1,0 +1,27 @@
+// Plain JavaScript that every Node from 14 on can read: an older Node than TypeScript needs, or an installation without
+// its install scripts, must end in one clear line and not in a loader's stack trace.
+import { existsSync } from 'node:fs'
+
+const NODE_MIN = [22, 19]
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+const isTooOld = major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])
+
+if (!existsSync(new URL('../node_modules/fastify/', import.meta.url))) {
+  refuse('The dependencies are not installed. Run: npm ci')
+} else if (isTooOld) {
+  refuse(
+    `Node ${NODE_MIN.join('.')} or later is needed, and this is ${process.versions.node}. ` +
+      'Run npm ci without --ignore-scripts, which brings Node 24 along for npm start, or install Node 24',
+  )
+} else if (!existsSync(new URL('./database/generated/client.ts', import.meta.url))) {
+  refuse('The database client is not generated. Run npm ci without --ignore-scripts, or now: npm run postinstall')
+} else {
+  await import('./main.ts')
+}
+
+/** @param {string} reason */
+function refuse(reason) {
+  console.error(`store-platform cannot start: ${reason}`)
+  process.exitCode = 1
+}

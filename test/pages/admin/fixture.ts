@@ -1,0 +1,38 @@
+import Fastify, { type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import { adminRoutes } from '../../../src/pages/admin/routes.ts'
+import { openAccess } from '../../access/fixture.ts'
+
+/** The operator's routes on an empty database of their own; everything logged is kept. */
+export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
+  const { services: access, clock, drop } = await openAccess()
+  const services = { ...access, config: { publicUrl }, operatorKey: 'operator-key-for-tests' }
+  const log: string[] = []
+  const app = Fastify({
+    bodyLimit: 10_485_760,
+    trustProxy: '127.0.0.1',
+    logger: { level: 'trace', stream: { write: (line) => log.push(line) } },
+  })
+  app.register(adminRoutes, services)
+  await app.ready()
+
+  /** A request with the operator's key, unless `options` have other headers. */
+  function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown, options: InjectOptions = {}) {
+    const headers = { authorization: `Bearer ${services.operatorKey}`, ...options.headers }
+    const payload = body === undefined ? {} : { payload: body as object }
+    return app.inject({ method, url, ...payload, ...options, headers })
+  }
+
+  async function close() {
+    await app.close()
+    await drop()
+  }
+
+  return { app, services, clock, log, call, close }
+}
+
+/** Status and the only result item of a refusal. */
+export function refused({ statusCode, json }: LightMyRequestResponse) {
+  const [item, ...others] = json<Record<string, string>[]>()
+  if (!item || others.length > 0) throw new Error('A refusal has one result item')
+  return { statusCode, field: item.Value, message: item.Message, key: item.Key, status: item.Status }
+}

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const startFile = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+
+export interface Run {
+  readonly process: ChildProcess
+  /** Everything written to standard output and standard error so far. */
+  output(): string
+  /** Resolves when standard output shows `text`; rejects with all output when the process ends before. */
+  shows(text: string | RegExp): Promise<string>
+  /** The exit code; null when a signal ended it. */
+  readonly exited: Promise<number | null>
+}
+
+/** Starts the server as `npm start` does, with these settings and none of the test's own environment but PATH. */
+export function runServer(settings: Record<string, string>, options: { cwd?: string } = {}): Run {
+  const env = { PATH: process.env.PATH, ...settings }
+  const child = spawn(process.execPath, [startFile], { env, stdio: ['ignore', 'pipe', 'pipe'], ...options })
+  let text = ''
+  const watchers = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      for (const look of watchers) look()
+    })
+  }
+  // 'close' comes after the output's end, unlike 'exit'.
+  const exited = once(child, 'close').then(([code]) => code as number | null)
+  return {
+    process: child,
+    output: () => text,
+    shows: (wanted) => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>()
+      const look = () => {
+        if (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) resolve(text)
+      }
+      watchers.add(look)
+      look()
+      exited.then((code) => reject(new Error(`The server ended with ${code}:\n${text}`)))
+      return promise.finally(() => watchers.delete(look))
+    },
+    exited,
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (typeof address !== 'object' || !address) throw new Error('No port')
+  return address.port
+}
+
+export interface TemporaryFolder extends Disposable {
+  readonly path: string
+}
+
+export function temporaryFolder(): TemporaryFolder {
+  const path = mkdtempSync(join(tmpdir(), 'process-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}

@@ -1,0 +1,252 @@
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { convertRetail, type RetailCounts, type RetailProgress, type RetailReturn } from './convert.ts'
+import { countryCode } from './countries.ts'
+import { computeFigures } from './figures.ts'
+import { generatedFigures, generatedSource, generateRetail, smallYear } from './generate.ts'
+import { findRealFile, whereToGetIt } from './real-file.ts'
+import type { RetailSource } from './retail-rows.ts'
+
+const source = generatedSource(smallYear)
+const december = '2010-12'
+
+interface ConvertedProduct {
+  SKUInfo: { CatalogID: number; SKU: string; Name: string; Price: number }
+  NotForSale?: boolean
+}
+
+interface ConvertedOrder {
+  OrderID: number
+  InvoiceNumber: number
+  CustomerID: number
+  OrderDate: string
+  OrderAmount: number
+  BillingCountry: string
+  OrderItemList: {
+    CatalogID: number
+    ItemIndexID: number
+    ItemID: string
+    ItemQuantity: number
+    ItemUnitPrice: number
+  }[]
+}
+
+test('the generated file has the same bytes at every run, and all oddities of the real one', () => {
+  const text = [...generateRetail(smallYear)].join('')
+  expect([...generateRetail(smallYear)].join('')).toBe(text)
+  const rows = text.split('\n')
+  const has = (pattern: RegExp) => rows.some((row) => pattern.test(row))
+  expect({
+    return: has(/^C\d+,[^,]+,.*,-\d+,/),
+    badDebt: has(/^A\d+,B,Adjust bad debt,1,[^,]+,-\d+\.\d+,,/),
+    stockCorrection: has(/^\d+,[^,]+,[^,]*,-\d+,[^,]+,0\.0,,/),
+    guestOrder: has(/^\d+,[^,]+,.*,\d+,[^,]+,[1-9][^,]*,,/),
+    blankDescription: has(/^\d+,[^,]+,,/),
+    trailingBlank: has(/^\d+,[^,]+,[^,]* ,/),
+    quotesAndCommas: has(/""HOME SWEET HOME"" SIGN, METAL"/),
+    nonAscii: has(/ROSÉ/),
+    tenthOfPenny: has(/,0\.001,/),
+    lowerCaseSku: has(/^\d+,\d{5}[a-z],/),
+    upperCaseSku: has(/^\d+,\d{5}[A-Z],/),
+    notGoods: has(/^\d+,(POST|DOT|BANK CHARGES),/),
+    unspecified: has(/,Unspecified$/),
+    doubled: rows.some((row, index) => row !== '' && row === rows[index + 1]),
+  }).not.toContainEqual(false)
+  const figures = generatedFigures(smallYear)
+  const orders = [...figures.orders.values()]
+  expect(Math.max(...orders.map(({ items }) => items))).toBeGreaterThanOrEqual(500)
+  expect(orders.some(({ items }) => items === 1)).toBe(true)
+  expect(orders.some(({ amountPence, customerId }) => amountPence === 0 && customerId !== 0)).toBe(true)
+})
+
+test('the figures computed from the generated text are those that the generator knows', async () => {
+  expect(await computeFigures(source)).toEqual(generatedFigures(smallYear))
+})
+
+test.each([undefined, december])(
+  'every order, amount and customer total agrees with the figures (month: %s)',
+  async (month) => {
+    await expectAgreement(source, month)
+  },
+)
+
+test('the real file: every order, amount and customer total of December 2010 agrees with the figures', async ({
+  skip,
+}) => {
+  const file = findRealFile()
+  if (!file) return skip(`SKIPPED, the real file is not here. ${whereToGetIt}`)
+  await expectAgreement(file, december)
+})
+
+test('what became of every row is counted', async () => {
+  const { counts, returns } = await convert(source)
+  const { orders, leftOut } = counts
+  const kinds = [orders, counts.returns, leftOut.badDebts, leftOut.stockCorrections]
+  expect(kinds.reduce((sum, { rows }) => sum + rows, 0)).toBe(counts.rows)
+  expect(kinds.every(({ rows }) => rows > 0)).toBe(true)
+  const figures = generatedFigures(smallYear)
+  expect(counts).toMatchObject({ rows: figures.rows, products: figures.products, customers: figures.customers })
+  expect(leftOut.badDebts.invoices).toBe(figures.badDebts)
+  expect(leftOut.stockCorrections.invoices).toBe(figures.stockCorrections)
+  expect(returns).toHaveLength(figures.returns)
+  expect(returns.flatMap(({ items }) => items)).toHaveLength(counts.returns.rows)
+})
+
+test('an order whose rows lie apart in the file is one order', async () => {
+  const { orders } = await convert(source)
+  const apart = orders.filter(({ OrderItemList }) =>
+    OrderItemList.some(
+      (item, index) => index > 0 && item.ItemIndexID !== (OrderItemList[index - 1]?.ItemIndexID ?? 0) + 1,
+    ),
+  )
+  expect(apart).toHaveLength(1)
+  expect(new Set(orders.map(({ OrderID }) => OrderID)).size).toBe(orders.length)
+})
+
+test('ids are the same at every run, unique, and above those of a sandbox', async () => {
+  const { lines, products, orders } = await convert(source)
+  expect((await convert(source)).lines).toEqual(lines)
+  const catalogIds = products.map(({ SKUInfo }) => SKUInfo.CatalogID)
+  expect(new Set(catalogIds).size).toBe(catalogIds.length)
+  expect(Math.min(...catalogIds)).toBe(100_001)
+  const itemIds = orders.flatMap(({ OrderItemList }) => OrderItemList.map(({ ItemIndexID }) => ItemIndexID))
+  expect(new Set(itemIds).size).toBe(itemIds.length)
+  expect(Math.min(...itemIds)).toBeGreaterThan(1_000_000)
+})
+
+test('an item names a product of the file, whatever the case of its stock code', async () => {
+  const { products, orders } = await convert(source)
+  const skus = new Map(products.map(({ SKUInfo }) => [SKUInfo.CatalogID, SKUInfo.SKU]))
+  const items = orders.flatMap(({ OrderItemList }) => OrderItemList)
+  expect(items.every((item) => skus.get(item.CatalogID)?.toUpperCase() === item.ItemID.toUpperCase())).toBe(true)
+  expect(items.some((item) => skus.get(item.CatalogID) !== item.ItemID)).toBe(true)
+})
+
+test('a product has its latest name and most usual price, whatever the warehouse noted', async () => {
+  const { products } = await convert(
+    csv(
+      '1,10a,OLD NAME,1,2010-12-01 08:00:00,2.10,7,France',
+      '1,10A,NEW NAME ,1,2010-12-01 08:00:00,2.1,7,France',
+      '2,10A,,1,2010-12-02 08:00:00,9.99,7,France',
+      '3,10A,damaged,-5,2010-12-03 08:00:00,0.0,,United Kingdom',
+      '3,11,found,5,2010-12-03 08:00:00,0.0,,United Kingdom',
+      '3,12,,5,2010-12-03 08:00:00,0.0,,United Kingdom',
+      '4,POST,POSTAGE,1,2010-12-04 08:00:00,18.00,7,France',
+    ),
+  )
+  expect(products.map(({ SKUInfo, NotForSale = false }) => ({ ...SKUInfo, NotForSale }))).toEqual([
+    { CatalogID: 100_001, SKU: '10a', Name: 'NEW NAME', Price: 2.1, NotForSale: false },
+    { CatalogID: 100_002, SKU: '11', Name: 'found', Price: 0, NotForSale: false },
+    { CatalogID: 100_003, SKU: '12', Name: '12', Price: 0, NotForSale: false },
+    { CatalogID: 100_004, SKU: 'POST', Name: 'POSTAGE', Price: 18, NotForSale: true },
+  ])
+})
+
+test('of prices met equally often the latest is taken', async () => {
+  const { products } = await convert(
+    csv('1,10,A,1,2010-12-01 08:00:00,2.10,7,France', '2,10,A,1,2010-12-02 08:00:00,1.10,7,France'),
+  )
+  expect(products[0]?.SKUInfo.Price).toBe(1.1)
+})
+
+test('amounts are exact where floats are not, and half a penny counts as one', async () => {
+  const { orders } = await convert(
+    csv(
+      '1,10,A,3,2010-12-01 08:00:00,0.1,,France',
+      '1,10,A,1,2010-12-01 08:00:00,0.2,,France',
+      '2,10,A,5,2010-12-01 08:00:00,0.001,,France',
+      '3,10,A,4,2010-12-01 08:00:00,0.001,,France',
+      '4,10,A,80995,2010-12-01 08:00:00,38970.01,,France',
+    ),
+  )
+  expect(orders.map(({ OrderAmount }) => OrderAmount)).toEqual([0.5, 0.01, 0, 3_156_375_959.95])
+})
+
+test('a free order of a customer is an order, one of nobody is a stock correction', async () => {
+  const { orders, counts } = await convert(
+    csv('1,10,A,1,2010-12-01 08:00:00,0.0,7,France', '2,10,A,1,2010-12-01 08:00:00,0.0,,France'),
+  )
+  expect(orders).toMatchObject([{ InvoiceNumber: 1, CustomerID: 7, OrderAmount: 0 }])
+  expect(counts.leftOut.stockCorrections).toEqual({ invoices: 1, rows: 1 })
+})
+
+test('a return keeps its lines as they are in the file', async () => {
+  const { returns, orders } = await convert(csv('C1,10,A,-2,2010-12-01 08:00:00,1.50,7,EIRE'))
+  const items = [{ catalogId: 100_001, sku: '10', description: 'A', quantity: -2, price: 1.5 }]
+  expect(returns).toEqual([{ invoice: 'C1', date: '2010-12-01T08:00:00', customerId: 7, country: 'IE', items }])
+  expect(orders).toEqual([])
+})
+
+test.each([
+  ['EIRE', 'IE'],
+  ['RSA', 'ZA'],
+  ['Unspecified', ''],
+  ['Channel Islands', 'Channel Islands'],
+  [`Land${'x'.repeat(60)}`, `Land${'x'.repeat(46)}`],
+])('the country %s becomes %j', (name, code) => {
+  expect(countryCode(name)).toBe(code)
+})
+
+test('progress ends at the total that it names', async () => {
+  const seen: RetailProgress[] = []
+  for await (const _ of convertRetail(source, { onProgress: (progress) => seen.push({ ...progress }) }));
+  const { rows, products, customers, orders } = generatedFigures(smallYear)
+  expect(seen.findLast(({ stage }) => stage === 'survey')).toEqual({ stage: 'survey', done: rows })
+  const total = products + customers + orders.size
+  expect(seen.at(-1)).toEqual({ stage: 'lines', done: total, total })
+})
+
+test.each([
+  ['Row 2: InvoiceNo is "X9"', 'X9,10,A,1,2010-12-01 08:00:00,1.0,7,France'],
+  ['Row 2: StockCode is ""', '2,,A,1,2010-12-01 08:00:00,1.0,7,France'],
+  ['Row 2: Quantity is "1.5"', '2,10,A,1.5,2010-12-01 08:00:00,1.0,7,France'],
+  ['Row 2: InvoiceDate is "12/1/2010"', '2,10,A,1,12/1/2010,1.0,7,France'],
+  ['Row 2: UnitPrice is "1.0001"', '2,10,A,1,2010-12-01 08:00:00,1.0001,7,France'],
+  ['Row 2: CustomerID is "7.0"', '2,10,A,1,2010-12-01 08:00:00,1.0,7.0,France'],
+  ['Row 2 is older', '2,10,A,1,2010-11-30 08:00:00,1.0,7,France'],
+])('a row that is not of the file’s form ends the conversion: %s', async (message, row) => {
+  await expect(convert(csv('1,10,A,1,2010-12-01 08:00:00,1.0,7,France', row))).rejects.toThrow(message)
+})
+
+test('a file of another form is refused, and so is a file that is not there', async () => {
+  await expect(convert(() => Readable.from(['a,b,c\n1,2,3\n']))).rejects.toThrow('Not an Online Retail file')
+  await expect(convert(() => Readable.from(['']))).rejects.toThrow('it is empty')
+  await expect(convert('no-such-file.csv.gz')).rejects.toThrow('ENOENT')
+})
+
+async function expectAgreement(file: RetailSource, month: string | undefined) {
+  const figures = await computeFigures(file, month)
+  const { lines, orders, counts } = await convert(file, month)
+  expect(counts).toMatchObject({ rows: figures.rows, products: figures.products, customers: figures.customers })
+  expect(lines).toHaveLength(figures.products + figures.customers + figures.orders.size)
+  const found = orders.map(({ InvoiceNumber, CustomerID, OrderItemList, OrderAmount }) => [
+    InvoiceNumber,
+    { customerId: CustomerID, items: OrderItemList.length, amountPence: Math.round(OrderAmount * 100) },
+  ])
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(figures.orders))
+  const totals: Record<string, number> = {}
+  for (const { CustomerID, OrderAmount } of orders) {
+    totals[CustomerID] = (totals[CustomerID] ?? 0) + Math.round(OrderAmount * 100)
+  }
+  expect(totals).toEqual(Object.fromEntries(figures.customerTotals))
+}
+
+async function convert(file: RetailSource, month?: string) {
+  const returns: RetailReturn[] = []
+  let counts: RetailCounts | undefined
+  const options = {
+    onReturn: (record: RetailReturn) => returns.push(record),
+    onCounts: (given: RetailCounts) => {
+      counts = given
+    },
+  }
+  const lines = await Array.fromAsync(convertRetail(file, month === undefined ? options : { ...options, month }))
+  if (!counts) throw new Error('No counts were given')
+  const of = <T>(service: string) => lines.filter((line) => line.service === service).map(({ record }) => record as T)
+  return { lines, counts, returns, products: of<ConvertedProduct>('Products'), orders: of<ConvertedOrder>('Orders') }
+}
+
+function csv(...rows: string[]): RetailSource {
+  const header = 'InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country'
+  return () => Readable.from([`${[header, ...rows].join('\n')}\n`])
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { importLines } from '../support/import.ts'
+import { convertRetail, type RetailCounts } from './convert.ts'
+import { computeFigures, type RetailFigures } from './figures.ts'
+import { generatedSource, smallYear } from './generate.ts'
+import { findRealFile, whereToGetIt } from './real-file.ts'
+import { openServerStore, type ServerStore } from './server-store.ts'
+
+const realFile = findRealFile()
+
+test('the real file is here', ({ skip }) => {
+  if (realFile) return
+  const message = `SKIPPED December 2010 of the real file, which is not on this machine. ${whereToGetIt} Name it by REALISTIC_FILE.`
+  console.info(message)
+  skip(message)
+})
+
+describe.each([
+  { name: 'a generated year', source: generatedSource(smallYear), month: undefined },
+  ...(realFile ? [{ name: 'December 2010 of the real file', source: realFile, month: '2010-12' }] : []),
+])('$name, through the import route', ({ source, month }) => {
+  let store: ServerStore
+  let figures: RetailFigures
+  let counts: RetailCounts | undefined
+
+  const load = () => {
+    const onCounts = (given: RetailCounts) => {
+      counts = given
+    }
+    return importLines(store, convertRetail(source, month === undefined ? { onCounts } : { month, onCounts }))
+  }
+
+  beforeAll(async () => {
+    store = await openServerStore()
+    figures = await computeFigures(source, month)
+    const answer = await load()
+    expect(answer.status, answer.body).toBe(200)
+  }, 120_000)
+  afterAll(() => store?.close())
+
+  test('the store counts as many products, customers and orders as the file has', async () => {
+    expect(await countOf(store, 'Products')).toBe(figures.products)
+    expect(await countOf(store, 'Customers')).toBe(figures.customers)
+    expect(await countOf(store, 'Orders')).toBe(figures.orders.size)
+  })
+
+  test('every order has the amount, the items and the customer that the file gives it', async () => {
+    const orders = await everyRecord<WireOrder>(store, 'Orders', 300)
+    const found = orders.map((order) => [
+      order.InvoiceNumber,
+      {
+        customerId: order.CustomerID,
+        items: order.OrderItemList.length,
+        amountPence: Math.round(order.OrderAmount * 100),
+      },
+    ])
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(figures.orders))
+    expect(orders).toHaveLength(figures.orders.size)
+  })
+
+  test('every customer’s orders come to the total that the file gives', async () => {
+    const customers = await everyRecord<{ CustomerID: number }>(store, 'Customers', 500)
+    const totals = new Map<number, number>()
+    for (const { CustomerID, OrderAmount } of await everyRecord<WireOrder>(store, 'Orders', 300)) {
+      totals.set(CustomerID, (totals.get(CustomerID) ?? 0) + Math.round(OrderAmount * 100))
+    }
+    expect(Object.fromEntries(totals)).toEqual(Object.fromEntries(figures.customerTotals))
+    const known = new Set(customers.map(({ CustomerID }) => CustomerID))
+    expect(known.size).toBe(figures.customers)
+    expect([...totals.keys()].filter((id) => id !== 0 && !known.has(id))).toEqual([])
+  })
+
+  test('every row of the file is in an order or a return, or is counted as left out', () => {
+    const kinds = counts && [counts.orders, counts.returns, counts.leftOut.badDebts, counts.leftOut.stockCorrections]
+    expect(kinds?.reduce((sum, { rows }) => sum + rows, 0)).toBe(figures.rows)
+  })
+
+  test('loading it again doubles nothing', async () => {
+    const answer = await load()
+    expect(answer.status, answer.body).toBe(200)
+    expect(await countOf(store, 'Products')).toBe(figures.products)
+    expect(await countOf(store, 'Customers')).toBe(figures.customers)
+    expect(await countOf(store, 'Orders')).toBe(figures.orders.size)
+    const [first] = figures.orders
+    const answered = await store.get(`Orders?invoicenumber=${first?.[0]}`)
+    expect((answered.body as WireOrder[]).map(({ OrderItemList }) => OrderItemList.length)).toEqual([first?.[1].items])
+  }, 120_000)
+})
+
+interface WireOrder {
+  InvoiceNumber: number
+  CustomerID: number
+  OrderAmount: number
+  OrderItemList: unknown[]
+}
+
+async function countOf(store: ServerStore, service: string): Promise<number> {
+  const { body } = await store.get(`${service}?countonly=1`)
+  return (body as { TotalCount: number }).TotalCount
+}
+
+/** Page by page, at the service's bound. */
+async function everyRecord<T>(store: ServerStore, service: string, limit: number): Promise<T[]> {
+  const records: T[] = []
+  const count = await countOf(store, service)
+  while (records.length < count) {
+    const { status, body } = await store.get(`${service}?limit=${limit}&offset=${records.length + 1}`)
+    if (status !== 200) throw new Error(`${service} answered ${status}: ${JSON.stringify(body)}`)
+    records.push(...(body as T[]))
+  }
+  return records
+}

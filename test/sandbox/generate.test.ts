@@ -1,0 +1,340 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { generateSandbox, type TransferLine } from '../../src/sandbox/generate.ts'
+
+type Rows = Record<string, string | number | boolean>[]
+
+interface Product {
+  SKUInfo: {
+    CatalogID: number
+    SKU: string
+    Name: string
+    Price: number
+    SalePrice?: number
+    OnSale?: boolean
+    Stock: number
+  }
+  CategoryList: { CategoryID: number }[]
+  ManufacturerID?: number
+  DistributorList?: { DistributorID: number }[]
+  OptionSetList?: { OptionSetID: number; OptionList: { OptionID: number; OptionValue: number }[] }[]
+  AdvancedOptionList?: { AdvancedOptionCode: string; AdvancedOptionSufix: string; AdvancedOptionStock: number }[]
+  RelatedProductList?: { RelatedProductID: number }[]
+  UpSellingItemList?: { UpSellingItemID: number }[]
+  DiscountList?: Rows
+  FeatureList?: Rows
+  Hide?: boolean
+  NotForSale?: boolean
+  FreeShipping?: boolean
+  GiftCertificate?: boolean
+}
+
+interface Order {
+  OrderID: number
+  InvoiceNumber: number
+  CustomerID: number
+  OrderDate: string
+  LastUpdate: string
+  OrderStatusID: number
+  BillingEmail: string
+  OrderItemList: {
+    CatalogID: number
+    ItemID: string
+    ItemIndexID: number
+    ItemShipmentID: number
+    ItemQuantity: number
+    ItemUnitPrice: number
+    ItemOptionPrice: number
+    ItemOptions: string
+  }[]
+  ShipmentList: { ShipmentID: number; ShipmentCost: number; ShipmentOrderStatus: number }[]
+  TransactionList: { TransactionAmount: number }[]
+  PromotionList: { DiscountAmount: number }[]
+  QuestionList: Rows
+  CustomerComments: string
+  InternalComments: string
+  OrderDiscountCoupon: number
+  OrderDiscountPromotion: number
+  SalesTax: number
+  SalesTax2: number
+  OrderAmount: number
+}
+
+interface Customer {
+  CustomerID: number
+  Email: string
+  BillingCountry: string
+  CustomerGroupID: number
+}
+
+const lines = [...generateSandbox()]
+const products = recordsOf<Product>('Products')
+const customers = recordsOf<Customer>('Customers')
+const orders = recordsOf<Order>('Orders')
+
+test('the store is the same at every run, whatever the machine’s clock zone and language', async () => {
+  const hash = hashOf(lines)
+  expect(hashOf([...generateSandbox()])).toBe(hash)
+  const generate = fileURLToPath(new URL('../../src/sandbox/generate.ts', import.meta.url))
+  const script = `
+    const { generateSandbox } = await import(${JSON.stringify(generate)})
+    const { createHash } = await import('node:crypto')
+    console.log(createHash('sha256').update(JSON.stringify([...generateSandbox()])).digest('hex'))`
+  const elsewhere = { PATH: process.env.PATH, TZ: 'Pacific/Chatham', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' }
+  const run = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env: elsewhere })
+  expect(run.stdout.trim()).toBe(hash)
+})
+
+test('it holds so many records of each service, references pointing backwards', () => {
+  const counts = Object.fromEntries(
+    Object.entries(Object.groupBy(lines, ({ service }) => service)).map(([service, group]) => [service, group?.length]),
+  )
+  expect(Object.entries(counts)).toEqual([
+    ['Category', 25],
+    ['Manufacturers', 20],
+    ['Distributors', 8],
+    ['CustomerGroups', 4],
+    ['Products', 600],
+    ['Customers', 600],
+    ['Orders', 350],
+  ])
+})
+
+test('every reference names a record that is there', () => {
+  const categories = idsOf('Category', 'CategoryID')
+  const manufacturers = idsOf('Manufacturers', 'ManufacturerID')
+  const distributors = idsOf('Distributors', 'DistributorID')
+  const groups = idsOf('CustomerGroups', 'CustomerGroupID')
+  const catalogIds = idsOf('Products', 'SKUInfo.CatalogID')
+  const customerIds = idsOf('Customers', 'CustomerID')
+  const goods = products.filter(({ GiftCertificate }) => !GiftCertificate)
+  expect(products.flatMap(({ CategoryList }) => CategoryList).every((row) => categories.has(row.CategoryID))).toBe(true)
+  expect(products.every(({ CategoryList }) => CategoryList.length > 0)).toBe(true)
+  expect(goods.every(({ ManufacturerID }) => manufacturers.has(ManufacturerID ?? 0))).toBe(true)
+  expect(
+    goods.flatMap((product) => product.DistributorList ?? []).every((row) => distributors.has(row.DistributorID)),
+  ).toBe(true)
+  const neighbours = products.flatMap(({ RelatedProductList = [], UpSellingItemList = [] }) => [
+    ...RelatedProductList.map((row) => row.RelatedProductID),
+    ...UpSellingItemList.map((row) => row.UpSellingItemID),
+  ])
+  expect(neighbours.length).toBeGreaterThan(300)
+  expect(neighbours.every((id) => catalogIds.has(id))).toBe(true)
+  expect(customers.every(({ CustomerGroupID }) => CustomerGroupID === 0 || groups.has(CustomerGroupID))).toBe(true)
+  expect(orders.every(({ CustomerID }) => CustomerID === 0 || customerIds.has(CustomerID))).toBe(true)
+  const parents = recordsOf<{ CategoryID: number; CategoryParent: number }>('Category')
+  expect(parents.every(({ CategoryID, CategoryParent }) => CategoryParent < CategoryID)).toBe(true)
+  expect(parents.filter(({ CategoryParent }) => CategoryParent > 0)).toHaveLength(18)
+})
+
+test('SKUs, names, e-mails and invoice numbers are unique without regard to case', () => {
+  const variants = products.flatMap(({ AdvancedOptionList = [] }) =>
+    AdvancedOptionList.map((row) => row.AdvancedOptionSufix),
+  )
+  expectUnique([...products.map(({ SKUInfo }) => SKUInfo.SKU), ...variants])
+  expectUnique(products.map(({ SKUInfo }) => SKUInfo.Name))
+  expectUnique(customers.map(({ Email }) => Email))
+  expect(customers.every(({ Email }) => /^[a-z0-9.]+@example\.(com|net|org)$/.test(Email))).toBe(true)
+  expectUnique(orders.map(({ InvoiceNumber }) => String(InvoiceNumber)))
+})
+
+test('ids of nested rows are unique in the store', () => {
+  const keys = ['ItemIndexID', 'TransactionIndexID', 'QuestionAnswerIndexID', 'PromotionID', 'OptionSetID', 'OptionID']
+  const moreKeys = ['FeatureID', 'ImageGalleryID', 'RelatedIndexID', 'UpSellingIndexID', 'DiscountID']
+  for (const key of [...keys, ...moreKeys]) {
+    const ids = valuesOf(lines, key).map(String)
+    expect(ids.length, key).toBeGreaterThan(0)
+    expectUnique(ids)
+    expect(
+      ids.every((id) => Number(id) > 0),
+      key,
+    ).toBe(true)
+  }
+  expectUnique(valuesOf(lines, 'ShipmentID').filter(Boolean).map(String))
+})
+
+test('an order comes to items, shipping and taxes less discounts, to the cent', () => {
+  for (const order of orders) {
+    const items = order.OrderItemList.map(
+      (item) => item.ItemQuantity * (cents(item.ItemUnitPrice) + cents(item.ItemOptionPrice)),
+    )
+    const shipping = order.ShipmentList.map(({ ShipmentCost }) => cents(ShipmentCost))
+    const taxes = cents(order.SalesTax) + cents(order.SalesTax2)
+    const discounts = cents(order.OrderDiscountCoupon) + cents(order.OrderDiscountPromotion)
+    expect(sum(items) + sum(shipping) + taxes - discounts, `order ${order.OrderID}`).toBe(cents(order.OrderAmount))
+    expect(sum(order.PromotionList.map(({ DiscountAmount }) => cents(DiscountAmount)))).toBe(discounts)
+    expect(order.TransactionList.every(({ TransactionAmount }) => TransactionAmount === order.OrderAmount)).toBe(true)
+    expect(order.OrderAmount).toBeGreaterThan(0)
+  }
+})
+
+test('an item is of a product on offer, at no more than its price, with options of that product', () => {
+  const byId = new Map(products.map((product) => [product.SKUInfo.CatalogID, product]))
+  for (const item of orders.flatMap(({ OrderItemList }) => OrderItemList)) {
+    const product = byId.get(item.CatalogID)
+    if (!product) throw new Error(`No product ${item.CatalogID}`)
+    const { Price, SalePrice = 0, OnSale = false, SKU } = product.SKUInfo
+    expect(product.Hide || product.NotForSale).toBeFalsy()
+    expect(item.ItemUnitPrice).toBeLessThanOrEqual(OnSale ? SalePrice : Price)
+    const chosen = item.ItemOptions.split(',').filter(Boolean).map(Number)
+    const options = product.OptionSetList?.flatMap(({ OptionList }) => OptionList) ?? []
+    const values = chosen.map((id) => cents(options.find(({ OptionID }) => OptionID === id)?.OptionValue ?? Number.NaN))
+    expect(sum(values)).toBe(cents(item.ItemOptionPrice))
+    const variant = product.AdvancedOptionList?.find((row) => row.AdvancedOptionCode === chosen.join(','))
+    expect(item.ItemID).toBe(variant?.AdvancedOptionSufix ?? SKU)
+    expect(Boolean(variant)).toBe((product.AdvancedOptionList?.length ?? 0) > 0)
+  }
+})
+
+test('the stock of a product with variants is theirs', () => {
+  for (const { SKUInfo, AdvancedOptionList = [] } of products) {
+    if (AdvancedOptionList.length === 0) continue
+    expect(sum(AdvancedOptionList.map((row) => row.AdvancedOptionStock))).toBe(SKUInfo.Stock)
+  }
+})
+
+test('orders are of two years, in order of time, in all twelve statuses', () => {
+  const dates = orders.map(({ OrderDate }) => OrderDate)
+  expect([...dates].sort()).toEqual(dates)
+  expect(dates.every((date) => date >= '2024-11-01' && date < '2026-11-01')).toBe(true)
+  expect(orders.every(({ OrderDate, LastUpdate }) => LastUpdate >= OrderDate)).toBe(true)
+  const byStatus = Object.groupBy(orders, ({ OrderStatusID }) => OrderStatusID)
+  expect(Object.keys(byStatus).map(Number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+  expect(Object.values(byStatus).every((group) => (group?.length ?? 0) >= 3)).toBe(true)
+})
+
+test('an order with one shipment shares its status with it; one with two names the shipment of every item', () => {
+  const two = orders.filter(({ ShipmentList }) => ShipmentList.length > 1)
+  expect(two.length).toBeGreaterThan(5)
+  for (const { ShipmentList, OrderItemList } of two) {
+    const ids = ShipmentList.map(({ ShipmentID }) => ShipmentID)
+    expect(new Set(OrderItemList.map(({ ItemShipmentID }) => ItemShipmentID))).toEqual(new Set(ids))
+  }
+  for (const { ShipmentList, OrderItemList, OrderStatusID } of orders.filter((order) => !two.includes(order))) {
+    expect(ShipmentList).toMatchObject([{ ShipmentID: 0, ShipmentOrderStatus: OrderStatusID }])
+    expect(OrderItemList.every(({ ItemShipmentID }) => ItemShipmentID === 0)).toBe(true)
+  }
+})
+
+test('every time of day is one that no time zone skips', () => {
+  const times = [...new Set(JSON.stringify(lines).match(/(?<=\d{4}-\d\d-\d\dT)\d\d:\d\d:\d\d/g))].sort()
+  expect(times[0]?.slice(0, 2)).toBe('07')
+  expect(times.at(-1)?.slice(0, 2)).toBe('22')
+})
+
+test('there is some of everything that a client may meet', () => {
+  const some = {
+    options: products.filter(({ OptionSetList = [] }) => OptionSetList.length > 0).length,
+    variants: products.filter(({ AdvancedOptionList = [] }) => AdvancedOptionList.length > 0).length,
+    discounts: products.filter(({ DiscountList = [] }) => DiscountList.length > 0).length,
+    features: products.filter(({ FeatureList = [] }) => FeatureList.length > 0).length,
+    onSale: products.filter(({ SKUInfo }) => SKUInfo.OnSale).length,
+    hidden: products.filter(({ Hide }) => Hide).length,
+    notForSale: products.filter(({ NotForSale }) => NotForSale).length,
+    freeShipping: products.filter(({ FreeShipping }) => FreeShipping).length,
+    giftCertificates: products.filter(({ GiftCertificate }) => GiftCertificate).length,
+    outOfStock: products.filter(({ SKUInfo, GiftCertificate }) => SKUInfo.Stock === 0 && !GiftCertificate).length,
+    inGroups: customers.filter(({ CustomerGroupID }) => CustomerGroupID > 0).length,
+    guests: orders.filter(({ CustomerID }) => CustomerID === 0).length,
+    questions: orders.filter(({ QuestionList }) => QuestionList.length > 0).length,
+    comments: orders.filter(({ CustomerComments, InternalComments }) => CustomerComments && InternalComments).length,
+    taxed: orders.filter(({ SalesTax }) => SalesTax > 0).length,
+    taxedTwice: orders.filter(({ SalesTax2 }) => SalesTax2 > 0).length,
+    discounted: orders.filter(({ PromotionList }) => PromotionList.length > 0).length,
+    unpaid: orders.filter(({ TransactionList }) => TransactionList.length === 0).length,
+    refunded: orders.filter(({ TransactionList }) => TransactionList.length > 1).length,
+  }
+  expect(Object.entries(some).filter(([, count]) => count === 0)).toEqual([])
+  expect(some.options).toBeGreaterThan(190)
+  expect(new Set(customers.map(({ BillingCountry }) => BillingCountry)).size).toBeGreaterThanOrEqual(5)
+  expect(JSON.stringify(lines)).toMatch(/\p{Script=Latin}[é-ü]/u)
+})
+
+test('no text is longer than its field, and none holds a control character', () => {
+  const known: Record<string, number> = lengths
+  const check = (name: string, value: unknown, path: string) => {
+    if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value)
+      for (const [key, inner] of Object.entries(value)) check(isList ? name : key, inner, `${path}.${key}`)
+      return
+    }
+    if (typeof value !== 'string') return
+    const bound = known[path.startsWith('Customers.') && known[`Customers.${name}`] ? `Customers.${name}` : name]
+    expect(bound, `${path} stands in the table of lengths`).toBeDefined()
+    expect(value.length, `${path}: ${value}`).toBeLessThanOrEqual(bound ?? 0)
+    expect(/\p{Cc}/u.test(value.replaceAll('\n', '')), path).toBe(false)
+  }
+  for (const line of lines) check('', { ...line.record, ...line.private }, line.service)
+})
+
+/** rest-resources, sections 1 to 7; the shorter where two services share a name, unless the service is named. */
+const lengths = {
+  ...{ SKU: 255, Name: 150, MFGID: 50, ShortDescription: 65_535, UserID: 50, GTIN: 50, DistributorItemID: 50 },
+  ...{ DistributorStockID: 50, InStockMessage: 150, OutOfStockMessage: 150, BackOrderMessage: 150, LastUpdate: 40 },
+  ...{ WarehouseLocation: 150, WarehouseBin: 150, WarehouseAisle: 150, Description: 65_535, Keywords: 65_535 },
+  ...{ FeatureTitle: 150, FeatureDescription: 150, MainImageFile: 255, MainImageCaption: 65_535, ThumbnailFile: 255 },
+  ...{ AdditionalImageFile2: 255, AdditionalImageCaption2: 65_535, ImageGalleryFile: 65_535, DateCreated: 40 },
+  ...{ ImageGalleryCaption: 65_535, OptionSetName: 255, OptionType: 10, OptionName: 255, OptionPartNumber: 50 },
+  ...{ AdvancedOptionCode: 50, AdvancedOptionSufix: 50, AdvancedOptionName: 65_535, Title: 150, CustomFileName: 255 },
+  ...{ MetaTags: 65_535, CategoryName: 150, CategoryDescription: 65_535, CategoryIcon: 100, AllowAccess: 250 },
+  ...{ ManufacturerName: 50, Logo: 255, Header: 65_535, Website: 50, PageTitle: 150, FileName: 255, CompanyName: 50 },
+  ...{ ContactName: 50, Address: 50, Address2: 50, City: 50, State: 50, Zip: 50, Country: 50, Phone: 50, Email: 50 },
+  ...{ NotifyOnNewOrderEmailSubject: 250, POAdditionalNotes: 65_535, RegistrationMessage: 65_535 },
+  ...{ 'Customers.Email': 100, BillingCompany: 255, BillingFirstName: 50, BillingLastName: 50, BillingAddress1: 255 },
+  ...{ BillingAddress2: 50, BillingCity: 100, BillingState: 100, BillingZipCode: 20, BillingCountry: 50 },
+  ...{ BillingPhoneNumber: 30, BillingTaxID: 50, ShippingCompany: 255, ShippingFirstName: 50, ShippingLastName: 50 },
+  ...{ ShippingAddress1: 255, ShippingAddress2: 50, ShippingCity: 100, ShippingState: 100, ShippingZipCode: 20 },
+  ...{ ShippingCountry: 100, ShippingPhoneNumber: 50, Comments: 255, AdditionalField1: 250, InvoiceNumberPrefix: 50 },
+  ...{ OrderDate: 40, SalesPerson: 50, OrderType: 65_535, AlternateOrderID: 65_535, BillingAddress: 200 },
+  ...{ BillingEmail: 100, BillingPaymentMethod: 65_535, BillingPaymentMethodID: 65_535, ShipmentLastUpdate: 40 },
+  ...{ ShipmentAddress: 255, ShipmentAddress2: 50, ShipmentAlias: 100, ShipmentCity: 50, ShipmentCountry: 50 },
+  ...{ ShipmentEmail: 100, ShipmentFirstName: 100, ShipmentLastName: 50, ShipmentMethodName: 150, ShipmentPhone: 50 },
+  ...{ ShipmentShippedDate: 50, ShipmentState: 50, ShipmentZipCode: 20, ShipmentTrackingCode: 100, ShipmentUserID: 50 },
+  ...{ ItemID: 150, ItemDescription: 65_535, ItemPageAdded: 255, ItemDateAdded: 40, ItemOptions: 65_535 },
+  ...{ PromotionName: 150, Coupon: 50, TransactionID: 50, TransactionDateTime: 40, TransactionType: 10 },
+  ...{ TransactionMethod: 255, TransactionApproval: 50, TransactionReference: 255, TransactionCVV2: 255 },
+  ...{ TransactionAVS: 255, TransactionResponseText: 65_535, TransactionResponseCode: 50, CardType: 50, CardName: 200 },
+  ...{ QuestionTitle: 65_535, QuestionAnswer: 65_535, QuestionType: 10, Referer: 65_535, IP: 16 },
+  ...{ CustomerComments: 65_535, InternalComments: 65_535, ExternalComments: 50 },
+}
+
+function recordsOf<T>(service: string): T[] {
+  return lines.filter((line) => line.service === service).map(({ record }) => record as T)
+}
+
+function idsOf(service: string, path: string): Set<unknown> {
+  const key = path.split('.').at(-1) ?? ''
+  return new Set(
+    valuesOf(
+      lines.filter((line) => line.service === service).map(({ record }) => record),
+      key,
+    ),
+  )
+}
+
+/** All values of members of that name, at any depth. */
+function valuesOf(value: unknown, key: string): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((item) => valuesOf(item, key))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => (name === key ? [inner] : valuesOf(inner, key)))
+}
+
+function hashOf(given: TransferLine[]): string {
+  return createHash('sha256').update(JSON.stringify(given)).digest('hex')
+}
+
+function expectUnique(texts: string[]) {
+  const folded = texts.map((text) => text.toLowerCase())
+  expect(folded.filter((text, index) => folded.indexOf(text) !== index)).toEqual([])
+}
+
+function cents(amount: number): number {
+  return Math.round(amount * 100)
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
