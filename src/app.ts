@@ -6,8 +6,10 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { bearerToken } from './access/bearer.ts'
 import { sameSecret } from './access/secrets.ts'
 import type { Caller } from './caller.ts'
 import type { Config } from './config.ts'
@@ -16,18 +18,15 @@ import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
+import { type AdminServices, adminRoutes } from './pages/admin/routes.ts'
 import { resultItem } from './result-item.ts'
 
-/** What the parts are made of; each part declares in an interface of its own which of these it needs. */
-export interface Services {
+/** What the parts are made of; each part declares which of these it needs. */
+export interface Services extends AdminServices {
   readonly config: Config
-  /** For a store that names none. */
-  readonly defaultTimeZone: string
-  readonly operatorKey: string
   readonly db: Db
   readonly metrics: Metrics
   readonly log: Logger
-  readonly now: () => Date
 }
 
 declare module 'fastify' {
@@ -59,7 +58,7 @@ export function buildApp(services: Services): FastifyInstance {
   const { config } = services
   const app: FastifyInstance = Fastify({
     loggerInstance: services.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     https: config.tls,
@@ -83,6 +82,7 @@ export function buildApp(services: Services): FastifyInstance {
   limitBodyTime(app)
   answerErrors(app)
   app.register(async (scope) => addOperatorRoutes(scope, services))
+  app.register(async (scope) => adminRoutes(scope, services))
   return app
 }
 
@@ -205,7 +205,7 @@ function answerUnreadable(this: FastifyInstance, error: NodeJS.ErrnoException, s
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, reason] = unreadable[error.code ?? ''] ?? [400, 'Bad Request']
   const id = randomUUID()
-  this.log.info({ reqId: id, status, code: error.code }, 'request')
+  this.log.info({ requestId: id, status, code: error.code }, 'request')
   const body = JSON.stringify(errorBody(status, reason))
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n${body}`,
@@ -249,6 +249,6 @@ function isDirectFromHere({ headers, socket }: FastifyRequest): boolean {
 }
 
 function hasBearer({ headers }: FastifyRequest, key: string): boolean {
-  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
-  return given !== undefined && sameSecret(given, key)
+  const given = bearerToken(headers.authorization)
+  return given !== null && sameSecret(given, key)
 }

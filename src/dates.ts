@@ -5,7 +5,7 @@ export type Repeated = 'earlier' | 'later'
 
 const clock = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:\s*([AP]M))?`
 const american = new RegExp(String.raw`^(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[\sT]+${clock})?$`, 'i')
-const iso = new RegExp(String.raw`^(\d{4})-(\d{1,2})-(\d{1,2})(?:[\sT]+${clock})?\s*(Z|[+-]\d{2}:?\d{2})?$`, 'i')
+const iso = new RegExp(String.raw`^(\d{4})-(\d{1,2})-(\d{1,2})(?:[\sT]+${clock})?\s*(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$`, 'i')
 
 export interface WireDate {
   readonly instant: Date
@@ -28,7 +28,7 @@ export function readDate(text: string, timeZone: string, repeated: Repeated = 'e
   const [year, month, day, hourText, minute, second, meridiem, offset] = parts
   const hour = hourOfDay(hourText, meridiem)
   if (hour === null) return null
-  const zone = offset ? `utc${offset.toUpperCase() === 'Z' ? '' : offset}` : timeZone
+  const zone = offset === undefined ? timeZone : offsetZone(offset)
   const local = DateTime.fromObject(
     {
       year: Number(year),
@@ -44,6 +44,10 @@ export function readDate(text: string, timeZone: string, repeated: Repeated = 'e
   const candidates = local.getPossibleOffsets()
   const chosen = repeated === 'earlier' ? candidates[0] : candidates.at(-1)
   return { instant: (chosen ?? local).toJSDate(), hasTime: hourText !== undefined }
+}
+
+function offsetZone(offset: string): string {
+  return offset.toUpperCase() === 'Z' ? 'utc' : `utc${offset.slice(0, 3)}:${offset.slice(-2)}`
 }
 
 function hourOfDay(text: string | undefined, meridiem: string | undefined): number | null {
@@ -62,4 +66,9 @@ export function writeDate(instant: Date, timeZone: string): string {
 /** The first instant of the day after the one that `instant` lies in. */
 export function nextDay(instant: Date, timeZone: string): Date {
   return DateTime.fromJSDate(instant, { zone: timeZone }).plus({ days: 1 }).startOf('day').toJSDate()
+}
+
+/** The instant as PostgreSQL reads it: west of Greenwich the last hours of 9999 lie in the year 10000. */
+export function instantText(instant: Date): string {
+  return instant.toISOString().replace('+0', '')
 }

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
-import pino, { type DestinationStream, type Logger } from 'pino'
+import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino'
 
 /** What may wait in memory when whoever reads the log is slow; lines beyond it are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024
@@ -17,18 +17,19 @@ export interface Log extends Logger {
  */
 export function createLog(level: string): Log {
   const { destination, drained } = openStandardError()
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: plainError },
-      redact: ['headers', '*.headers', 'password', '*.password'],
-    },
-    destination,
-  )
-  return Object.assign(log, { drained })
+  return Object.assign(pino(logOptions(level), destination), { drained })
+}
+
+/** The form of the lines, wherever they go. */
+export function logOptions(level: string): LoggerOptions {
+  return {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: plainError },
+    redact: ['headers', '*.headers', 'password', '*.password'],
+  }
 }
 
 interface Output {

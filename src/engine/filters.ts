@@ -1,4 +1,4 @@
-import { dateForms, nextDay, readDate } from '../dates.ts'
+import { dateForms, instantText, nextDay, readDate } from '../dates.ts'
 import { StoreFailure } from '../failure.ts'
 
 /** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`. */
@@ -59,7 +59,7 @@ export function flag(column: string): Filter {
 export function since(column: string): Filter {
   return (given, name, timeZone) => {
     const { instant } = day(given, name, timeZone, 'earlier')
-    return { sql: `t."${column}" >= ?::timestamptz`, values: [instant.toISOString()] }
+    return { sql: `t."${column}" >= ?::timestamptz`, values: [instantText(instant)] }
   }
 }
 
@@ -68,7 +68,7 @@ export function until(column: string): Filter {
   return (given, name, timeZone) => {
     const { instant, hasTime } = day(given, name, timeZone, 'later')
     const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
-    return { sql: `t."${column}" < ?::timestamptz`, values: [after.toISOString()] }
+    return { sql: `t."${column}" < ?::timestamptz`, values: [instantText(after)] }
   }
 }
 
@@ -95,6 +95,15 @@ function number(given: string, name: string): string {
 export function wholeNumber(given: string, name: string): number {
   const read = /^[+-]?\d{1,10}$/.test(given.trim()) ? Number(given) : Number.NaN
   if (!Number.isInteger(read) || Math.abs(read) > 2_147_483_647) throw invalid(name, given, 'must be a whole number')
+  return read
+}
+
+/** A record's identifier in an address or a query parameter: a positive number of 32 bits (rest-resources 0.4). */
+export function identifier(given: string, name: string, min = 1): number {
+  const read = /^\d{1,10}$/.test(given) ? Number(given) : -1
+  if (read < min || read > 2_147_483_647) {
+    throw invalid(name, given, `must be a whole number from ${min} to 2147483647`)
+  }
   return read
 }
 

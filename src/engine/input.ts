@@ -1,4 +1,4 @@
-import { dateForms, readDate } from '../dates.ts'
+import { dateForms, instantText, readDate } from '../dates.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Field, FieldSet, ListField, Scalar, ValueField } from './fields.ts'
 
@@ -126,7 +126,7 @@ function checked(field: ValueField, given: unknown, rules: InputRules, path: str
   if (field.kind !== 'date' || result.data === null || result.data === '') return dateOrValue(field, result.data)
   const read = readDate(String(result.data), rules.timeZone)
   if (!read) throw new StoreFailure('bad-request', `${path} is not a date; allowed: ${dateForms}`, { field: path })
-  return read.instant.toISOString()
+  return instantText(read.instant)
 }
 
 /** An empty date clears a date that may be missing, and is "not given" for one that may not. */
@@ -149,6 +149,6 @@ function canonicalNames(fields: FieldSet, body: Record<string, unknown>): Map<st
   return given
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -77,7 +77,7 @@ export async function updateItem(
       : key
     if (!keys.includes(wanted as number | string)) {
       throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${field.typeName} ${key}`, {
-        field: field.key ?? '',
+        field: String(key),
       })
     }
     return listPatch(

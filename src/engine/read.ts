@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts'
 import { StoreFailure } from '../failure.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import type { Condition, Filters } from './filters.ts'
-import { wholeNumber } from './filters.ts'
+import { identifier, wholeNumber } from './filters.ts'
 import type { Reader, Row } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are left out. */
@@ -82,7 +82,7 @@ export async function findByAlternateKey(caller: Caller, resource: Resource, tex
 }
 
 export function notFound(resource: Resource, id: number): StoreFailure {
-  return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: resource.resultKey })
+  return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: String(id) })
 }
 
 async function list(
@@ -157,7 +157,7 @@ function queryConditions(caller: Caller, resource: Resource, filters: Filters, q
   const conditions: Condition[] = []
   const id = query.get(resource.idParam)
   if (id !== undefined && !Object.hasOwn(filters, resource.idParam)) {
-    conditions.push({ sql: 't."id" = ?::int', values: [wholeNumber(id, resource.idParam)] })
+    conditions.push({ sql: 't."id" = ?::int', values: [identifier(id, resource.idParam)] })
   }
   for (const [name, filter] of Object.entries(filters)) {
     const given = query.get(name)

@@ -1,12 +1,13 @@
 import type { Caller } from '../caller.ts'
 import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
-import { refusalOf } from './constraints.ts'
+import { fieldOf, refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import { type FieldSet, hasRows, type ListField, type ListRows } from './fields.ts'
 import { type RowIds, reserveIds, withRowIds } from './ids.ts'
 import { type Patch, readInput } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
+import { findByAlternateKey, notFound } from './read.ts'
 import { hasDocumentMember, keyColumn } from './reader.ts'
 
 /** A record's row, and those of its table lists that the change touches, by wire name. */
@@ -83,6 +84,35 @@ export async function updateRecord(caller: Caller, resource: Resource, id: numbe
   await changeRecord(caller, resource, id, patch)
 }
 
+/**
+ * Updates the record that a wire body names: by its identifier, or where it has none by the alternate key, which then
+ * finds the record and changes nothing of it (rest-resources 0.8). Returns the identifier.
+ */
+export async function updateNamedRecord(caller: Caller, resource: Resource, body: unknown): Promise<number> {
+  const patch = readInput(resource.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
+  const { key } = patch
+  if (key !== undefined && key !== 0) {
+    if (typeof key !== 'number' || key < 0) throw unnamed(resource)
+    await changeRecord(caller, resource, key, patch)
+    return key
+  }
+  const { alternateKey = '' } = resource
+  const { [alternateKey]: text, ...columns } = patch.columns
+  if (typeof text !== 'string') throw unnamed(resource)
+  const id = await findByAlternateKey(caller, resource, text)
+  if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} ${text}`, { field: text })
+  await changeRecord(caller, resource, id, { ...patch, columns })
+  return id
+}
+
+function unnamed(resource: Resource): StoreFailure {
+  const field = fieldOf(resource, resource.table, 'id')
+  const alternative = resource.alternateKey ? `, or ${fieldOf(resource, resource.table, resource.alternateKey)}` : ''
+  return new StoreFailure('bad-request', `${field} must be a whole number from 1 to 2147483647${alternative}`, {
+    field,
+  })
+}
+
 /** Deletes a record. Throws `not-found` for an unknown id, `bad-request` for one that others refer to and may not lose. */
 export async function deleteRecord(caller: Caller, resource: Resource, id: number): Promise<void> {
   try {
@@ -91,8 +121,7 @@ export async function deleteRecord(caller: Caller, resource: Resource, id: numbe
       caller.store.id,
       id,
     )
-    if (count === 0)
-      throw new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: resource.resultKey })
+    if (count === 0) throw notFound(resource, id)
   } catch (error) {
     throw refusalOf(error, resource) ?? error
   }
@@ -111,8 +140,7 @@ export async function lockRecord(
     caller.store.id,
     id,
   )
-  if (!found)
-    throw new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: resource.resultKey })
+  if (!found) throw notFound(resource, id)
   const lists: Record<string, Row[]> = {}
   for (const name of listNames) {
     const field = resource.fields.get(name)
@@ -147,7 +175,8 @@ async function write<T>(
   }
 }
 
-function newRecordRow(resource: Resource, id: number, caller: Caller, now: Date): Row {
+/** A new row of a record, before its fields are filled in. */
+export function newRecordRow(resource: Resource, id: number, caller: Caller, now: Date): Row {
   const row: Row = { ...columnDefaults(resource.storedFields, now), ...resource.hidden }
   if (resource.hasDetails) row.details = {}
   if ('createdAt' in row) row.createdAt = now.toISOString()

@@ -4,6 +4,8 @@ import { customerGroups } from './customer-groups/customer-groups.ts'
 import { customers } from './customers/customers.ts'
 import { distributors } from './distributors/distributors.ts'
 import { manufacturers } from './manufacturers/manufacturers.ts'
+import { orderStatuses } from './order-statuses/order-statuses.ts'
+import { orders } from './orders/orders.ts'
 import { products } from './products/products.ts'
 
 /**
@@ -17,4 +19,6 @@ export const resources: readonly Resource[] = [
   customerGroups,
   products,
   customers,
+  orderStatuses,
+  orders,
 ]

@@ -17,7 +17,7 @@ export interface Customer {
   readonly createdDay: number
   readonly record: Record<string, unknown>
   /** What the wire does not show. */
-  readonly private: { readonly DateCreated: string; readonly LastUpdate: string }
+  readonly private: { readonly DateCreated: string; readonly LastUpdate: string; readonly UserID: string }
 }
 
 /** Customers have no password: each sets one by the reset page, should it want to sign in. */
@@ -50,6 +50,7 @@ function makeCustomer(id: number, mailNames: Map<string, number>): Customer {
   const hidden = {
     DateCreated: localDate(createdDay, between(480, 1320), between(0, 59)),
     LastUpdate: localDate(between(createdDay + 1, lastDay + 1), between(480, 900), between(0, 59)),
+    UserID: 'sandbox',
   }
   return { id, email, company, billing, shipping, groupId, createdDay, record, private: hidden }
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readIfThere, writeSecretFile } from '../secret-file.ts'
-import { StartupError } from '../startup-error.ts'
 
 /** The shape that scripts rely on (design.md, "Fixed names"). */
 const SandboxFile = z.object({
@@ -24,15 +23,14 @@ export function sandboxPath(dataDir: string): string {
   return join(dataDir, 'sandbox.json')
 }
 
-/** Null: there is none. */
+/** Null: there is none, or somebody has damaged it. */
 export async function readSandboxFile(dataDir: string): Promise<SandboxFile | null> {
-  const path = sandboxPath(dataDir)
-  const text = await readIfThere(path)
+  const text = await readIfThere(sandboxPath(dataDir))
   if (text === null) return null
   try {
     return SandboxFile.parse(JSON.parse(text))
   } catch {
-    throw new StartupError(`${path} is damaged. Delete it, or restore it: nothing else holds the sandbox's passwords`)
+    return null
   }
 }
 

@@ -1,17 +1,9 @@
+import type { TransferLine } from '../engine/transfer.ts'
 import { makeCategories, makeCustomerGroups, makeDistributors, makeManufacturers } from './catalogue.ts'
 import { seedChance } from './chance.ts'
 import { makeCustomers } from './customers.ts'
 import { makeOrders } from './orders.ts'
 import { makeProducts } from './products.ts'
-
-/** A line of a store's transfer file. */
-export interface TransferLine {
-  readonly service: string
-  /** The record as a GET answers it; fields that have their default may be absent. */
-  readonly record: Readonly<Record<string, unknown>>
-  /** What is moved with it and no GET shows. */
-  readonly private?: Readonly<Record<string, unknown>>
-}
 
 /**
  * The records of the sandbox store, references pointing backwards: 25 categories, 20 manufacturers, 8 distributors,
@@ -36,7 +28,7 @@ export function generateSandbox(): Iterable<TransferLine> {
       products.map(({ record }) => record),
     ),
     ...customers.map((customer) => ({ service: 'Customers', record: customer.record, private: customer.private })),
-    ...lines('Orders', orders),
+    ...orders.map((order) => ({ service: 'Orders', ...order })),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { groups } from './catalogue.ts'
 import { between, happens, oneOf, someOf } from './chance.ts'
 import { dollars, shareOf } from './money.ts'
-import type { Choice } from './options.ts'
+import type { Choice, Variant } from './options.ts'
 import type { Product } from './products.ts'
 
 /** A line of an order before it has an id. */
@@ -48,11 +48,10 @@ export interface LinePlace {
 
 export function lineRecord(line: OrderLine, { id, shipmentId, dateAdded }: LinePlace) {
   const { product, choices, quantity } = line
-  const variant = product.variants.find(({ code }) => code === choices.map((choice) => choice.id).join(','))
   return {
     CatalogID: product.id,
     ItemIndexID: id,
-    ItemID: variant?.sku ?? product.sku,
+    ItemID: variantOf(line)?.sku ?? product.sku,
     ItemShipmentID: shipmentId,
     ItemQuantity: quantity,
     ItemDescription: product.name + choices.map((choice) => optionText(product, choice)).join(''),
@@ -67,6 +66,11 @@ export function lineRecord(line: OrderLine, { id, shipmentId, dateAdded }: LineP
   }
 }
 
+/** The combination that was bought, of a product that has a stock for each. */
+export function variantOf({ product, choices }: OrderLine): Variant | undefined {
+  return product.variants.find(({ code }) => code === choices.map(({ id }) => id).join(','))
+}
+
 /** The way that order lines name options. */
 function optionText(product: Product, choice: Choice): string {
   const set = product.optionSets.find(({ choices }) => choices.includes(choice))
@@ -78,10 +82,10 @@ function makeQuantity({ discounts }: Product, groupId: number): number {
   return discounts.length > 0 && happens(40) ? between(5, 12) : oneOf([1, 1, 1, 1, 2, 2, 3])
 }
 
-/** The lowest of ordinary, sale and group price, less the quantity discount. */
+/** As the checkout computes it: the sale price, else the group's, else the list price; then the quantity discount. */
 function unitPrice(product: Product, groupId: number, quantity: number): number {
   const levelCents = groupId === groups.schools ? 0 : (product.levelCents[groupId - 1] ?? 0)
-  const cents = Math.min(...[product.priceCents, product.saleCents, levelCents].filter((price) => price > 0))
+  const cents = product.saleCents || levelCents || product.priceCents
   const discount = product.discounts.find(({ from, until }) => quantity >= from && quantity <= until)
   return discount ? shareOf(cents, 10_000 - discount.percent * 100) : cents
 }

@@ -3,14 +3,12 @@ import { between, digits, happens, oneOf } from './chance.ts'
 import type { Customer } from './customers.ts'
 import { dollars } from './money.ts'
 import { type Charges, chargeFields, makeCharges } from './order-charges.ts'
-import { lineRecord, linesWeight, makeLines, type OrderLine } from './order-lines.ts'
+import { lineRecord, linesWeight, makeLines, type OrderLine, variantOf } from './order-lines.ts'
 import { type Address, mailName, makeAddress, neighbourOf } from './places.ts'
 import type { Product } from './products.ts'
 
 const orderCount = 350
 const firstInvoice = 1000
-/** Shipments of orders with one have no id on the wire: those with two count from here, clear of hidden ones. */
-const firstShipmentId = 5001
 
 /** order-statuses 1.1 */
 const status = {
@@ -43,8 +41,14 @@ const openStatuses = [
 ]
 const openOrderCount = 42
 
+export interface Order {
+  readonly record: Record<string, unknown>
+  /** What the wire does not show: ids of single shipments, and the combination of options that a line took off the stock. */
+  readonly private: { readonly Rows: { readonly ShipmentList: object[]; readonly OrderItemList?: object[] } }
+}
+
 /** In the order in which they were placed. */
-export function makeOrders(products: readonly Product[], customers: readonly Customer[]): Record<string, unknown>[] {
+export function makeOrders(products: readonly Product[], customers: readonly Customer[]): Order[] {
   const offered = products.filter(({ isOffered }) => isOffered)
   const placed = Array.from({ length: orderCount }, makeMoment).sort((a, b) => a.day - b.day || a.minute - b.minute)
   const ids = countIds()
@@ -67,7 +71,7 @@ function makeOrder(
   offered: readonly Product[],
   customers: readonly Customer[],
   ids: Ids,
-): Record<string, unknown> {
+): Order {
   const buyer = makeBuyer(day, customers)
   const statusId = makeStatus(index)
   const lines = makeLines(
@@ -83,10 +87,12 @@ function makeOrder(
   const updatedAt = statusId === status.new ? placedAt : localDate(shippedDay + 1, between(480, 1020), between(0, 59))
   const updatedBy = statusId === status.new ? '' : 'sandbox'
   const payment = makePayment(statusId)
-  const hasTwo = parcels.length > 1
+  const shipmentIds = parcels.map(() => ids.shipment())
+  // On the wire an order's only shipment is number 0 (rest-resources 3.3).
+  const shownIds = parcels.length > 1 ? shipmentIds : [0]
   const shipments = parcels.map((parcel, place) =>
     makeShipment({
-      id: hasTwo ? ids.shipment() : 0,
+      id: shownIds[place] ?? 0,
       number: place + 1,
       parcel,
       address: place === 0 ? buyer.shipping : neighbourOf(buyer.shipping),
@@ -98,7 +104,7 @@ function makeOrder(
       updatedBy,
     }),
   )
-  return {
+  const record = {
     InvoiceNumberPrefix: 'AB-',
     InvoiceNumber: firstInvoice + index,
     OrderID: index + 1,
@@ -116,7 +122,7 @@ function makeOrder(
       parcel.map((line) =>
         lineRecord(line, {
           id: ids.item(),
-          shipmentId: shipments[place]?.ShipmentID ?? 0,
+          shipmentId: shownIds[place] ?? 0,
           dateAdded: localDate(day, minute - between(2, 25)),
         }),
       ),
@@ -126,7 +132,7 @@ function makeOrder(
     ...(payment.isCard
       ? { CardType: oneOf(['Visa', 'MasterCard', 'Amex', 'Discover']), CardName: buyer.fullName }
       : {}),
-    QuestionList: happens(20) ? makeQuestions(ids) : [],
+    QuestionList: happens(20) ? makeQuestions(index + 1, ids) : [],
     Referer: oneOf([
       '',
       '',
@@ -138,6 +144,16 @@ function makeOrder(
     CustomerComments: happens(14) ? oneOf(customerComments) : '',
     InternalComments: happens(12) ? oneOf(internalComments) : '',
     ExternalComments: happens(4) ? 'Gift: no prices in the parcel' : '',
+  }
+  return { record, private: { Rows: hiddenColumns(shipmentIds, parcels.flat()) } }
+}
+
+/** As an export writes them: a list without hidden columns is left out. */
+function hiddenColumns(shipmentIds: readonly number[], lines: readonly OrderLine[]) {
+  const codes = lines.map((line) => variantOf(line)?.code)
+  return {
+    ShipmentList: shipmentIds.map((id) => ({ id })),
+    ...(codes.some(Boolean) ? { OrderItemList: codes.map((code) => (code ? { optionCode: code } : {})) } : {}),
   }
 }
 
@@ -310,9 +326,10 @@ function billingFields({ billing, company, email }: Buyer) {
   }
 }
 
-function makeQuestions(ids: Ids) {
+function makeQuestions(orderId: number, ids: Ids) {
   const heard = {
     QuestionAnswerIndexID: ids.answer(),
+    OrderID: orderId,
     QuestionID: 1,
     QuestionTitle: 'How did you hear about us?',
     QuestionAnswer: oneOf(['A friend', 'Search engine', 'Newsletter', 'I live around the corner']),
@@ -323,6 +340,7 @@ function makeQuestions(ids: Ids) {
   if (happens(50)) return [heard]
   const message = {
     QuestionAnswerIndexID: ids.answer(),
+    OrderID: orderId,
     QuestionID: 2,
     QuestionTitle: 'Message for the gift card',
     QuestionAnswer: oneOf(['Happy birthday, Ma!', 'For the new house — from all of us', 'Bon appétit']),
@@ -343,7 +361,7 @@ interface Ids {
 
 function countIds(): Ids {
   let items = 0
-  let shipments = firstShipmentId - 1
+  let shipments = 0
   let transactions = 0
   let answers = 0
   return {

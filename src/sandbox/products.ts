@@ -47,13 +47,12 @@ export interface QuantityDiscount {
 
 export function makeProducts(): Product[] {
   const ids = countOptionIds()
-  const names = new Set<string>()
   const shelved = departments.flatMap((department) => department.shelves.map((shelf) => ({ department, shelf })))
   const goodsCount = productCount - giftCertificateDollars.length
   const products = Array.from({ length: goodsCount }, (_, index) => {
     const place = shelved[index % shelved.length]
     if (!place) throw new Error('The sandbox has shelves')
-    return makeProduct(index + 1, Math.floor(index / shelved.length), place.department, place.shelf, names, ids)
+    return makeProduct(index + 1, Math.floor(index / shelved.length), place.department, place.shelf, ids)
   })
   giftCertificateDollars.forEach((value, index) => {
     products.push(makeGiftCertificate(goodsCount + index + 1, value))
@@ -61,19 +60,12 @@ export function makeProducts(): Product[] {
   return products.map((product) => withNeighbours(product, products))
 }
 
-/** `round`: how many products the shelf has already; it runs through all its styles and nouns before it repeats one. */
-function makeProduct(
-  id: number,
-  round: number,
-  department: Department,
-  shelf: Shelf,
-  names: Set<string>,
-  ids: OptionIds,
-): Product {
+/** `round`: how many products the shelf has already. Up to 36 of them, style and noun together are unlike all others. */
+function makeProduct(id: number, round: number, department: Department, shelf: Shelf, ids: OptionIds): Product {
   const noun = pick(shelf.nouns, round)
   const style = pick(shelf.styles, round + Math.floor(round / shelf.nouns.length))
   const brand = oneOf(department.brands)
-  const name = uniqueName(`${oneOf(collections)} ${style} ${noun.name}`, names)
+  const name = `${oneOf(collections)} ${style} ${noun.name}`
   const sku = `${department.code}-${slug(brand).slice(0, 3).toUpperCase()}-${String(id).padStart(4, '0')}`
   const optionSets = shelf.options ? makeOptionSets(shelf.options, ids) : []
   const variants = shelf.options === 'clothing' ? makeVariants(sku, optionSets) : []
@@ -316,14 +308,6 @@ function withNeighbours(product: Product, products: readonly Product[]): Product
 /** Ids of nested rows are unique in the store for each kind: no product has ten of one. */
 function nestedId(productId: number, index: number): number {
   return productId * 10 + index
-}
-
-/** Two products may get the same words; the second is the `No. 2`. */
-function uniqueName(name: string, names: Set<string>): string {
-  let unique = name
-  for (let number = 2; names.has(unique.toLowerCase()); number += 1) unique = `${name} No. ${number}`
-  names.add(unique.toLowerCase())
-  return unique
 }
 
 function imageFile(shelf: Shelf, id: number, suffix: string): string {

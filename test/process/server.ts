@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,13 +19,16 @@ export interface Run {
 }
 
 /** Starts the server as `npm start` does, with these settings and none of the test's own environment but PATH. */
-export function runServer(settings: Record<string, string>, options: { cwd?: string } = {}): Run {
-  const env = { PATH: process.env.PATH, ...settings }
-  const child = spawn(process.execPath, [startFile], { env, stdio: ['ignore', 'pipe', 'pipe'], ...options })
+export function runServer(settings: Record<string, string>): Run {
+  return runProgram(process.execPath, [startFile], { env: { PATH: process.env.PATH, ...settings } })
+}
+
+export function runProgram(program: string, args: readonly string[], options: SpawnOptions): Run {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   const watchers = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
       for (const look of watchers) look()
     })
@@ -59,11 +62,6 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-export interface TemporaryFolder extends Disposable {
-  readonly path: string
-}
-
-export function temporaryFolder(): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), 'process-'))
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'process-'))
 }

@@ -31,33 +31,35 @@ interface ConvertedOrder {
   }[]
 }
 
-test('the generated file has the same bytes at every run, and all oddities of the real one', () => {
-  const text = [...generateRetail(smallYear)].join('')
-  expect([...generateRetail(smallYear)].join('')).toBe(text)
-  const rows = text.split('\n')
-  const has = (pattern: RegExp) => rows.some((row) => pattern.test(row))
-  expect({
-    return: has(/^C\d+,[^,]+,.*,-\d+,/),
-    badDebt: has(/^A\d+,B,Adjust bad debt,1,[^,]+,-\d+\.\d+,,/),
-    stockCorrection: has(/^\d+,[^,]+,[^,]*,-\d+,[^,]+,0\.0,,/),
-    guestOrder: has(/^\d+,[^,]+,.*,\d+,[^,]+,[1-9][^,]*,,/),
-    blankDescription: has(/^\d+,[^,]+,,/),
-    trailingBlank: has(/^\d+,[^,]+,[^,]* ,/),
-    quotesAndCommas: has(/""HOME SWEET HOME"" SIGN, METAL"/),
-    nonAscii: has(/ROSÉ/),
-    tenthOfPenny: has(/,0\.001,/),
-    lowerCaseSku: has(/^\d+,\d{5}[a-z],/),
-    upperCaseSku: has(/^\d+,\d{5}[A-Z],/),
-    notGoods: has(/^\d+,(POST|DOT|BANK CHARGES),/),
-    unspecified: has(/,Unspecified$/),
-    doubled: rows.some((row, index) => row !== '' && row === rows[index + 1]),
-  }).not.toContainEqual(false)
-  const figures = generatedFigures(smallYear)
-  const orders = [...figures.orders.values()]
-  expect(Math.max(...orders.map(({ items }) => items))).toBeGreaterThanOrEqual(500)
-  expect(orders.some(({ items }) => items === 1)).toBe(true)
-  expect(orders.some(({ amountPence, customerId }) => amountPence === 0 && customerId !== 0)).toBe(true)
-})
+test.each([{ ...smallYear, invoices: 100, products: 60, customers: 40 }, smallYear])(
+  'a generated file of $invoices invoices has the same bytes at every run, and all oddities of the real one',
+  (size) => {
+    const text = [...generateRetail(size)].join('')
+    expect([...generateRetail(size)].join('')).toBe(text)
+    const rows = text.split('\n')
+    const has = (pattern: RegExp) => rows.some((row) => pattern.test(row))
+    expect({
+      return: has(/^C\d+,[^,]+,.*,-\d+,/),
+      badDebt: has(/^A\d+,B,Adjust bad debt,1,[^,]+,-\d+\.\d+,,/),
+      stockCorrection: has(/^\d+,[^,]+,[^,]*,-\d+,[^,]+,0\.0,,/),
+      guestOrder: has(/^\d+,[^,]+,.*,\d+,[^,]+,[1-9][^,]*,,/),
+      blankDescription: has(/^\d+,[^,]+,,/),
+      trailingBlank: has(/^\d+,[^,]+,[^,]* ,/),
+      quotesAndCommas: has(/""HOME SWEET HOME"" SIGN, METAL"/),
+      nonAscii: has(/ROSÉ/),
+      tenthOfPenny: has(/,0\.001,/),
+      lowerCaseSku: has(/^\d+,\d{5}[a-z],/),
+      upperCaseSku: has(/^\d+,\d{5}[A-Z],/),
+      notGoods: has(/^\d+,(POST|DOT|BANK CHARGES),/),
+      unspecified: has(/,Unspecified$/),
+      doubled: rows.some((row, index) => row !== '' && row === rows[index + 1]),
+    }).not.toContainEqual(false)
+    const orders = [...generatedFigures(size).orders.values()]
+    expect(Math.max(...orders.map(({ items }) => items))).toBeGreaterThanOrEqual(500)
+    expect(orders.some(({ items }) => items === 1)).toBe(true)
+    expect(orders.some(({ amountPence, customerId }) => amountPence === 0 && customerId !== 0)).toBe(true)
+  },
+)
 
 test('the figures computed from the generated text are those that the generator knows', async () => {
   expect(await computeFigures(source)).toEqual(generatedFigures(smallYear))
@@ -157,9 +159,10 @@ test('amounts are exact where floats are not, and half a penny counts as one', a
       '2,10,A,5,2010-12-01 08:00:00,0.001,,France',
       '3,10,A,4,2010-12-01 08:00:00,0.001,,France',
       '4,10,A,80995,2010-12-01 08:00:00,38970.01,,France',
+      '5,10,A,3,2010-12-01 08:00:00,-0.1,,France',
     ),
   )
-  expect(orders.map(({ OrderAmount }) => OrderAmount)).toEqual([0.5, 0.01, 0, 3_156_375_959.95])
+  expect(orders.map(({ OrderAmount }) => OrderAmount)).toEqual([0.5, 0.01, 0, 3_156_375_959.95, -0.3])
 })
 
 test('a free order of a customer is an order, one of nobody is a stock correction', async () => {
@@ -168,6 +171,18 @@ test('a free order of a customer is an order, one of nobody is a stock correctio
   )
   expect(orders).toMatchObject([{ InvoiceNumber: 1, CustomerID: 7, OrderAmount: 0 }])
   expect(counts.leftOut.stockCorrections).toEqual({ invoices: 1, rows: 1 })
+})
+
+test('a customer who moved lives where the last row says; an order goes where its own row says', async () => {
+  const { lines, orders } = await convert(
+    csv('1,10,A,1,2010-12-01 08:00:00,1.0,7,France', '2,10,A,1,2010-12-02 08:00:00,1.0,7,Spain'),
+  )
+  const customer = lines.find(({ service }) => service === 'Customers')
+  expect(customer).toMatchObject({
+    record: { CustomerID: 7, BillingCountry: 'ES', ShippingCountry: 'ES' },
+    private: { DateCreated: '2010-12-01T08:00:00', LastUpdate: '2010-12-02T08:00:00' },
+  })
+  expect(orders.map(({ BillingCountry }) => BillingCountry)).toEqual(['FR', 'ES'])
 })
 
 test('a return keeps its lines as they are in the file', async () => {

@@ -1,4 +1,4 @@
-import type { TransferLine } from '../../src/sandbox/generate.ts'
+import type { TransferLine } from '../../src/engine/transfer.ts'
 import { countryCode } from './countries.ts'
 import { type RetailRow, type RetailSource, readRetailRows } from './retail-rows.ts'
 

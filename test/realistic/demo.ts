@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { request } from 'undici'
 import { createProgress } from '../../src/cli/progress.ts'
+import { readSandboxFile, type SandboxFile, sandboxPath } from '../../src/sandbox/file.ts'
 import { importLines } from '../support/import.ts'
 import { convertRetail, type RetailCounts, type RetailProgress } from './convert.ts'
 import { whereToGetIt } from './real-file.ts'
@@ -10,13 +10,6 @@ import { whereToGetIt } from './real-file.ts'
  * `npm run demo -- FILE`: loads a year of Online Retail beside the sandbox's own records and shows how to look at it.
  * The ids of convert.ts keep the two apart, and make a second run update the first.
  */
-
-interface Sandbox {
-  readonly baseUrl: string
-  readonly operatorKey: string
-  readonly store: { readonly id: number; readonly secureUrl: string }
-  readonly application: { readonly privateKey: string; readonly token: string }
-}
 
 try {
   await demo(process.argv[2])
@@ -28,7 +21,7 @@ try {
 async function demo(file: string | undefined) {
   if (file === undefined) throw new Error(`Usage: npm run demo -- FILE. ${whereToGetIt}`)
   if (!existsSync(file)) throw new Error(`There is no file ${file}. ${whereToGetIt}`)
-  const sandbox = readSandbox()
+  const sandbox = await readSandbox()
   await expectAnswer(sandbox.baseUrl)
 
   let counts: RetailCounts | undefined
@@ -47,14 +40,13 @@ async function demo(file: string | undefined) {
   process.stdout.write(curlLines(sandbox))
 }
 
-function readSandbox(): Sandbox {
-  const file = join(process.env.DATA_DIR || '.data', 'sandbox.json')
-  if (!existsSync(file)) {
-    throw new Error(
-      `There is no ${file}. Start the server first, in another terminal: npm start (with the same DATA_DIR)`,
-    )
-  }
-  return JSON.parse(readFileSync(file, 'utf8')) as Sandbox
+async function readSandbox(): Promise<SandboxFile> {
+  const dataDir = process.env.DATA_DIR || '.data'
+  const sandbox = await readSandboxFile(dataDir)
+  if (sandbox) return sandbox
+  throw new Error(
+    `There is no ${sandboxPath(dataDir)}. Start the server first, in another terminal: npm start (with the same DATA_DIR)`,
+  )
 }
 
 async function expectAnswer(baseUrl: string) {
@@ -104,7 +96,7 @@ ${n(rows)} rows of the file: ${n(products)} products and ${n(customers)} custome
 `
 }
 
-function curlLines({ baseUrl, store, application }: Sandbox): string {
+function curlLines({ baseUrl, store, application }: SandboxFile): string {
   const prefix = (process.env.REST_PREFIXES ?? '').split(',')[0]?.trim() || '/StoreWebAPI'
   const headers = `-H 'SecureURL: ${store.secureUrl}' -H 'PrivateKey: ${application.privateKey}' -H 'Token: ${application.token}'`
   const look = (path: string) => `curl -s ${headers} '${baseUrl}${prefix}/v1/${path}'\n`

@@ -27,14 +27,14 @@ export interface OrderFigures {
   amountPence: number
 }
 
-/** Reads the file once; with `month` (`YYYY-MM`) only the rows of that month count. */
+/** Reads the file once, which has no line breaks between quotes; with `month` (`YYYY-MM`) only the rows of that month count. */
 export async function computeFigures(source: string | (() => Readable), month = ''): Promise<RetailFigures> {
   const skus = new Set<string>()
   const customers = new Set<string>()
   const invoices = new Map<string, { customer: string; items: number; priced: boolean; milli: bigint }>()
   let rows = 0
   let isHeader = true
-  for await (const line of logicalLines(source)) {
+  for await (const line of linesOf(source)) {
     if (isHeader) {
       isHeader = false
       continue
@@ -82,24 +82,12 @@ export function addOrder(figures: RetailFigures, invoice: number, order: OrderFi
   figures.customerTotals.set(order.customerId, total + order.amountPence)
 }
 
-/** Lines as CSV means them: a line break between quotes does not end one. */
-async function* logicalLines(source: string | (() => Readable)): AsyncGenerator<string> {
+async function* linesOf(source: string | (() => Readable)): AsyncGenerator<string> {
   let pending = ''
   for await (const chunk of textOf(source)) {
-    const lines = (pending + chunk).split('\n')
+    const lines = (pending + chunk).split(/\r?\n/)
     pending = lines.pop() ?? ''
-    let open = ''
-    for (const line of lines) {
-      const whole = open + line
-      const quotes = whole.split('"').length - 1
-      if (quotes % 2 === 1) {
-        open = `${whole}\n`
-        continue
-      }
-      open = ''
-      yield whole.replace(/\r$/, '')
-    }
-    pending = open + pending
+    yield* lines
   }
   if (pending !== '') yield pending
 }

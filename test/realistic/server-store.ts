@@ -14,9 +14,9 @@ export async function openServerStore(): Promise<ServerStore> {
   const database = await cloneDatabase()
   const port = await freePort()
   const baseUrl = `http://localhost:${port}`
-  const operatorKey = 'operator key of a test, 32 letters or more'
+  const operatorKey = 'operator-key-for-tests'
   const settings = { PORT: String(port), DATABASE_URL: database.url, OPERATOR_KEY: operatorKey }
-  const run = runServer({ ...settings, SECRET_KEY: 'secret key of a test, 32 letters or more', LOG_LEVEL: 'error' })
+  const run = runServer({ ...settings, SECRET_KEY: 'a secret key for tests alone, 32+', LOG_LEVEL: 'error' })
   await run.shows(baseUrl)
 
   const post = async (path: string, body: object) => {

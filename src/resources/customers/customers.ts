@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, reference, text } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
+import { passwordHash } from './password-hash.ts'
 import { settleCustomer } from './settle-customer.ts'
 
 /** Customers (rest-resources 2). LastUpdate is not on the wire although lists filter by it. */
@@ -51,7 +52,7 @@ export const customers = defineResource({
     ResetPassword: boolean(),
   },
   privateFields: {
-    PasswordHash: text(255, { column: 'passwordHash', nullable: true }),
+    PasswordHash: passwordHash,
     DateCreated: date({ column: 'createdAt' }),
     LastUpdate: date({ column: 'updatedAt' }),
     UserID: text(50, { column: 'updatedBy' }),

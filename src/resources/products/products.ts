@@ -27,6 +27,7 @@ import {
   serialList,
   upSellingItemList,
 } from './lists.ts'
+import { stockMovements } from './movements.ts'
 import { settleProduct } from './stock.ts'
 
 const skuInfo: Fields = {
@@ -246,4 +247,5 @@ export const products = defineResource({
     },
   },
   settle: settleProduct,
+  ledger: stockMovements,
 })

@@ -1,0 +1,93 @@
+import { createReadStream } from 'node:fs'
+import { pipeline, type Readable } from 'node:stream'
+import { parseArgs } from 'node:util'
+import { createGunzip } from 'node:zlib'
+import type { ImportCounts, Refusal } from '../engine/transfer.ts'
+import { readLines } from '../engine/transfer-lines.ts'
+import { StartupError } from '../startup-error.ts'
+import { countLines } from './count-lines.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { runProgram } from './run-program.ts'
+import { callServer, findServer, readStoreId } from './server.ts'
+
+const usage = 'Usage: npm run import -- FILE.ndjson [--store ID]   (FILE may end in .gz; - is standard input)'
+
+await runProgram(main)
+
+/** Imports a file into a store of the running server. False: not every line was stored. */
+async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const { file, store } = readArguments(given)
+  const server = await findServer(environment)
+  const storeId = store === undefined ? server.storeId : readStoreId(store)
+  const total = file === '-' ? undefined : await countLines(await openFile(file))
+  const progress = createProgress({ label: `Store ${storeId}`, ...(total === undefined ? {} : { total }) })
+  const report = await callServer(server, `/admin/stores/${storeId}/import`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: await openFile(file),
+  })
+  const { lines, stored, refused } = await follow(report, progress)
+  process.stdout.write(`${lines} lines: ${stored} stored, ${refused} refused\n`)
+  return refused === 0
+}
+
+function readArguments(given: string[]): { file: string; store: string | undefined } {
+  const { values, positionals } = parseArgs({
+    args: given,
+    allowPositionals: true,
+    options: { store: { type: 'string' } },
+  })
+  const [file, ...others] = positionals
+  if (file === undefined || others.length > 0) throw new StartupError(usage)
+  return { file, store: values.store }
+}
+
+async function openFile(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin
+  const stream = createReadStream(file)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  stream.once('open', () => resolve()).once('error', reject)
+  await promise.catch((error: NodeJS.ErrnoException) => {
+    throw new StartupError(`${file} cannot be read (${error.code ?? error.message})`)
+  })
+  // An error of either is seen by whoever reads the result.
+  return file.endsWith('.gz') ? pipeline(stream, createGunzip(), () => {}) : stream
+}
+
+type ReportLine =
+  | { progress: { lines: number } }
+  | { refused: Refusal }
+  | { done: ImportCounts }
+  | { failed: { message: string } }
+
+/** Shows what the server reports; resolves with its last word. */
+async function follow(report: Readable, progress: Progress): Promise<ImportCounts> {
+  let shown = 0
+  const show = (lines: number) => {
+    progress.advance(lines - shown)
+    shown = lines
+  }
+  try {
+    for await (const { content } of readLines(report)) {
+      const line = content as ReportLine
+      if ('progress' in line) show(line.progress.lines)
+      else if ('refused' in line) progress.say(describe(line.refused))
+      else if ('failed' in line) throw new StartupError(line.failed.message)
+      else {
+        show(line.done.lines)
+        return line.done
+      }
+    }
+  } catch (error) {
+    if (error instanceof StartupError) throw error
+    throw new StartupError(`The server went away (${(error as Error).message}). What is stored stays: run this again`)
+  } finally {
+    progress.done()
+  }
+  throw new StartupError('The server broke off its answer. What is stored stays: run this again')
+}
+
+function describe({ line, service, id, message }: Refusal): string {
+  const record = `${service} ${id}`.trim()
+  return `Line ${line}${record === '' ? '' : ` (${record})`}: ${message}`
+}

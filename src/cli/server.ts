@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { request } from 'undici'
+import { readConfig } from '../config.ts'
+import { readSandboxFile } from '../sandbox/file.ts'
+import { readIfThere } from '../secret-file.ts'
+import { StartupError } from '../startup-error.ts'
+
+/** The running server, as its operator's programs reach it. */
+export interface Server {
+  readonly baseUrl: string
+  readonly operatorKey: string
+  /** The store that is meant where none is named. */
+  readonly storeId: number
+}
+
+const STORE_DEFAULT = 1
+
+/**
+ * Finds the server by the settings that it runs under: address and key as set, else as its data folder tells them.
+ * A StartupError says what is missing.
+ */
+export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server> {
+  const config = readConfig(environment)
+  const sandbox = await readSandboxFile(config.dataDir)
+  const isAddressSet = config.publicUrl !== readConfig({}).publicUrl
+  const operatorKey = config.operatorKey ?? sandbox?.operatorKey ?? (await generatedKey(config.dataDir))
+  if (operatorKey === null) {
+    throw new StartupError(
+      `There is no operator key: give OPERATOR_KEY, or the server's DATA_DIR (${config.dataDir} has none). Has the server been started?`,
+    )
+  }
+  return {
+    baseUrl: isAddressSet ? config.publicUrl : (sandbox?.baseUrl ?? config.publicUrl),
+    operatorKey,
+    storeId: sandbox?.store.id ?? STORE_DEFAULT,
+  }
+}
+
+/** A whole number in a text, such as `--store 2`; a StartupError for anything else. */
+export function readStoreId(given: string): number {
+  if (/^[1-9]\d{0,9}$/.test(given)) return Number(given)
+  throw new StartupError(`--store ${given} is not the number of a store; allowed: a whole number from 1`)
+}
+
+/** A request to one of the operator's routes. A StartupError for every answer but 200. */
+export async function callServer(
+  { baseUrl, operatorKey }: Server,
+  path: string,
+  options: Pick<NonNullable<Parameters<typeof request>[1]>, 'method' | 'headers' | 'body'> = {},
+) {
+  const headers = { authorization: `Bearer ${operatorKey}`, ...options.headers }
+  // What is moved may take hours, and a store may be silent while it works.
+  const answer = await request(`${baseUrl}${path}`, { ...options, headers, headersTimeout: 0, bodyTimeout: 0 }).catch(
+    (error: unknown) => {
+      throw new StartupError(whyUnreachable(baseUrl, error))
+    },
+  )
+  if (answer.statusCode === 200) return answer.body
+  throw new StartupError(`The server answered ${answer.statusCode}: ${refusalText(await answer.body.text())}`)
+}
+
+async function generatedKey(dataDir: string): Promise<string | null> {
+  const text = await readIfThere(join(dataDir, 'keys.json'))
+  try {
+    const key = (JSON.parse(text ?? '{}') as { operatorKey?: unknown }).operatorKey
+    return typeof key === 'string' ? key : null
+  } catch {
+    return null
+  }
+}
+
+function whyUnreachable(baseUrl: string, error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') return `No server answers at ${baseUrl}. Start it: npm start`
+  return `The server at ${baseUrl} cannot be reached (${message})`
+}
+
+/** The message of an error body; what is no such body, shortened. */
+function refusalText(body: string): string {
+  try {
+    const [item] = JSON.parse(body) as { Message: string }[]
+    if (item) return item.Message
+  } catch {}
+  return body.slice(0, 200)
+}

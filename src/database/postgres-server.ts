@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readlinkSync, realpathSync } from 'node:fs'
+import { readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { findPort } from '../port.ts'
+import { StartupError } from '../startup-error.ts'
+import { type PostgresFolder, USER } from './postgres-folder.ts'
+import type { Runner } from './postgres-runner.ts'
+
+/** How long PostgreSQL may take to start (it may have to recover first) and to stop. */
+const PATIENCE_S = 120
+const START_FAILURES_MAX = 3
+/** A server that starts writes its note at once. */
+const EMPTY_NOTE_AGE_MAX_MS = 2_000
+
+export interface Server {
+  readonly runner: Runner
+  readonly folder: PostgresFolder
+  readonly durable: boolean
+}
+
+/**
+ * Gives the port of the server that runs on the folder, and starts it where none does: on `port`, or on a free one.
+ * A killed process leaves its server behind, and a killed server its process id. Throws `StartupError`.
+ */
+export async function ensureRunning(server: Server, port?: number): Promise<number> {
+  const { folder } = server
+  const deadlineMs = performance.now() + PATIENCE_S * 1_000
+  for (let failures = 0; performance.now() < deadlineMs; await sleep(100)) {
+    const running = await findPostmaster(folder)
+    if (running?.port && (await answers(folder, running.port))) return running.port
+    if (running) continue
+    const failure = await start(server, port ?? (await findPort('127.0.0.1', 0)))
+    // Where several processes start and stop it, each can fail by another's doing.
+    if (failure && ++failures >= START_FAILURES_MAX) throw failure
+  }
+  throw new StartupError(
+    `A PostgreSQL server runs on ${folder.data} but does not answer; its log is ${folder.log}. End it, or name another folder with DATA_DIR`,
+  )
+}
+
+/** Stops the server cleanly, where it runs: the next start then has nothing to recover. */
+export async function stopServer({ runner, folder }: Server): Promise<void> {
+  if ((await findPostmaster(folder)) === null) return
+  await runner.run('pg_ctl', ['stop', '-D', folder.data, '-m', 'fast', '-w', '-t', String(PATIENCE_S)])
+}
+
+export function addressOf({ password }: PostgresFolder, port: number, database: string): string {
+  // Said here, so that a PGSSLMODE in the environment does not count.
+  return `postgresql://${USER}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`
+}
+
+/** The server's own note about itself, if it is true; the port is 0 until it listens. */
+async function findPostmaster({ data }: PostgresFolder): Promise<{ port: number } | null> {
+  const file = join(data, 'postmaster.pid')
+  const note = await readFile(file, 'utf8').catch(() => null)
+  if (note === null) return null
+  const [pid, , , port] = note.split('\n').map(Number)
+  if (pid && !isAlive(pid)) return null
+  if (pid && runsOn(pid, data)) return { port: port || 0 }
+  // Without its removal PostgreSQL would refuse to start: the process id is another program's by now, or it was never
+  // written because the machine lost power.
+  const isOld = pid !== 0 || (await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS
+  if (isOld && (await readFile(file, 'utf8').catch(() => null)) === note) await rm(file, { force: true })
+  return null
+}
+
+async function ageMs(path: string): Promise<number> {
+  return Date.now() - (await stat(path).then(({ mtimeMs }) => mtimeMs, Date.now))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+/** A server stands in its data folder, wherever that was moved; where this cannot be seen, its command line names it. */
+function runsOn(pid: number, data: string): boolean {
+  try {
+    if (existsSync('/proc/self/cwd')) return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data)
+    return execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).includes(`-D ${data}`)
+  } catch {
+    return false
+  }
+}
+
+async function answers(folder: PostgresFolder, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: addressOf(folder, port, 'postgres'),
+    connectionTimeoutMillis: 2_000,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code !== '28P01') return false
+    throw new StartupError(
+      `The server on ${folder.data} does not accept the password beside it. Give the former file back`,
+    )
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Gives the reason when it fails; null too when that is sure to pass. */
+async function start({ runner, folder, durable }: Server, port: number): Promise<StartupError | null> {
+  // A folder has a log of this run and of the one before, whatever it goes through.
+  await rename(folder.log, `${folder.log}.1`).catch(() => {})
+  const options = ['-p', port, ...optionsOf(durable)].join(' ')
+  try {
+    await runner.run('pg_ctl', [
+      ...['start', '-D', folder.data, '-w', '-t', String(PATIENCE_S), '-l', folder.log, '-o', options],
+    ])
+    return null
+  } catch (error) {
+    const log = await readFile(folder.log, 'utf8').catch(() => '')
+    const { stderr = '', message } = error as { stderr?: string; message: string }
+    if (passing.test(`${log}${stderr}`)) return null
+    const reason =
+      log.match(/(FATAL|PANIC|DETAIL|HINT): .*/g)?.join(' ') ?? (stderr.trim() || message).split('\n').at(-1)
+    return new StartupError(
+      `PostgreSQL does not start on ${folder.data}: ${reason?.replace(/\.$/, '')}. Mend that (its log is ${folder.log}), or set DATABASE_URL to a server of your own`,
+    )
+  }
+}
+
+/** Somebody took the port; another process starts the server at this moment; a killed server's children still end. */
+const passing =
+  /Address already in use|lock file "postmaster\.pid" already exists|postmaster\.pid" is empty|pre-existing shared memory block/
+
+function optionsOf(durable: boolean): string[] {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: "''",
+    max_connections: '50',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // Nobody rotates this log, and a refused statement's values do not belong into it.
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  }
+  return Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+}

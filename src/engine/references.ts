@@ -1,0 +1,89 @@
+import type { Caller } from '../caller.ts'
+import { fieldOf } from './constraints.ts'
+import type { Resource } from './define.ts'
+import { hasRows, type ListField } from './fields.ts'
+import type { Json } from './input.ts'
+import { keyColumn } from './reader.ts'
+import type { TransferRecord } from './transfer-record.ts'
+
+/** A column of a resource's table, or of one of its lists' tables, that holds the id of another record. */
+export interface Reference {
+  /** Its wire path, for messages. */
+  readonly path: string
+  readonly target: string
+  readonly valuesOf: (record: TransferRecord) => readonly (Json | undefined)[]
+}
+
+/** The references of a resource, as the database's foreign keys tell them. */
+export async function referencesOf(caller: Caller, resource: Resource): Promise<Reference[]> {
+  const lists = resource.fields.entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
+  const tables = [resource.table, ...lists.map(({ field }) => field.rows.table)]
+  const keys = await caller.db.$queryRawUnsafe<{ table: string; column: string; target: string }[]>(
+    `SELECT f."relname" AS "table", a."attname" AS "column", r."relname" AS "target"
+     FROM pg_constraint c
+     JOIN pg_class f ON f."oid" = c."conrelid" JOIN pg_namespace n ON n."oid" = f."relnamespace"
+     JOIN pg_class r ON r."oid" = c."confrelid"
+     JOIN pg_attribute a ON a."attrelid" = c."conrelid" AND a."attnum" = ANY (c."conkey")
+     WHERE c."contype" = 'f' AND n."nspname" = current_schema() AND a."attname" <> 'storeId'
+       AND f."relname" IN (SELECT json_array_elements_text($1::text::json))`,
+    JSON.stringify(tables),
+  )
+  return keys.flatMap(({ table, column, target }) => {
+    const list = lists.find(({ field }) => field.rows.table === table)
+    if (list && list.field.rows.parent === column) return []
+    const valuesOf = list ? listValues(list.name, list.field, column) : recordValue(column)
+    return [{ path: fieldOf(resource, table, column), target, valuesOf }]
+  })
+}
+
+function recordValue(column: string): Reference['valuesOf'] {
+  return ({ patch }) => [patch.columns[column]]
+}
+
+function listValues(name: string, field: ListField, column: string): Reference['valuesOf'] {
+  const isKey = keyColumn(field) === column
+  return ({ patch }) => (patch.lists[name] ?? []).map((item) => (isKey ? item.key : item.columns[column]))
+}
+
+/**
+ * Those of the records that refer to what is neither stored nor among them, with the reason.
+ * The answer may be outdated at once: the foreign keys have the last word.
+ */
+export async function findMissing(
+  caller: Caller,
+  references: readonly Reference[],
+  records: readonly TransferRecord[],
+): Promise<Map<TransferRecord, string>> {
+  const unknown = await Promise.all(references.map((reference) => unknownIds(caller, reference, records)))
+  const missing = new Map<TransferRecord, string>()
+  // A record that waits may leave others waiting that refer to it.
+  for (let before = -1; before < missing.size; ) {
+    before = missing.size
+    const coming = new Set<Json | undefined>(records.flatMap((record) => (missing.has(record) ? [] : [record.id])))
+    for (const record of records) {
+      references.forEach(({ path, target, valuesOf }, index) => {
+        const isAbsent = (id: Json | undefined) =>
+          unknown[index]?.has(id) && !(target === record.resource.table && coming.has(id))
+        const id = valuesOf(record).find(isAbsent)
+        if (id !== undefined) missing.set(record, `${path} ${String(id)} refers to a record that does not exist`)
+      })
+    }
+  }
+  return missing
+}
+
+async function unknownIds(
+  caller: Caller,
+  { target, valuesOf }: Reference,
+  records: readonly TransferRecord[],
+): Promise<Set<Json | undefined>> {
+  const ids = new Set(records.flatMap(valuesOf).filter((id) => id !== undefined && id !== null))
+  if (ids.size === 0) return new Set()
+  const rows = await caller.db.$queryRawUnsafe<{ id: number }[]>(
+    `SELECT v."id" FROM unnest(string_to_array($2, ',')::int[]) AS v ("id")
+     WHERE NOT EXISTS (SELECT 1 FROM "${target}" o WHERE o."storeId" = $1::int AND o."id" = v."id")`,
+    caller.store.id,
+    [...ids].join(','),
+  )
+  return new Set(rows.map(({ id }) => id))
+}

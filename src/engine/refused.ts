@@ -1,0 +1,5 @@
+import { StoreFailure } from '../failure.ts'
+
+export function refused(field: string, message: string): StoreFailure {
+  return new StoreFailure('bad-request', message, { field })
+}

@@ -1,0 +1,143 @@
+import { readDate } from '../dates.ts'
+import type { Resource } from './define.ts'
+import {
+  type FieldSet,
+  hasRows,
+  type ListField,
+  type ListRows,
+  LONG_TEXT,
+  type Scalar,
+  type ValueField,
+} from './fields.ts'
+import { isRecord, type Patch } from './input.ts'
+import { keyColumn, rowOrder } from './reader.ts'
+import { refused } from './refused.ts'
+
+/**
+ * What neither the wire nor the private fields tell of a record, and an exact copy needs:
+ * `Rows`: of the items of its lists, in their order, the columns that the wire does not show, and the id that it shows as 0;
+ * `Repeated`: the dates whose local time comes twice in that night of autumn, and mean the second one.
+ */
+export interface Unseen {
+  /** SQL over `t` and `s`: a json array. */
+  readonly select: string
+  /** Members of the line's `private`, as JSON texts, out of the parsed array. */
+  readonly compose: (row: readonly unknown[]) => string[]
+}
+
+export function compileUnseen(resource: Resource): Unseen {
+  const lists = unseenLists(resource)
+  const dates = columnDates(resource.storedFields)
+  const selects = [...lists.map(rowsSql), ...dates.map(([, column]) => isRepeatedSql(column))]
+  return {
+    select: `json_build_array(${selects.join(', ')})`,
+    compose: (row) => {
+      const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
+      const repeated = dates.filter((_date, index) => row[lists.length + index] === true).map(([name]) => name)
+      return [
+        ...(rows.length > 0 ? [`"Rows":${JSON.stringify(Object.fromEntries(rows))}`] : []),
+        ...(repeated.length > 0 ? [`"Repeated":${JSON.stringify(repeated)}`] : []),
+      ]
+    },
+  }
+}
+
+export interface UnseenInput {
+  record: Record<string, unknown>
+  /** Completed by what is read. */
+  patch: Patch
+  timeZone: string
+}
+
+/** Reads the members that `compileUnseen` writes. Throws `bad-request`. */
+export function readUnseen(resource: Resource, hidden: Record<string, unknown>, input: UnseenInput): void {
+  const { Rows: rows = {}, Repeated: repeated = [] } = hidden
+  if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
+  if (!Array.isArray(repeated)) throw refused('Repeated', 'Repeated must be a list of names')
+  for (const list of unseenLists(resource)) {
+    const items = rows[list.name]
+    if (items !== undefined) readRows(list, items, input.patch.lists[list.name] ?? [])
+  }
+  for (const [name, column] of columnDates(resource.storedFields)) {
+    if (repeated.includes(name)) input.patch.columns[column] = laterInstant(name, hidden, input)
+  }
+}
+
+interface UnseenList {
+  readonly name: string
+  readonly field: ListField & { readonly rows: ListRows }
+  /** The column of the key, where the wire may show 0 for it. */
+  readonly key: string | null
+  readonly columns: readonly string[]
+}
+
+function unseenLists({ fields }: Resource): UnseenList[] {
+  return fields.entries.flatMap(([name, field]) => {
+    if (!hasRows(field)) return []
+    const key = field.zeroKeyIsOnly ? keyColumn(field) : null
+    const columns = [...(key === null ? [] : [key]), ...Object.keys(field.rows.hidden ?? {})]
+    return columns.length > 0 ? [{ name, field, key, columns }] : []
+  })
+}
+
+function rowsSql({ field, columns }: UnseenList): string {
+  const members = columns.map((column) => `'${column}', r."${column}"`).join(', ')
+  return `(SELECT json_agg(json_strip_nulls(json_build_object(${members})) ORDER BY ${rowOrder(field, field.rows)})
+    FROM "${field.rows.table}" r WHERE r."storeId" = t."storeId" AND r."${field.rows.parent}" = t."id")`
+}
+
+function hasColumns(items: unknown): boolean {
+  return Array.isArray(items) && items.some((item: object) => Object.keys(item).length > 0)
+}
+
+/** In the second of two equal hours, an hour ago had the same local time. */
+function isRepeatedSql(column: string): string {
+  return `t."${column}" AT TIME ZONE s."timeZone" = (t."${column}" - interval '1 hour') AT TIME ZONE s."timeZone"`
+}
+
+/** The record's own dates that are columns: lists filter by them, so their instant matters and not only their text. */
+function columnDates(fields: FieldSet): [name: string, column: string][] {
+  return fields.entries.flatMap(([name, field]) =>
+    isColumnDate(field) && field.column !== undefined ? [[name, field.column] as [string, string]] : [],
+  )
+}
+
+function isColumnDate(field: FieldSet['entries'][number][1]): field is ValueField {
+  return field.kind === 'date' && field.sql === undefined
+}
+
+function readRows({ name, field, key, columns }: UnseenList, given: unknown, items: Patch[]): void {
+  const path = `Rows.${name}`
+  if (!Array.isArray(given) || given.length !== items.length) {
+    throw refused(path, `${path} must be a list of ${items.length}, as ${name} is`)
+  }
+  given.forEach((columnsGiven: unknown, index) => {
+    const item = items[index] as Patch
+    if (!isRecord(columnsGiven)) throw refused(path, `${path}[${index}] must be an object`)
+    for (const column of columns) {
+      const value = columnsGiven[column]
+      if (value === undefined || value === null) continue
+      if (column === key) item.key = keyOf(field, value, `${path}[${index}].${column}`)
+      else item.columns[column] = scalarOf(value, `${path}[${index}].${column}`)
+    }
+  })
+}
+
+function keyOf({ fields, key }: ListField, value: unknown, path: string): number {
+  const field = fields.get(key ?? '')
+  const read = field && 'schema' in field ? field.schema.safeParse(value).data : undefined
+  if (typeof read !== 'number') throw refused(path, `${path} must be a whole number`)
+  return read
+}
+
+function scalarOf(value: unknown, path: string): Scalar {
+  const isText = typeof value === 'string' && value.length <= LONG_TEXT && !value.includes('\0') && value.isWellFormed()
+  if (isText || typeof value === 'number' || typeof value === 'boolean') return value as Scalar
+  throw refused(path, `${path} must be text, a number, true or false`)
+}
+
+function laterInstant(name: string, hidden: Record<string, unknown>, { record, timeZone }: UnseenInput): string {
+  const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'later')
+  if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
+  return read.instant.toISOString()
+}

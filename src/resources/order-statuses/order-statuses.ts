@@ -1,0 +1,21 @@
+import { defineResource } from '../../engine/define.ts'
+import { boolean, integer, text } from '../../engine/fields.ts'
+
+/** The statuses of a store's orders (rest-resources 11): read-only, and open to whoever may read orders. */
+export const orderStatuses = defineResource({
+  service: 'OrderStatus',
+  privilege: 'Orders',
+  typeName: 'OrderStatus',
+  idParam: 'id',
+  idField: 'OrderStatusID',
+  table: 'OrderStatus',
+  methods: ['GET'],
+  maxRecords: 500,
+  fields: {
+    OrderStatusID: integer({ column: 'id', access: 'key' }),
+    Sorting: integer({ column: 'sorting' }),
+    StatusDefinition: text(50, { column: 'definition' }),
+    StatusText: text(50, { column: 'text' }),
+    Visible: boolean({ column: 'visible' }),
+  },
+})

@@ -1,0 +1,67 @@
+import type { Caller } from '../../caller.ts'
+import type { Document, Row } from '../../engine/merge.ts'
+import { wrongField } from './wrong-field.ts'
+
+/** Whom an order is for. */
+export interface Buyer {
+  /** The Billing… fields of the customer's record, in an order's names and within its bounds. */
+  readonly billing: Readonly<Record<string, string>>
+  /** The level that the customer's group buys at; 0: none. */
+  readonly priceLevel: number
+}
+
+const guest: Buyer = { billing: {}, priceLevel: 0 }
+
+/** The customer with this id; null is a guest. Refuses (400) an id that no customer has. */
+export async function readBuyer(caller: Caller, customerId: number | null): Promise<Buyer> {
+  if (customerId === null) return guest
+  const [found] = await caller.db.$queryRawUnsafe<{ customer: string; priceLevel: number | null }[]>(
+    `SELECT to_json(c)::text AS "customer", g."priceLevel"
+     FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
+     WHERE c."storeId" = $1::int AND c."id" = $2::int`,
+    caller.store.id,
+    customerId,
+  )
+  if (!found) throw wrongField('CustomerID', 'refers to a customer that does not exist')
+  return { billing: billingOf(JSON.parse(found.customer) as Row), priceLevel: found.priceLevel ?? 0 }
+}
+
+function billingOf(customer: Row): Record<string, string> {
+  const details = customer.details as Document
+  return {
+    BillingFirstName: textOf(customer.firstName),
+    BillingLastName: textOf(customer.lastName),
+    BillingCompany: textOf(details.BillingCompany),
+    BillingAddress: textOf(details.BillingAddress1, 200),
+    BillingAddress2: textOf(details.BillingAddress2),
+    BillingCity: textOf(customer.city),
+    BillingState: textOf(customer.state),
+    BillingZipCode: textOf(details.BillingZipCode),
+    BillingCountry: textOf(customer.country, 50),
+    BillingPhoneNumber: textOf(customer.phone, 30),
+    BillingEmail: textOf(customer.email),
+  }
+}
+
+/** The shipment to the billing address, for an order that names none. */
+export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
+  return {
+    ShipmentFirstName: textOf(billing.BillingFirstName),
+    ShipmentLastName: textOf(billing.BillingLastName, 50),
+    ShipmentCompany: textOf(billing.BillingCompany, 200),
+    ShipmentAddress: textOf(billing.BillingAddress),
+    ShipmentAddress2: textOf(billing.BillingAddress2),
+    ShipmentCity: textOf(billing.BillingCity, 50),
+    ShipmentState: textOf(billing.BillingState, 50),
+    ShipmentZipCode: textOf(billing.BillingZipCode),
+    ShipmentCountry: textOf(billing.BillingCountry),
+    ShipmentPhone: textOf(billing.BillingPhoneNumber),
+    ShipmentEmail: textOf(billing.BillingEmail),
+  }
+}
+
+/** A text cut to the bound of the field that takes it, never through a character. */
+function textOf(value: unknown, lengthMax = Number.POSITIVE_INFINITY): string {
+  const text = typeof value === 'string' ? value : ''
+  return text.length <= lengthMax ? text : text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '')
+}

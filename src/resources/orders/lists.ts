@@ -1,0 +1,137 @@
+import { date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
+
+// The lists inside an order (rest-resources 3.3 to 3.7).
+
+/** The only shipment of an order is the order itself (3.8): its id is 0, its last change and its editor are the order's. */
+const isOnly = `(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`
+const lastUpdate = `CASE WHEN ${isOnly} THEN t."updatedAt" ELSE r."updatedAt" END`
+
+export const shipmentList = list(
+  'Shipment',
+  {
+    ShipmentID: integer({ column: 'id', access: 'key', sql: `CASE WHEN ${isOnly} THEN 0 ELSE r."id" END` }),
+    ShipmentLastUpdate: date({
+      column: 'updatedAt',
+      access: 'ro',
+      defaultNow: true,
+      sql: `to_char((${lastUpdate}) AT TIME ZONE s."timeZone", 'YYYY-MM-DD"T"HH24:MI:SS')`,
+    }),
+    ShipmentBoxes: integer({ min: 0, default: 1 }),
+    ShipmentInternalComment: text(),
+    ShipmentOrderStatus: integer({ column: 'statusId' }),
+    ShipmentAddress: text(255),
+    ShipmentAddress2: text(50),
+    ShipmentAlias: text(100),
+    ShipmentCity: text(50),
+    ShipmentCompany: text(200),
+    ShipmentCost: decimal({ column: 'cost' }),
+    ShipmentCountry: text(50),
+    ShipmentEmail: text(100),
+    ShipmentFirstName: text(100),
+    ShipmentLastName: text(50),
+    ShipmentMethodID: integer(),
+    ShipmentMethodName: text(150),
+    ShipmentShippedDate: text(50, { column: 'shippedDate' }),
+    ShipmentPhone: text(50),
+    ShipmentState: text(50),
+    ShipmentZipCode: text(20),
+    ShipmentTax: decimal(),
+    ShipmentWeight: decimal({ column: 'weight' }),
+    ShipmentTrackingCode: text(100, { column: 'trackingCode' }),
+    ShipmentUserID: text(50, {
+      column: 'updatedBy',
+      access: 'ro',
+      sql: `CASE WHEN ${isOnly} THEN t."updatedBy" ELSE r."updatedBy" END`,
+    }),
+    ShipmentNumber: integer({ column: 'number', min: 0 }),
+    ShipmentAddressTypeID: integer(),
+  },
+  { key: 'ShipmentID', zeroKeyIsOnly: true, rows: { table: 'OrderShipment', parent: 'orderId' } },
+)
+
+export const orderItemList = list(
+  'OrderItem',
+  {
+    CatalogID: reference('productId'),
+    ItemIndexID: integer({ column: 'id', access: 'key' }),
+    ItemID: text(150, { column: 'sku' }),
+    ItemShipmentID: integer({ column: 'shipmentId', min: 0 }),
+    ItemQuantity: decimal({ column: 'quantity' }),
+    ItemWarehouseID: integer(),
+    ItemDescription: text(LONG_TEXT, { column: 'description' }),
+    ItemUnitPrice: decimal({ column: 'unitPrice' }),
+    ItemWeight: decimal({ column: 'weight' }),
+    ItemOptionPrice: decimal({ column: 'optionPrice' }),
+    ItemAdditionalField1: text(255),
+    ItemAdditionalField2: text(255),
+    ItemAdditionalField3: text(255),
+    ItemPageAdded: text(255),
+    ItemAvailability: text(150, { access: 'ro' }),
+    ItemDateAdded: date({ column: 'addedAt', defaultNow: true }),
+    ItemUnitCost: decimal({ column: 'unitCost' }),
+    ItemUnitStock: decimal({ column: 'unitStock', access: 'ro' }),
+    ItemOptions: text(),
+    ItemCatalogIDOptions: text(255),
+    ItemSerial: text(255),
+    ItemImage1: text(255, { access: 'ro' }),
+    ItemImage2: text(255, { access: 'ro' }),
+    ItemImage3: text(255, { access: 'ro' }),
+    ItemImage4: text(255, { access: 'ro' }),
+    ItemWarehouseLocation: text(150, { access: 'ro' }),
+    ItemWarehouseBin: text(150, { access: 'ro' }),
+    ItemWarehouseAisle: text(150, { access: 'ro' }),
+    ItemWarehouseCustom: text(150, { access: 'ro' }),
+    RecurringOrderFrequency: integer(),
+  },
+  { key: 'ItemIndexID', rows: { table: 'OrderItem', parent: 'orderId', hidden: { optionCode: null } } },
+)
+
+export const promotionList = list(
+  'Promotion',
+  {
+    PromotionID: integer({ access: 'key' }),
+    PromotionName: text(150),
+    Coupon: text(50),
+    DiscountAmount: decimal(),
+  },
+  { key: 'PromotionID' },
+)
+
+export const transactionList = list(
+  'Transaction',
+  {
+    TransactionIndexID: integer({ column: 'id', access: 'key' }),
+    OrderID: integer({ sql: 'r."orderId"' }),
+    TransactionID: text(50),
+    TransactionDateTime: date({ column: 'occurredAt', nullable: true }),
+    TransactionType: text(10, { column: 'type' }),
+    TransactionMethod: text(255),
+    TransactionAmount: decimal({ column: 'amount' }),
+    TransactionApproval: text(50),
+    TransactionReference: text(255),
+    TransactionGatewayID: integer(),
+    TransactionCVV2: text(255),
+    TransactionAVS: text(255),
+    TransactionResponseText: text(),
+    TransactionResponseCode: text(50),
+    TransactionCaptured: integer({ column: 'captured' }),
+  },
+  { key: 'TransactionIndexID', rows: { table: 'OrderTransaction', parent: 'orderId' } },
+)
+
+/** What the checkout asked. The store has no list of questions: an answer keeps its question as the shopper saw it. */
+export const questionList = list(
+  'Question',
+  {
+    QuestionAnswerIndexID: integer({ access: 'key' }),
+    OrderID: integer({ access: 'ro' }),
+    QuestionID: integer(),
+    QuestionTitle: text(LONG_TEXT, { access: 'ro' }),
+    QuestionAnswer: text(),
+    QuestionType: text(10, { access: 'ro' }),
+    QuestionCheckoutStep: integer({ access: 'ro' }),
+    QuestionSorting: integer({ access: 'ro' }),
+    QuestionDiscountGroup: integer({ access: 'ro' }),
+  },
+  { key: 'QuestionAnswerIndexID' },
+)

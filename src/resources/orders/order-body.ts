@@ -1,0 +1,135 @@
+import type { Caller } from '../../caller.ts'
+import type { FieldSet } from '../../engine/fields.ts'
+import { type Patch, readInput } from '../../engine/input.ts'
+import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
+import { orders } from './orders.ts'
+import { statusNotCompleted } from './statuses.ts'
+import { wrongField } from './wrong-field.ts'
+
+/** Items of one order that is placed. */
+const ITEMS_MAX = 500
+
+/** An order as the checkout hands it over, read and bounded; the lists' patches have their fields by column. */
+export interface OrderBody {
+  /** Everything but the lists that `placeOrder` makes rows of. */
+  readonly patch: Patch
+  readonly isNotCompleted: boolean
+  readonly items: readonly Patch[]
+  /** Null: not given, so the order goes to the billing address. */
+  readonly shipments: readonly Patch[] | null
+  readonly transactions: readonly Patch[]
+}
+
+interface Refusals {
+  readonly fields: FieldSet
+  /** What is computed when the order is placed, and must not be sent. */
+  readonly computed: readonly string[]
+  readonly lists?: Readonly<Record<string, Refusals>>
+}
+
+const refusals: Refusals = {
+  fields: orders.fields,
+  computed: ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'LastUpdate', 'UserID', 'OrderDiscount', 'OrderAmount'],
+  lists: {
+    ShipmentList: {
+      fields: shipmentList.fields,
+      computed: ['ShipmentID', 'ShipmentLastUpdate', 'ShipmentOrderStatus', 'ShipmentUserID', 'ShipmentNumber'],
+    },
+    OrderItemList: {
+      fields: orderItemList.fields,
+      computed: [
+        'ItemIndexID',
+        'ItemDescription',
+        'ItemUnitPrice',
+        'ItemWeight',
+        'ItemOptionPrice',
+        'ItemAvailability',
+        'ItemUnitCost',
+        'ItemUnitStock',
+        'ItemImage1',
+        'ItemImage2',
+        'ItemImage3',
+        'ItemImage4',
+        'ItemWarehouseLocation',
+        'ItemWarehouseBin',
+        'ItemWarehouseAisle',
+        'ItemWarehouseCustom',
+      ],
+    },
+    PromotionList: { fields: promotionList.fields, computed: ['PromotionID'] },
+    TransactionList: { fields: transactionList.fields, computed: ['TransactionIndexID', 'OrderID'] },
+    QuestionList: { fields: questionList.fields, computed: ['QuestionAnswerIndexID', 'OrderID'] },
+  },
+}
+
+/** By wire name the column of what counts in the order's amount. */
+const orderAmounts = {
+  OrderDiscountCoupon: 'discountCoupon',
+  OrderDiscountPromotion: 'discountPromotion',
+  SalesTax: 'salesTax',
+  SalesTax2: 'salesTax2',
+  SalesTax3: 'salesTax3',
+}
+const shipmentAmounts = { ShipmentCost: 'cost', ShipmentWeight: 'weight' }
+
+/**
+ * Reads the body of `POST /admin/stores/{id}/orders`: the wire names of Order. Refuses (400, by the field's path) what
+ * is computed here, what no order has, and values out of bounds; what only the checkout knows (ContinueURL,
+ * BillingPaymentMethod, the questions' texts) is taken although clients of the API cannot write it.
+ */
+export function readOrderBody(caller: Caller, body: unknown): OrderBody {
+  refuseNames(refusals, body, '')
+  const read = readInput(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
+  const { OrderItemList: items = [], ShipmentList: shipments = null, TransactionList: transactions = [] } = read.lists
+  refuseItems(items)
+  refuseNegative(read, orderAmounts, '')
+  shipments?.forEach((shipment, index) => {
+    refuseNegative(shipment, shipmentAmounts, `ShipmentList[${index}].`)
+  })
+  return { patch: read, isNotCompleted: readStatus(read), items, shipments, transactions }
+}
+
+function refuseNames({ fields, computed, lists = {} }: Refusals, body: unknown, path: string): void {
+  if (typeof body !== 'object' || body === null) return
+  for (const [given, member] of Object.entries(body)) {
+    if (member === null || member === undefined) continue
+    const name = fields.byLowerName.get(given.toLowerCase())
+    const field = `${path}${name ?? given.slice(0, 50)}`
+    if (name === undefined) throw wrongField(field, 'is not a field that can be sent')
+    if (computed.includes(name)) throw wrongField(field, 'is computed when the order is placed, and must not be sent')
+    const list = lists[name]
+    if (list && Array.isArray(member)) {
+      member.forEach((item, index) => {
+        refuseNames(list, item, `${field}[${index}].`)
+      })
+    }
+  }
+}
+
+function refuseItems(items: readonly Patch[]): void {
+  if (items.length === 0 || items.length > ITEMS_MAX) {
+    throw wrongField('OrderItemList', `must have 1 to ${ITEMS_MAX} items; it has ${items.length}`)
+  }
+  items.forEach(({ columns }, index) => {
+    const path = `OrderItemList[${index}]`
+    if (!columns.productId && !columns.sku) throw wrongField(`${path}.CatalogID`, 'is required, or ItemID')
+    if (columns.quantity === undefined) throw wrongField(`${path}.ItemQuantity`, 'is required')
+    if (Number(columns.quantity) <= 0) throw wrongField(`${path}.ItemQuantity`, 'must be more than 0')
+  })
+}
+
+function refuseNegative({ columns }: Patch, amounts: Readonly<Record<string, string>>, path: string): void {
+  for (const [name, column] of Object.entries(amounts)) {
+    if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative')
+  }
+}
+
+/** Whether the order stays Not Completed: the one status that can be asked for. */
+function readStatus({ columns }: Patch): boolean {
+  if (columns.statusId === undefined) return false
+  if (columns.statusId === statusNotCompleted) return true
+  throw wrongField(
+    'OrderStatusID',
+    `may be ${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`,
+  )
+}

@@ -1,0 +1,189 @@
+import type { Caller } from '../../caller.ts'
+import type { Patch } from '../../engine/input.ts'
+import { StoreFailure } from '../../failure.ts'
+import { changeStock } from '../products/stock.ts'
+import { amountOf, exact, toNumber } from './amounts.ts'
+import { type Choice, chooseOptions, readOptionIds } from './choose-options.ts'
+import { findProducts, type NamedProduct } from './find-products.ts'
+import { difference, lockProducts } from './held-stock.ts'
+import { lineColumns, lineDetails } from './line-fields.ts'
+import { priceOf } from './price.ts'
+import { optionIdsIn, readSoldProducts, type SoldProduct, type SoldVariant, skuOf, variantOf } from './sold-products.ts'
+import { wrongField } from './wrong-field.ts'
+
+/** What the product's InventoryControl says when it may be sold without stock. */
+const BACK_ORDER = 2
+
+/** A line of an order that is placed. */
+export interface OrderLine {
+  readonly product: SoldProduct
+  /** The advanced option whose stock it takes; null: the product's own. */
+  readonly variant: SoldVariant | null
+  readonly quantity: number
+  /** Of all its pieces, with their options, in ten-thousandths, rounded to a cent. */
+  readonly amount: bigint
+  /** Its path in the body, for messages. */
+  readonly path: string
+  /** Everything that is stored of it. */
+  readonly patch: Patch
+}
+
+/**
+ * Makes the lines of an order from what was asked for: finds the products, locks them in the order of their ids, checks
+ * options and quantities, computes prices. Refuses (400) what is unknown, not for sale, or out of the product's bounds.
+ */
+export async function makeLines(caller: Caller, items: readonly Patch[], priceLevel: number): Promise<OrderLine[]> {
+  const named = await findProducts(caller, items)
+  const ids = named.map(({ productId }) => productId)
+  await lockProducts(caller, ids)
+  const products = await readSoldProducts(caller, ids)
+  const ordered = new Map<number, bigint>()
+  items.forEach(({ columns }, index) => {
+    const id = ids[index] as number
+    ordered.set(id, (ordered.get(id) ?? 0n) + exact(Number(columns.quantity)))
+  })
+  return items.map((item, index) => {
+    const path = `OrderItemList[${index}]`
+    const name = named[index] as NamedProduct
+    const product = products.get(name.productId)
+    if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+    const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
+    return makeLine(item, name, product, { priceLevel, orderedQuantity, path })
+  })
+}
+
+interface Circumstances {
+  priceLevel: number
+  /** Of the product, over all lines of the order. */
+  orderedQuantity: number
+  path: string
+}
+
+function makeLine(
+  item: Patch,
+  { productId, optionCode }: NamedProduct,
+  product: SoldProduct,
+  { priceLevel, orderedQuantity, path }: Circumstances,
+): OrderLine {
+  const { details } = product
+  if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)
+  const quantity = Number(item.columns.quantity)
+  refuseQuantity(product, quantity, `${path}.ItemQuantity`)
+
+  const named = namedVariant(item, optionCode, product)
+  const optionIds = optionIdsOf(item, product, named, `${path}.ItemOptions`)
+  const choices = chooseOptions(product, optionIds, `${path}.ItemOptions`)
+  const variant = named ?? variantOf(product, optionIds)
+  refuseOtherSku(item, [product.sku, skuOf(product, variant)], `${path}.ItemID`)
+
+  const { unitPrice, optionPrice } = priceOf(product, {
+    priceLevel,
+    quantity: details.GroupOptionsForQuantityPricing === true ? orderedQuantity : quantity,
+    optionPrice: optionPriceOf(choices, variant),
+  })
+  const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
+  const columns = { ...item.columns, productId, ...lineColumns(product, variant, choices), ...prices }
+  const kept = { ...item.details, ...lineDetails(product), ItemOptions: optionIds.map((id) => `,${id}`).join('') }
+  const amount = amountOf(unitPrice + optionPrice, exact(quantity))
+  return { product, variant, quantity, amount, path, patch: { ...item, columns, details: kept } }
+}
+
+function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: string): void {
+  const minimum = Number(details.MinimumQuantity ?? 0)
+  const maximum = Number(details.MaximumQuantity ?? 0)
+  const isWhole = Number.isInteger(quantity)
+  if (details.AllowFractionalQuantity !== true && !isWhole) throw wrongField(path, `must be a whole number for ${sku}`)
+  if (quantity < minimum) throw wrongField(path, `must be at least ${minimum} for ${sku}`)
+  if (maximum > 0 && quantity > maximum) throw wrongField(path, `must be at most ${maximum} for ${sku}`)
+  if (details.AllowOnlyMultiples === true && minimum > 0 && exact(quantity) % exact(minimum) !== 0n) {
+    throw wrongField(path, `must be a multiple of ${minimum} for ${sku}`)
+  }
+}
+
+/** The advanced option that ItemID names, beside a CatalogID or without one. */
+function namedVariant({ columns }: Patch, optionCode: string | null, product: SoldProduct): SoldVariant | undefined {
+  const sku = String(columns.sku ?? '')
+    .trim()
+    .toLowerCase()
+  return product.advancedOptions.find(
+    (variant) =>
+      variant.code === optionCode || (variant.suffix !== '' && skuOf(product, variant).toLowerCase() === sku),
+  )
+}
+
+/** What was chosen, with what the SKU of an advanced option says already. */
+function optionIdsOf(item: Patch, { optionSets }: SoldProduct, named: SoldVariant | undefined, path: string): number[] {
+  const given = readOptionIds(String(item.details.ItemOptions ?? ''), path)
+  if (!named) return given
+  const known = new Set(optionSets.flatMap(({ OptionList = [] }) => OptionList.map(({ OptionID }) => OptionID)))
+  const implied = optionIdsIn(named.code).filter((id) => known.has(id))
+  return [...new Set([...implied, ...given])]
+}
+
+function refuseOtherSku({ columns }: Patch, allowed: readonly string[], path: string): void {
+  const given = String(columns.sku ?? '').trim()
+  const isOne = allowed.some((sku) => sku.toLowerCase() === given.toLowerCase())
+  if (given !== '' && !isOne)
+    throw wrongField(path, `is the SKU of another product or option; here it is ${allowed.at(-1)}`)
+}
+
+/** An advanced option with a price of its own stands for the options that it combines. */
+function optionPriceOf(choices: readonly Choice[], variant: SoldVariant | null): number {
+  const ownPrice = Math.max(variant?.price ?? 0, 0)
+  const combined = new Set(ownPrice > 0 ? optionIdsIn(variant?.code ?? '') : [])
+  const others = choices.filter(({ option }) => !combined.has(option.OptionID))
+  return toNumber(others.reduce((sum, { option }) => sum + exact(option.OptionValue ?? 0), exact(ownPrice)))
+}
+
+/**
+ * Writes into each line the stock that it found (ItemUnitStock) and what the product says of it (ItemAvailability).
+ * With `takes`, a line leaves less to the next of the same product.
+ */
+export function noteStocks(lines: readonly OrderLine[], takes: boolean): void {
+  const stocks = new Map<SoldProduct | SoldVariant, number>()
+  for (const { product, variant, quantity, patch } of lines) {
+    const place = variant ?? product
+    const stock = stocks.get(place) ?? place.stock
+    patch.columns.unitStock = stock
+    patch.details.ItemAvailability = availabilityOf(product, stock >= quantity)
+    if (takes) stocks.set(place, toNumber(exact(stock) - exact(quantity)))
+  }
+}
+
+function availabilityOf({ details, inventoryControl }: SoldProduct, isInStock: boolean): string {
+  if (isInStock) return String(details.InStockMessage ?? '')
+  return String((inventoryControl === BACK_ORDER ? details.BackOrderMessage : details.OutOfStockMessage) ?? '')
+}
+
+/**
+ * Takes the lines off the stock. Refuses (409) what is not in stock, unless the product takes back orders; the store's
+ * default (InventoryControl −1) and all other choices are to refuse.
+ */
+export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
+  const taken = lines.map(({ product, variant, quantity }) => ({
+    productId: product.id,
+    optionCode: variant?.code ?? null,
+    quantity,
+  }))
+  for (const { productId, optionCode, quantity } of difference([], taken)) {
+    const line = lines.find(
+      ({ product, variant }) => product.id === productId && (variant?.code ?? null) === optionCode,
+    ) as OrderLine
+    const moved = await changeStock(caller, {
+      productId,
+      optionCode,
+      quantity: -quantity,
+      mode: 'add',
+      cause: 'order',
+      orderId,
+      onlyIfEnough: line.product.inventoryControl !== BACK_ORDER,
+    })
+    if (moved === null) throw outOfStock(line, quantity)
+  }
+}
+
+function outOfStock({ product, variant, path }: OrderLine, quantity: number): StoreFailure {
+  const stock = Math.max(0, (variant ?? product).stock)
+  const message = `${path}.ItemQuantity is more than there is: ${skuOf(product, variant)} has ${stock} in stock, and ${quantity} are ordered`
+  return new StoreFailure('conflict', message, { field: `${path}.ItemQuantity` })
+}

@@ -1,0 +1,112 @@
+import { defineResource } from '../../engine/define.ts'
+import { boolean, date, decimal, integer, LONG_TEXT, reference, text } from '../../engine/fields.ts'
+import { equalTo, exactly, type Filter, since, until, wholeNumber } from '../../engine/filters.ts'
+import { importOrders } from './import-orders.ts'
+import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
+import { settleOrder } from './settle-order.ts'
+
+/** Orders (rest-resources 3). They are placed by `placeOrder` and never deleted (contract §4.1). */
+export const orders = defineResource({
+  service: 'Orders',
+  typeName: 'Order',
+  idParam: 'orderid',
+  idField: 'OrderID',
+  table: 'Order',
+  methods: ['GET', 'PUT'],
+  maxRecords: 300,
+  fields: {
+    InvoiceNumberPrefix: text(50, { column: 'invoicePrefix' }),
+    InvoiceNumber: integer({ column: 'invoiceNumber', min: 0 }),
+    OrderID: integer({ column: 'id', access: 'key' }),
+    CustomerID: reference('customerId'),
+    OrderDate: date({ column: 'orderDate', defaultNow: true }),
+    OrderStatusID: integer({ column: 'statusId' }),
+    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
+    UserID: text(50, { column: 'updatedBy', access: 'ro' }),
+    SalesPerson: text(50),
+    // The checkout's own address and its name for the way of payment: known when the order is placed, and kept.
+    ContinueURL: text(LONG_TEXT, { access: 'ro' }),
+    AlternateOrderID: text(),
+    OrderType: text(),
+    PaymentTokenID: integer(),
+    BillingFirstName: text(100),
+    BillingLastName: text(100),
+    BillingCompany: text(255),
+    BillingAddress: text(200),
+    BillingAddress2: text(50),
+    BillingCity: text(100),
+    BillingState: text(100),
+    BillingZipCode: text(20),
+    BillingCountry: text(50),
+    BillingPhoneNumber: text(30),
+    BillingEmail: text(100, { column: 'billingEmail' }),
+    BillingPaymentMethod: text(LONG_TEXT, { access: 'ro' }),
+    BillingOnLinePayment: boolean(),
+    BillingPaymentMethodID: text(),
+    ShipmentList: shipmentList,
+    OrderItemList: orderItemList,
+    PromotionList: promotionList,
+    OrderDiscount: decimal({ sql: 't."discountCoupon" + t."discountPromotion"' }),
+    OrderDiscountCoupon: decimal({ column: 'discountCoupon' }),
+    OrderDiscountPromotion: decimal({ column: 'discountPromotion' }),
+    SalesTax: decimal({ column: 'salesTax' }),
+    SalesTax2: decimal({ column: 'salesTax2' }),
+    SalesTax3: decimal({ column: 'salesTax3' }),
+    OrderAmount: decimal({ column: 'orderAmount' }),
+    AffiliateCommission: decimal(),
+    TransactionList: transactionList,
+    CardType: text(50),
+    CardNumber: text(255, { access: 'wo' }),
+    CardName: text(200),
+    CardExpirationMonth: text(10),
+    CardExpirationYear: text(10),
+    CardIssueNumber: text(10),
+    CardStartMonth: text(10),
+    CardStartYear: text(10),
+    CardAddress: text(150),
+    CardVerification: text(50, { access: 'wo' }),
+    RewardPoints: text(),
+    QuestionList: questionList,
+    Referer: text(),
+    IP: text(16),
+    CustomerComments: text(),
+    InternalComments: text(),
+    ExternalComments: text(50),
+  },
+  filters: {
+    invoicenumber: equalTo('invoiceNumber'),
+    invoicenumberstart: invoiceNumber('>='),
+    invoicenumberend: invoiceNumber('<='),
+    invoiceprefix: exactly('invoicePrefix'),
+    orderstatus: equalTo('statusId'),
+    datestart: since('orderDate'),
+    dateend: until('orderDate'),
+    lastupdatestart: since('updatedAt'),
+    lastupdateend: until('updatedAt'),
+    billingemail: exactly('billingEmail'),
+  },
+  subResources: {
+    Items: { kind: 'nested', list: 'OrderItemList', methods: ['GET', 'POST', 'PUT'], idParam: 'itemindexid' },
+    Shipments: { kind: 'nested', list: 'ShipmentList', methods: ['GET', 'POST', 'PUT'], idParam: 'shipmentid' },
+    Transactions: {
+      kind: 'nested',
+      list: 'TransactionList',
+      methods: ['GET', 'POST', 'PUT'],
+      idParam: 'transactionindexid',
+    },
+    Questions: {
+      kind: 'nested',
+      list: 'QuestionList',
+      methods: ['GET', 'POST', 'PUT'],
+      idParam: 'questionanswerindexid',
+      resultKey: 'QuestionID',
+    },
+  },
+  settle: settleOrder,
+  imported: importOrders,
+})
+
+/** A bound of a range, inclusive. Compared as integers: an index of integers does not serve comparisons with decimals. */
+function invoiceNumber(operator: '>=' | '<='): Filter {
+  return (given, name) => ({ sql: `t."invoiceNumber" ${operator} ?::int`, values: [wholeNumber(given, name)] })
+}

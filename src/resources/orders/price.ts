@@ -1,0 +1,77 @@
+import type { Document } from '../../engine/merge.ts'
+import { exact, reduced } from './amounts.ts'
+
+/** What a price depends on, of a product. */
+export interface Priced {
+  readonly price: number
+  readonly salePrice: number
+  readonly onSale: boolean
+  /** Holds PriceLevel1 to 10, DiscountList and ApplyQuantityDiscountToOptions, where they are not the default. */
+  readonly details: Document
+}
+
+export interface Purchase {
+  /** The level that the customer's group buys at, 1 to 10; 0: none. */
+  readonly priceLevel: number
+  /** Of which quantity discounts depend. */
+  readonly quantity: number
+  /** What the chosen options add to the price of a piece. */
+  readonly optionPrice: number
+}
+
+/** For one piece, in ten-thousandths. */
+export interface Price {
+  readonly unitPrice: bigint
+  readonly optionPrice: bigint
+}
+
+/** A row of DiscountList as stored: what equals the default is absent. */
+interface QuantityDiscount {
+  readonly DiscountPriceLevel?: number
+  readonly DiscountLowbound?: number
+  readonly DiscountUpbound?: number
+  readonly DiscountPrice?: number
+  readonly DiscountPercentage?: boolean
+}
+
+/**
+ * The price of a piece (design.md, "Unit price is computed from"). First the sale price when the product is on sale,
+ * else the group's price level, else the list price; then the quantity discount, which never makes a piece dearer; as a
+ * percentage it takes options along if the product says so. A sale price, level or discount of 0 is one that is not set.
+ */
+export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: Purchase): Price {
+  const price = exact(basePrice(product, priceLevel))
+  const options = exact(optionPrice)
+  const ordinary = { unitPrice: price, optionPrice: options }
+  const discount = discountFor(product, priceLevel, quantity)
+  if (discount === undefined) return ordinary
+  const { DiscountPrice = 0, DiscountPercentage = false } = discount
+  if (!DiscountPercentage) {
+    const unitPrice = exact(DiscountPrice)
+    return unitPrice < price ? { ...ordinary, unitPrice } : ordinary
+  }
+  const percent = exact(Math.min(DiscountPrice, 100))
+  const isForOptions = product.details.ApplyQuantityDiscountToOptions === true
+  return { unitPrice: reduced(price, percent), optionPrice: isForOptions ? reduced(options, percent) : options }
+}
+
+function basePrice({ price, salePrice, onSale, details }: Priced, priceLevel: number): number {
+  if (onSale && salePrice > 0) return salePrice
+  const level = Number(details[`PriceLevel${priceLevel}`] ?? 0)
+  return level > 0 ? level : price
+}
+
+/** The row whose bounds hold the quantity; one for the group's own level before one for all, then the one that begins highest. */
+function discountFor({ details }: Priced, priceLevel: number, quantity: number): QuantityDiscount | undefined {
+  const rows = (details.DiscountList ?? []) as unknown as QuantityDiscount[]
+  return rows
+    .filter(({ DiscountPriceLevel = 0, DiscountLowbound = 0, DiscountUpbound = 0, DiscountPrice = 0 }) => {
+      const isForBuyer = DiscountPriceLevel === 0 || DiscountPriceLevel === priceLevel
+      const isInBounds = quantity >= DiscountLowbound && (DiscountUpbound === 0 || quantity <= DiscountUpbound)
+      return isForBuyer && isInBounds && DiscountPrice > 0
+    })
+    .toSorted((one, other) => {
+      const byLevel = (other.DiscountPriceLevel ?? 0) - (one.DiscountPriceLevel ?? 0)
+      return byLevel || (other.DiscountLowbound ?? 0) - (one.DiscountLowbound ?? 0)
+    })[0]
+}

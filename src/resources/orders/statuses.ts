@@ -1,0 +1,36 @@
+import type { Caller } from '../../caller.ts'
+import { StoreFailure } from '../../failure.ts'
+
+/** The built-in statuses that mean something to the platform itself (order-statuses 1.3). */
+export const statusNew = 1
+export const statusCancelled = 5
+export const statusNotCompleted = 7
+export const statusUnpaid = 11
+
+/** Whether an order in this status has taken its items off the stock. */
+export function holdsStock(statusId: number): boolean {
+  return statusId !== statusCancelled && statusId !== statusNotCompleted
+}
+
+/** A status that a caller chose, with the wire name of the field that it came in. */
+export interface ChosenStatus {
+  readonly statusId: number
+  readonly field: string
+}
+
+/** Refuses (400) a status that the store does not have. */
+export async function refuseUnknownStatuses(caller: Caller, chosen: readonly ChosenStatus[]): Promise<void> {
+  if (chosen.length === 0) return
+  const rows = await caller.db.$queryRawUnsafe<{ id: number }[]>(
+    `SELECT "id" FROM "OrderStatus" WHERE "storeId" = $1::int
+     AND "id" IN (SELECT json_array_elements_text($2::text::json)::int)`,
+    caller.store.id,
+    JSON.stringify(chosen.map(({ statusId }) => statusId)),
+  )
+  const known = new Set(rows.map(({ id }) => id))
+  const unknown = chosen.find(({ statusId }) => !known.has(statusId))
+  if (unknown === undefined) return
+  throw new StoreFailure('bad-request', `${unknown.field} ${unknown.statusId} is not an order status of this store`, {
+    field: unknown.field,
+  })
+}

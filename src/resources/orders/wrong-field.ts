@@ -1,0 +1,6 @@
+import { StoreFailure } from '../../failure.ts'
+
+/** A refusal (400) of what was sent in a field, by the field's path. */
+export function wrongField(field: string, problem: string): StoreFailure {
+  return new StoreFailure('bad-request', `${field} ${problem}`, { field })
+}

@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { FieldSet } from '../engine/fields.ts'
+import { StoreFailure } from '../failure.ts'
+import { bodyFormat, type Format } from './format.ts'
+import { readJson } from './json.ts'
+import { readXml } from './xml-read.ts'
+
+/** A body as it was sent, its meaning still unread: that takes the fields of the record which the address names. */
+export interface Body {
+  readonly format: Format
+  readonly text: string
+}
+
+/** Of a body that is too large so much more is taken and thrown away: a client still sending would not see the answer. */
+const DISCARDED_BYTES_MAX = 50 * 1024 * 1024
+
+/** Bodies of this scope are JSON or XML of any media type that says so, up to the server's bodyLimit; none at all is null. */
+export function receiveBodies(app: FastifyInstance): void {
+  const { bodyLimit } = app.initialConfig
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async ({ headers }, payload): Promise<Body | null> => {
+    const bytes = await receive(payload, bodyLimit ?? 0)
+    return bytes.length === 0 ? null : { format: formatOf(headers), text: decode(bytes) }
+  })
+}
+
+async function receive(payload: Readable, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of payload) {
+      length += chunk.length
+      if (length <= bytesMax) chunks.push(chunk)
+      else if (length > bytesMax + DISCARDED_BYTES_MAX) break
+    }
+  } catch (error) {
+    throw new StoreFailure('bad-request', 'The body ended early', { logDetail: String(error) })
+  }
+  if (length <= bytesMax) return Buffer.concat(chunks)
+  throw new StoreFailure('body-too-large', `The body is larger than ${bytesMax / 1024 / 1024} MB`)
+}
+
+/** No type means JSON (rest-protocol 2). */
+function formatOf(headers: IncomingHttpHeaders): Format {
+  const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = 'identity' } = headers
+  if (encoding.toLowerCase() !== 'identity') {
+    throw unsupported('Content-Encoding', 'Content-Encoding must be identity: compressed bodies are not taken')
+  }
+  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';')
+  const format = bodyFormat(mediaType.trim())
+  if (format === null) {
+    const allowed = 'application/json, text/json, application/xml or text/xml'
+    throw unsupported('Content-Type', `Unsupported media type: Content-Type must be ${allowed}`)
+  }
+  const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/
+  const given = parameters.map((parameter) => charset.exec(parameter)?.[1]).find((name) => name !== undefined)
+  if (given !== undefined && given !== 'utf-8' && given !== 'utf8') {
+    throw unsupported('Content-Type', 'The charset of Content-Type must be utf-8')
+  }
+  return format
+}
+
+function unsupported(field: string, message: string): StoreFailure {
+  return new StoreFailure('unsupported-media-type', message, { field })
+}
+
+/** A byte order mark is dropped. */
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new StoreFailure('bad-request', 'The body is not valid UTF-8')
+  }
+}
+
+/** What an address takes: its records' name in XML, and their fields. */
+export interface RecordType {
+  readonly typeName: string
+  readonly fields: FieldSet
+}
+
+/** Most records of one POST or PUT (rest-protocol 6). */
+const RECORDS_MAX = 100
+
+/** One record, or a list of them. Throws `bad-request` for none, and for more than 100. */
+export function readRecords(body: Body | null, type: RecordType): readonly unknown[] {
+  const read = readValue(body, type)
+  const records = Array.isArray(read) ? read : [read]
+  if (records.length === 0) throw new StoreFailure('bad-request', 'The body is an empty list; send at least one record')
+  if (records.length > RECORDS_MAX) {
+    const message = `The body has ${records.length} records; at most ${RECORDS_MAX} are allowed in one request`
+    throw new StoreFailure('bad-request', message)
+  }
+  return records
+}
+
+/** One record, on its own or as a list of one. */
+export function readRecord(body: Body | null, type: RecordType): unknown {
+  const records = readRecords(body, type)
+  if (records.length === 1) return records[0]
+  throw new StoreFailure('bad-request', 'The address names one record; the body must hold one record, not a list')
+}
+
+function readValue(body: Body | null, type: RecordType): unknown {
+  if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
+  return body.format === 'json' ? readJson(body.text) : readXml(body.text, type)
+}

@@ -1,0 +1,148 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import type { FieldSet, ListField } from '../engine/fields.ts'
+import { StoreFailure } from '../failure.ts'
+import type { RecordType } from './body.ts'
+import { DEPTH_MAX } from './json.ts'
+import { isXmlCharacter } from './xml-text.ts'
+
+/** The body as a plain record (root element: the type's name), or as a list of them (root: ArrayOf and the type's name). */
+type Plain = string | Plain[] | { [name: string]: Plain }
+
+/**
+ * Reads an XML text into what the same body would be in JSON, all values as text. Names match without regard to case and
+ * prefix, unknown elements are left out, xsi:nil is absent. Throws `bad-request` for what is not well-formed, for a document
+ * type or entities of its own, and for an element where none belongs.
+ */
+export function readXml(text: string, { typeName, fields }: RecordType): Plain {
+  const root = rootOf(text)
+  const name = root.name.toLowerCase()
+  if (name === typeName.toLowerCase()) return recordOf(root, fields, typeName)
+  if (name !== `arrayof${typeName.toLowerCase()}`) {
+    throw broken(`the root element must be ${typeName} or ArrayOf${typeName}, not ${shown(root.name)}`)
+  }
+  return itemsOf(root, { typeName, fields }, root.name)
+}
+
+interface Element {
+  readonly name: string
+  readonly isNil: boolean
+  readonly content: readonly Node[]
+}
+
+/** A node as the parser gives it with `preserveOrder`: text, CDATA, or one member named after the element. */
+type Node = { readonly '#text'?: string; readonly '#cdata'?: readonly Node[] } & Readonly<Record<string, unknown>>
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  removeNSPrefix: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  cdataPropName: '#cdata',
+  // References are decoded here: the parser's own decoding has bounds that long texts exceed, and knows too many names.
+  processEntities: false,
+  jPath: false,
+  maxNestedTags: DEPTH_MAX,
+})
+
+/** The parser takes much that is not XML, so the validator has the last word. */
+function rootOf(text: string): Element {
+  refuseDeclarations(text)
+  const nodes = parse(text)
+  const verdict = XMLValidator.validate(text)
+  if (verdict !== true) throw broken(`line ${verdict.err.line}: ${shown(verdict.err.msg)}`)
+  const [root, ...others] = nodes.filter((node) => node['#text'] === undefined).map(elementOf)
+  if (root === undefined || others.length > 0) throw broken('there must be one root element')
+  return root
+}
+
+function parse(text: string): Node[] {
+  try {
+    return parser.parse(text) as Node[]
+  } catch (error) {
+    throw broken(shown((error as Error).message))
+  }
+}
+
+/** Nothing but comments and CDATA may begin with `<!`: a document type could name files and grow without end. */
+function refuseDeclarations(text: string): void {
+  for (let at = text.indexOf('<!'); at !== -1; at = text.indexOf('<!', at)) {
+    const end = text.startsWith('<!--', at) ? '-->' : text.startsWith('<![CDATA[', at) ? ']]>' : null
+    if (end === null) throw broken('<!DOCTYPE and entity declarations are not allowed')
+    at = text.indexOf(end, at + 4)
+    if (at === -1) throw broken('a comment or CDATA section does not end')
+  }
+}
+
+function elementOf(node: Node): Element {
+  const name = Object.keys(node).find((key) => key !== ':@') ?? ''
+  const attributes = node[':@'] as Readonly<Record<string, string>> | undefined
+  return { name, isNil: attributes?.nil === 'true' || attributes?.nil === '1', content: node[name] as Node[] }
+}
+
+function childrenOf({ content }: Element): Element[] {
+  return content.filter((node) => node['#text'] === undefined && node['#cdata'] === undefined).map(elementOf)
+}
+
+function recordOf(element: Element, fields: FieldSet, path: string): Plain {
+  const record: Record<string, Plain> = {}
+  for (const child of childrenOf(element)) {
+    const name = fields.byLowerName.get(child.name.toLowerCase())
+    const field = name === undefined ? undefined : fields.get(name)
+    if (name === undefined || field === undefined || child.isNil) continue
+    const at = `${path}.${name}`
+    if (field.kind === 'object') record[name] = recordOf(child, field.fields, at)
+    else if (field.kind === 'list') record[name] = itemsOf(child, field, at)
+    else record[name] = textOf(child, at)
+  }
+  return record
+}
+
+function itemsOf(element: Element, { typeName, fields }: Pick<ListField, 'typeName' | 'fields'>, path: string): Plain[] {
+  return childrenOf(element).map((child, index) => {
+    // Left out instead, a misspelt item would be deleted from the stored list.
+    if (child.name.toLowerCase() !== typeName.toLowerCase()) {
+      throw new StoreFailure('bad-request', `${path} holds ${shown(child.name)}; its items are named ${typeName}`, {
+        field: path,
+      })
+    }
+    return recordOf(child, fields, `${path}[${index}]`)
+  })
+}
+
+function textOf({ content }: Element, path: string): string {
+  return content
+    .map((node) => {
+      if (node['#text'] !== undefined) return decoded(node['#text'], path)
+      if (node['#cdata'] !== undefined) return node['#cdata'].map((inner) => inner['#text'] ?? '').join('')
+      throw new StoreFailure('bad-request', `${path} must be text; it holds an element`, { field: path })
+    })
+    .join('')
+}
+
+const namedCharacters: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+function decoded(text: string, path: string): string {
+  return text.replace(/&([^;]*);/g, (reference: string, name: string) => {
+    const [, hexadecimal, decimal] = /^#(?:x([\da-f]{1,6})|(\d{1,7}))$/i.exec(name) ?? []
+    const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
+    if (isXmlCharacter(code)) return String.fromCodePoint(code)
+    const character = Object.hasOwn(namedCharacters, name) ? namedCharacters[name] : undefined
+    if (character !== undefined) return character
+    throw new StoreFailure('bad-request', `${path} holds ${shown(reference)}, which stands for no character in XML`, {
+      field: path,
+    })
+  })
+}
+
+function broken(reason: string): StoreFailure {
+  return new StoreFailure('bad-request', `Invalid XML: ${reason}`)
+}
+
+function shown(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

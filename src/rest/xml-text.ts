@@ -1,0 +1,16 @@
+/** Whether XML 1.0 knows the character; not a number: no. */
+export function isXmlCharacter(code: number): boolean {
+  if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd
+  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go.
+const special = /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
+/** A text as the content of an element: markup escaped, characters that XML 1.0 does not know left out. */
+export function escapeXml(text: string): string {
+  return text.replace(special, (character) => escapes[character] ?? '')
+}
+
+/** A carriage return that stands for itself would be read as a line feed. */
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }

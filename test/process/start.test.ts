@@ -1,0 +1,373 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Agent, request } from 'undici'
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import type { SandboxFile } from '../../src/sandbox/file.ts'
+import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { freePort, type Run, runServer, temporaryFolder } from './server.ts'
+
+const operatorKey = 'operator-key-of-the-tests'
+const secretKey = 'secret-key-of-the-tests-secret-key'
+
+let folder: string
+let port: number
+let runs: Run[]
+beforeEach(async () => {
+  folder = temporaryFolder()
+  port = await freePort()
+  runs = []
+})
+afterEach(async () => {
+  for (const run of runs) {
+    run.process.kill('SIGTERM')
+    await run.exited
+  }
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function run(settings: Record<string, string> = {}): Run {
+  const started = runServer({ DATA_DIR: join(folder, 'data'), PORT: String(port), ...settings })
+  runs.push(started)
+  return started
+}
+
+/** A server that accepts requests. */
+async function start(settings: Record<string, string> = {}): Promise<Run> {
+  const started = run(settings)
+  await started.shows('Base address')
+  return started
+}
+
+async function get(path: string) {
+  const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`)
+  return { status: statusCode, body: await body.text() }
+}
+
+function sandboxFile(): SandboxFile {
+  return JSON.parse(readFileSync(join(folder, 'data/sandbox.json'), 'utf8'))
+}
+
+/** Whether a PostgreSQL runs on the data folder. */
+function hasPostgres(): boolean {
+  return readdirSync(join(folder, 'data'), { recursive: true, encoding: 'utf8' }).some((path) =>
+    path.endsWith('postmaster.pid'),
+  )
+}
+
+async function failure(settings: Record<string, string>): Promise<string> {
+  const failed = run(settings)
+  expect(await failed.exited).toBe(1)
+  expect(failed.output()).not.toMatch(/^ +at |^\{/m)
+  return failed.output()
+}
+
+/** Sends what the shell would hand to curl, on machines without curl too. */
+function asCurl(line: string) {
+  const words = execFileSync('sh', ['-c', `curl() { for word; do echo "$word"; done; }; ${line}`], { encoding: 'utf8' })
+  const [url = '', ...options] = words.trim().split('\n').reverse()
+  const headers = options.filter((word) => word !== '-H').map((header) => header.split(': ', 2) as [string, string])
+  return request(url, { headers: Object.fromEntries(headers) })
+}
+
+describe('the first start', () => {
+  test('makes the sandbox, tells its keys, and prints a curl line that works as it stands', async () => {
+    const output = await (await start()).shows('Try it:')
+    const { store, application, baseUrl } = sandboxFile()
+    expect(baseUrl).toBe(`http://localhost:${port}`)
+    expect(statSync(join(folder, 'data/sandbox.json')).mode & 0o777).toBe(0o600)
+    for (const shown of [baseUrl, store.secureUrl, application.privateKey, application.token, 'Creating the sandbox']) {
+      expect(output).toContain(shown)
+    }
+    const answer = await asCurl(/^ +(curl .*)$/m.exec(output)?.[1] ?? '')
+    expect(answer.statusCode).toBe(200)
+    expect(await answer.body.json()).toHaveLength(3)
+  })
+
+  test('the second one finds the same data and keys', async () => {
+    const first = await start()
+    const made = sandboxFile()
+    first.process.kill('SIGTERM')
+    expect(await first.exited).toBe(0)
+    const output = await (await start()).shows('Try it:')
+    expect(sandboxFile()).toEqual(made)
+    expect(output).toContain(made.application.token)
+    expect(output).not.toContain('Creating the sandbox')
+  })
+})
+
+describe('a start that cannot be', () => {
+  test('a taken port ends it before anything is made', async () => {
+    const other = createServer().listen(port, '127.0.0.1')
+    await once(other, 'listening')
+    expect(await failure({})).toMatch(/^store-platform cannot start: .*port is taken.*PORT.*\n$/)
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+    other.close()
+  })
+  test('wrong settings are told all together', async () => {
+    const output = await failure({ PORT: 'x', TIME_ZONE: 'Mars/Olympus', SANDBOX: 'perhaps' })
+    expect(output).toMatch(/^store-platform cannot start: Wrong settings/)
+    expect(output).toMatch(/PORT "x"[\s\S]*SANDBOX "perhaps"[\s\S]*TIME_ZONE "Mars\/Olympus"/)
+  })
+  test('a data folder that cannot be written', async () => {
+    writeFileSync(join(folder, 'file'), '')
+    const output = await failure({ DATA_DIR: join(folder, 'file/data') })
+    expect(output).toMatch(/^store-platform cannot start: .*file\/data cannot be written.*DATA_DIR\n$/)
+  })
+  test.skipIf(process.getuid?.() === 0)('a data folder of somebody else (root may write anywhere)', async () => {
+    mkdirSync(join(folder, 'data'))
+    chmodSync(join(folder, 'data'), 0o500)
+    expect(await failure({})).toMatch(/cannot be written \(EACCES\).*DATA_DIR\n$/)
+  })
+  test('a database that refuses; its password is not shown', async () => {
+    const DATABASE_URL = 'postgresql://store:pass-word-1@127.0.0.1:1/store'
+    const output = await failure({ DATABASE_URL, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
+    expect(output).toMatch(/store-platform cannot start: The database at 127.0.0.1:1\/store cannot be used.*\n$/)
+    expect(output).not.toContain('pass-word-1')
+  })
+  test('a password that the database refuses is not shown either', async () => {
+    const url = Object.assign(new URL(inject('templateUrl')), { password: 'pass-word-2' })
+    const output = await failure({ DATABASE_URL: url.href, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
+    expect(output).toMatch(/password authentication failed/)
+    expect(output).not.toContain('pass-word-2')
+  })
+  test('a data folder that another server uses; that one goes on', async () => {
+    await start({ SANDBOX: 'false' })
+    const own = port
+    expect(await failure({ PORT: String(await freePort()) })).toMatch(/in use by another process.*DATA_DIR\n$/)
+    port = own
+    expect((await get('/readyz')).status).toBe(200)
+  })
+})
+
+describe('with DATABASE_URL', () => {
+  let database: TestDatabase
+  beforeEach(async () => {
+    database = await cloneDatabase()
+  })
+  afterEach(async () => {
+    for (const { process, exited } of runs) {
+      process.kill('SIGTERM')
+      await exited
+    }
+    await database.drop()
+  })
+  const settings = () => ({ DATABASE_URL: database.url, SECRET_KEY: secretKey, OPERATOR_KEY: operatorKey })
+
+  test('no sandbox, no data folder, no key on the screen', async () => {
+    const server = await start(settings())
+    expect((await get('/readyz')).status).toBe(200)
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+    expect(server.output()).not.toContain(operatorKey)
+  })
+
+  test('another SECRET_KEY than the database was filled under is refused at once', async () => {
+    const first = await start({ ...settings(), SANDBOX: 'true' })
+    first.process.kill('SIGTERM')
+    await first.exited
+    expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
+  })
+
+  /** A request whose body is half sent. */
+  async function requestInHand() {
+    const input = { Name: 'Shop', SecureURL: 'https://shop.example', Email: 'a@shop.example', Password: 'p' }
+    const body = JSON.stringify(input)
+    const head = [
+      'POST /admin/stores HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${operatorKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ]
+    const socket = connectSocket(port, '127.0.0.1')
+    socket.on('error', () => {}).write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 9)}`)
+    while (!(await get('/metrics')).body.includes('http_requests_in_hand 2')) await immediate()
+    return {
+      finish: () => {
+        socket.write(body.slice(9))
+        return text(socket)
+      },
+    }
+  }
+
+  test('SIGTERM: what is in hand is answered, nothing new is accepted, exit code 0', async () => {
+    const server = await start(settings())
+    const idle = connectSocket(port, '127.0.0.1')
+    await once(idle, 'connect')
+    const inHand = await requestInHand()
+    server.process.kill('SIGTERM')
+    await refusesConnections()
+    expect(await inHand.finish()).toMatch(/^HTTP\/1.1 201 [\s\S]*shop.example/)
+    expect(await server.exited).toBe(0)
+    expect(await database.db.store.count()).toBe(1)
+    idle.destroy()
+  })
+
+  test('one Ctrl-C, which comes from the terminal and again from npm, is one signal', async () => {
+    const server = await start(settings())
+    const inHand = await requestInHand()
+    server.process.kill('SIGINT')
+    await server.shows('"stopping"')
+    server.process.kill('SIGINT')
+    await server.shows(/"stopping"[\s\S]*"stopping"/)
+    expect(await inHand.finish()).toMatch(/^HTTP\/1.1 201 /)
+    expect(await server.exited).toBe(0)
+  })
+
+  test('a later second signal ends it at once, with exit code 1', async () => {
+    const server = await start(settings())
+    await requestInHand()
+    while (server.process.exitCode === null) {
+      server.process.kill('SIGTERM')
+      await immediate()
+    }
+    expect(await server.exited).toBe(1)
+  })
+
+  test('an output that nobody reads neither stops the server nor its end', async () => {
+    const server = await start(settings())
+    server.process.stdout?.removeAllListeners('data').pause()
+    server.process.stderr?.removeAllListeners('data').pause()
+    for (let i = 0; i < 2_000; i++) await get('/healthz')
+    const exit = once(server.process, 'exit')
+    server.process.kill('SIGTERM')
+    expect((await exit)[0]).toBe(0)
+    server.process.stdout?.resume()
+    server.process.stderr?.resume()
+  })
+
+  test('an https base address refuses plain http, and a proxy of TRUST_PROXY speaks for the client', async () => {
+    await start({ ...settings(), PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' })
+    const headers = { authorization: `Bearer ${operatorKey}` }
+    const plain = await request(`http://127.0.0.1:${port}/admin/stores`, { headers })
+    expect(plain.statusCode).toBe(403)
+    const proxied = { ...headers, 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' }
+    const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { headers: proxied })
+    expect(answer.statusCode).toBe(200)
+    expect((await get('/healthz')).status).toBe(200)
+  })
+
+  test('TLS_CERT_FILE and TLS_KEY_FILE: it serves https itself', async () => {
+    const files = { TLS_CERT_FILE: join(folder, 'server.crt'), TLS_KEY_FILE: join(folder, 'server.key') }
+    const certificate = [
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-subj',
+      '/CN=localhost',
+    ]
+    execFileSync('openssl', ['req', ...certificate, '-keyout', files.TLS_KEY_FILE, '-out', files.TLS_CERT_FILE], {
+      stdio: 'ignore',
+    })
+    const server = await start({ ...settings(), ...files })
+    expect(server.output()).toContain(`https://localhost:${port}`)
+    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+    const headers = { authorization: `Bearer ${operatorKey}` }
+    const answer = await request(`https://127.0.0.1:${port}/admin/stores`, { headers, dispatcher })
+    expect(answer.statusCode).toBe(200)
+    await dispatcher.close()
+  })
+
+  async function refusesConnections(): Promise<void> {
+    for (;;) {
+      const socket = connectSocket(port, '127.0.0.1')
+      const refused = await once(socket, 'connect').then(
+        () => false,
+        () => true,
+      )
+      socket.destroy()
+      if (refused) return
+    }
+  }
+})
+
+describe('the embedded database', () => {
+  test('stops with the server', async () => {
+    const server = await start({ SANDBOX: 'false' })
+    expect(hasPostgres()).toBe(true)
+    server.process.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+    expect(hasPostgres()).toBe(false)
+  })
+
+  test('stops too when the signal comes while it starts', async () => {
+    const server = run({ SANDBOX: 'false' })
+    await server.shows('Starting PostgreSQL')
+    server.process.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+    expect(hasPostgres()).toBe(false)
+  })
+
+  test('kill -9 at any moment: the next start works and has what had been answered for', async () => {
+    const settings = { SANDBOX: 'false', OPERATOR_KEY: operatorKey }
+    for (const moment of ['Starting PostgreSQL', 'Applying migrations', 'Base address']) {
+      const server = run(settings)
+      await server.shows(moment)
+      if (moment === 'Base address') await createStore()
+      server.process.kill('SIGKILL')
+      await server.exited
+    }
+    await start(settings)
+    const headers = { authorization: `Bearer ${operatorKey}` }
+    const { body } = await request(`http://127.0.0.1:${port}/admin/stores`, { headers })
+    expect(await body.json()).toEqual([expect.objectContaining({ SecureURL: 'https://shop.example' })])
+  })
+
+  async function createStore(): Promise<void> {
+    const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
+    const input = { Name: 'Shop', SecureURL: 'https://shop.example', Email: 'a@shop.example', Password: 'p' }
+    const body = JSON.stringify(input)
+    const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body })
+    expect(answer.statusCode).toBe(201)
+  }
+})
+
+describe('an installation that is not whole is told in one line', () => {
+  const startFile = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+
+  function startIn(dir: string, ...options: string[]): string {
+    mkdirSync(join(dir, 'src'), { recursive: true })
+    writeFileSync(join(dir, 'package.json'), '{"type": "module"}')
+    cpSync(startFile, join(dir, 'src/start.js'))
+    try {
+      execFileSync(process.execPath, [...options, join(dir, 'src/start.js')], { stdio: 'pipe' })
+    } catch (error) {
+      const { status, stderr } = error as { status: number; stderr: Buffer }
+      expect(status).toBe(1)
+      return stderr.toString()
+    }
+    throw new Error('It started')
+  }
+
+  test('without dependencies', () => {
+    expect(startIn(folder)).toMatch(/^store-platform cannot start: .*npm ci\n$/)
+  })
+  test('without the generated client', () => {
+    mkdirSync(join(folder, 'node_modules/fastify'), { recursive: true })
+    expect(startIn(folder)).toMatch(/^store-platform cannot start: .*--ignore-scripts.*\n$/)
+  })
+  test('under a Node that is too old', () => {
+    mkdirSync(join(folder, 'node_modules/fastify'), { recursive: true })
+    const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
+    expect(startIn(folder, '--import', old)).toMatch(/^store-platform cannot start: Node 22.19 .* this is 20.20.2.*\n$/)
+  })
+})
