@@ -9,6 +9,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import type { Authenticator } from './access/authenticate.ts'
 import { bearerToken } from './access/bearer.ts'
 import { sameSecret } from './access/secrets.ts'
 import type { Caller } from './caller.ts'
@@ -19,11 +20,13 @@ import { createReadiness } from './health.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 import { type AdminServices, adminRoutes } from './pages/admin/routes.ts'
+import { type RestServices, rest } from './rest/routes.ts'
 import { resultItem } from './result-item.ts'
 
 /** What the parts are made of; each part declares which of these it needs. */
-export interface Services extends AdminServices {
+export interface Services extends AdminServices, RestServices {
   readonly config: Config
+  readonly authenticator: Authenticator
   readonly db: Db
   readonly metrics: Metrics
   readonly log: Logger
@@ -83,6 +86,7 @@ export function buildApp(services: Services): FastifyInstance {
   answerErrors(app)
   app.register(async (scope) => addOperatorRoutes(scope, services))
   app.register(async (scope) => adminRoutes(scope, services))
+  app.register(async (scope) => rest(scope, services))
   return app
 }
 

@@ -114,6 +114,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     now,
   })
   shutdown.add('the server', () => drain(app, log))
+  await app.ready()
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(config.host, config.port, error)
   })

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FieldSet } from '../engine/fields.ts'
 import { StoreFailure } from '../failure.ts'
 import { bodyFormat, type Format } from './format.ts'
@@ -20,7 +20,7 @@ const DISCARDED_BYTES_MAX = 50 * 1024 * 1024
 export function receiveBodies(app: FastifyInstance): void {
   const { bodyLimit } = app.initialConfig
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', async ({ headers }, payload): Promise<Body | null> => {
+  app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable): Promise<Body | null> => {
     const bytes = await receive(payload, bodyLimit ?? 0)
     return bytes.length === 0 ? null : { format: formatOf(headers), text: decode(bytes) }
   })

@@ -16,7 +16,7 @@ type Plain = string | Plain[] | { [name: string]: Plain }
 export function readXml(text: string, { typeName, fields }: RecordType): Plain {
   const root = rootOf(text)
   const name = root.name.toLowerCase()
-  if (name === typeName.toLowerCase()) return recordOf(root, fields, typeName)
+  if (name === typeName.toLowerCase()) return recordOf(root, fields, '')
   if (name !== `arrayof${typeName.toLowerCase()}`) {
     throw broken(`the root element must be ${typeName} or ArrayOf${typeName}, not ${shown(root.name)}`)
   }
@@ -49,7 +49,10 @@ const parser = new XMLParser({
   maxNestedTags: DEPTH_MAX,
 })
 
-/** The parser takes much that is not XML, so the validator has the last word. */
+/**
+ * The parser takes much that is not XML, so the validator has the last word. The encoding that a declaration names is not
+ * looked at: the body is UTF-8, and some programs name the encoding that their text had in memory.
+ */
 function rootOf(text: string): Element {
   refuseDeclarations(text)
   const nodes = parse(text)
@@ -68,13 +71,17 @@ function parse(text: string): Node[] {
   }
 }
 
-/** Nothing but comments and CDATA may begin with `<!`: a document type could name files and grow without end. */
+const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
+
+/** Nothing but comments and CDATA may begin with `<!`: a document type could name files, and grow without end. */
 function refuseDeclarations(text: string): void {
-  for (let at = text.indexOf('<!'); at !== -1; at = text.indexOf('<!', at)) {
-    const end = text.startsWith('<!--', at) ? '-->' : text.startsWith('<![CDATA[', at) ? ']]>' : null
-    if (end === null) throw broken('<!DOCTYPE and entity declarations are not allowed')
-    at = text.indexOf(end, at + 4)
-    if (at === -1) throw broken('a comment or CDATA section does not end')
+  const opening = /<!--|<!\[CDATA\[|<\?|<!/g
+  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+    const end = ends[found[0]]
+    if (end === undefined) throw broken('<!DOCTYPE and entity declarations are not allowed')
+    const at = text.indexOf(end, opening.lastIndex)
+    if (at === -1) throw broken(`${found[0]} has no ${end}`)
+    opening.lastIndex = at + end.length
   }
 }
 
@@ -94,7 +101,7 @@ function recordOf(element: Element, fields: FieldSet, path: string): Plain {
     const name = fields.byLowerName.get(child.name.toLowerCase())
     const field = name === undefined ? undefined : fields.get(name)
     if (name === undefined || field === undefined || child.isNil) continue
-    const at = `${path}.${name}`
+    const at = path === '' ? name : `${path}.${name}`
     if (field.kind === 'object') record[name] = recordOf(child, field.fields, at)
     else if (field.kind === 'list') record[name] = itemsOf(child, field, at)
     else record[name] = textOf(child, at)
@@ -102,7 +109,11 @@ function recordOf(element: Element, fields: FieldSet, path: string): Plain {
   return record
 }
 
-function itemsOf(element: Element, { typeName, fields }: Pick<ListField, 'typeName' | 'fields'>, path: string): Plain[] {
+function itemsOf(
+  element: Element,
+  { typeName, fields }: Pick<ListField, 'typeName' | 'fields'>,
+  path: string,
+): Plain[] {
   return childrenOf(element).map((child, index) => {
     // Left out instead, a misspelt item would be deleted from the stored list.
     if (child.name.toLowerCase() !== typeName.toLowerCase()) {

@@ -8,6 +8,7 @@ import { findRealFile, whereToGetIt } from './real-file.ts'
 import type { RetailSource } from './retail-rows.ts'
 
 const source = generatedSource(smallYear)
+const generated = convert(source)
 const december = '2010-12'
 
 interface ConvertedProduct {
@@ -81,7 +82,7 @@ test('the real file: every order, amount and customer total of December 2010 agr
 })
 
 test('what became of every row is counted', async () => {
-  const { counts, returns } = await convert(source)
+  const { counts, returns } = await generated
   const { orders, leftOut } = counts
   const kinds = [orders, counts.returns, leftOut.badDebts, leftOut.stockCorrections]
   expect(kinds.reduce((sum, { rows }) => sum + rows, 0)).toBe(counts.rows)
@@ -95,7 +96,7 @@ test('what became of every row is counted', async () => {
 })
 
 test('an order whose rows lie apart in the file is one order', async () => {
-  const { orders } = await convert(source)
+  const { orders } = await generated
   const apart = orders.filter(({ OrderItemList }) =>
     OrderItemList.some(
       (item, index) => index > 0 && item.ItemIndexID !== (OrderItemList[index - 1]?.ItemIndexID ?? 0) + 1,
@@ -106,7 +107,7 @@ test('an order whose rows lie apart in the file is one order', async () => {
 })
 
 test('ids are the same at every run, unique, and above those of a sandbox', async () => {
-  const { lines, products, orders } = await convert(source)
+  const { lines, products, orders } = await generated
   expect((await convert(source)).lines).toEqual(lines)
   const catalogIds = products.map(({ SKUInfo }) => SKUInfo.CatalogID)
   expect(new Set(catalogIds).size).toBe(catalogIds.length)
@@ -117,7 +118,7 @@ test('ids are the same at every run, unique, and above those of a sandbox', asyn
 })
 
 test('an item names a product of the file, whatever the case of its stock code', async () => {
-  const { products, orders } = await convert(source)
+  const { products, orders } = await generated
   const skus = new Map(products.map(({ SKUInfo }) => [SKUInfo.CatalogID, SKUInfo.SKU]))
   const items = orders.flatMap(({ OrderItemList }) => OrderItemList)
   expect(items.every((item) => skus.get(item.CatalogID)?.toUpperCase() === item.ItemID.toUpperCase())).toBe(true)

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs'
-import { request } from 'undici'
-import { createProgress } from '../../src/cli/progress.ts'
+import { createProgress, type Progress } from '../../src/cli/progress.ts'
+import { runProgram } from '../../src/cli/run-program.ts'
+import { findServer, type Server } from '../../src/cli/server.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Refusal } from '../../src/engine/transfer.ts'
 import { readSandboxFile, type SandboxFile, sandboxPath } from '../../src/sandbox/file.ts'
+import { StartupError } from '../../src/startup-error.ts'
 import { importLines } from '../support/import.ts'
 import { convertRetail, type RetailCounts, type RetailProgress } from './convert.ts'
 import { whereToGetIt } from './real-file.ts'
@@ -11,97 +15,90 @@ import { whereToGetIt } from './real-file.ts'
  * The ids of convert.ts keep the two apart, and make a second run update the first.
  */
 
-try {
-  await demo(process.argv[2])
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
-}
+await runProgram(demo)
 
-async function demo(file: string | undefined) {
-  if (file === undefined) throw new Error(`Usage: npm run demo -- FILE. ${whereToGetIt}`)
-  if (!existsSync(file)) throw new Error(`There is no file ${file}. ${whereToGetIt}`)
-  const sandbox = await readSandbox()
-  await expectAnswer(sandbox.baseUrl)
-
-  let counts: RetailCounts | undefined
-  const progress = showProgress()
-  const lines = convertRetail(file, {
-    onProgress: progress.show,
-    onCounts: (given) => {
-      counts = given
-    },
-  })
-  const target = { baseUrl: sandbox.baseUrl, operatorKey: sandbox.operatorKey, storeId: sandbox.store.id }
-  const answer = await importLines(target, lines).catch(explainBreak).finally(progress.end)
-  if (answer.status !== 200) throw new Error(`The server answered ${answer.status}: ${answer.body}`)
-  process.stdout.write(`${answer.body.trim()}\n`)
-  if (counts) process.stdout.write(describe(counts))
-  process.stdout.write(curlLines(sandbox))
-}
-
-async function readSandbox(): Promise<SandboxFile> {
-  const dataDir = process.env.DATA_DIR || '.data'
+async function demo([file]: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  if (file === undefined) throw new StartupError(`Usage: npm run demo -- FILE. ${whereToGetIt}`)
+  if (!existsSync(file)) throw new StartupError(`There is no file ${file}. ${whereToGetIt}`)
+  const { dataDir, restPrefixes } = readConfig(environment)
   const sandbox = await readSandboxFile(dataDir)
-  if (sandbox) return sandbox
-  throw new Error(
-    `There is no ${sandboxPath(dataDir)}. Start the server first, in another terminal: npm start (with the same DATA_DIR)`,
-  )
+  if (!sandbox) {
+    const start = 'Start the server first, in another terminal: npm start (with the same DATA_DIR)'
+    throw new StartupError(`There is no ${sandboxPath(dataDir)}. ${start}`)
+  }
+  const { counts, refused } = await load(file, await findServer(environment))
+  const shown = { ...sandbox, baseUrl: `${sandbox.baseUrl}${restPrefixes[0]}/v1` }
+  process.stdout.write(`${describeCounts(counts)}${refused.map(describeRefusal).join('')}${curlLines(shown)}`)
+  return refused.length === 0
 }
 
-async function expectAnswer(baseUrl: string) {
-  const answer = await request(`${baseUrl}/healthz`).catch(() => null)
-  await answer?.body.dump()
-  if (answer?.statusCode !== 200) {
-    throw new Error(`No server answers at ${baseUrl}. Start it first, in another terminal: npm start`)
+interface Loaded {
+  readonly counts: RetailCounts
+  readonly refused: readonly Refusal[]
+}
+
+/** With two bars: the first pass over the file, whose length is not known before, and the lines that the server has read. */
+async function load(file: string, server: Server): Promise<Loaded> {
+  let counts: RetailCounts | undefined
+  const reading = advancing(createProgress({ label: 'Reading' }))
+  let loading: ReturnType<typeof advancing> | undefined
+  const onProgress = (progress: RetailProgress) => {
+    if (progress.stage === 'survey') return reading.to(progress.done)
+    if (loading) return
+    reading.done()
+    loading = advancing(createProgress({ label: 'Loading', total: progress.total }))
+  }
+  const onCounts = (given: RetailCounts) => {
+    counts = given
+  }
+  try {
+    const lines = convertRetail(file, { onProgress, onCounts })
+    const outcome = await importLines(server, lines, (count) => loading?.to(count))
+    loading?.to(outcome.counts.lines)
+    if (!counts) throw new Error('the file was not read to its end')
+    return { counts, refused: outcome.refused }
+  } catch (error) {
+    if (error instanceof StartupError) throw error
+    throw new StartupError(`${(error as Error).message}. What is loaded stays: run this again, it doubles nothing`)
+  } finally {
+    loading?.done()
   }
 }
 
-function explainBreak(error: unknown): never {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  if (!['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code)) throw error
-  throw new Error(
-    `The server went away (${message}). Start it and run this again: what is loaded stays, nothing is doubled`,
-  )
-}
-
-/** Two bars: the first pass, whose length is not known before, and the lines that the server has taken. */
-function showProgress() {
-  let bar = createProgress({ label: 'Reading' })
-  let stage: RetailProgress['stage'] = 'survey'
+/** A bar that is told how far it is, instead of how much more. */
+function advancing(progress: Progress) {
   let shown = 0
   return {
-    show: (progress: RetailProgress) => {
-      if (progress.stage === 'lines' && stage === 'survey') {
-        bar.done()
-        bar = createProgress({ label: 'Loading', total: progress.total })
-        stage = 'lines'
-        shown = 0
-      }
-      bar.advance(progress.done - shown)
-      shown = progress.done
+    to: (count: number) => {
+      progress.advance(count - shown)
+      shown = count
     },
-    end: () => bar.done(),
+    done: () => progress.done(),
   }
 }
 
-function describe({ rows, products, customers, orders, returns, leftOut }: RetailCounts): string {
+function describeCounts({ rows, products, customers, orders, returns, leftOut }: RetailCounts): string {
   const n = (count: number) => count.toLocaleString('en-US')
+  const { badDebts, stockCorrections } = leftOut
   return `
 ${n(rows)} rows of the file: ${n(products)} products and ${n(customers)} customers, and
   ${n(orders.rows)} in ${n(orders.invoices)} orders;
   ${n(returns.rows)} in ${n(returns.invoices)} returns (C…): not loaded, they are for the RMA service;
-  ${n(leftOut.stockCorrections.rows)} in ${n(leftOut.stockCorrections.invoices)} stock corrections (no customer, no price): left out;
-  ${n(leftOut.badDebts.rows)} in ${n(leftOut.badDebts.invoices)} bad-debt adjustments (A…): left out.
+  ${n(stockCorrections.rows)} in ${n(stockCorrections.invoices)} stock corrections (no customer, no price): left out;
+  ${n(badDebts.rows)} in ${n(badDebts.invoices)} bad-debt adjustments (A…): left out.
 `
 }
 
+function describeRefusal({ service, id, message }: Refusal): string {
+  return `Refused: ${service} ${id}: ${message}\n`
+}
+
 function curlLines({ baseUrl, store, application }: SandboxFile): string {
-  const prefix = (process.env.REST_PREFIXES ?? '').split(',')[0]?.trim() || '/StoreWebAPI'
-  const headers = `-H 'SecureURL: ${store.secureUrl}' -H 'PrivateKey: ${application.privateKey}' -H 'Token: ${application.token}'`
-  const look = (path: string) => `curl -s ${headers} '${baseUrl}${prefix}/v1/${path}'\n`
+  const headers = { SecureURL: store.secureUrl, PrivateKey: application.privateKey, Token: application.token }
+  const options = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
+  const curl = (path: string) => `curl ${options.join(' ')} '${baseUrl}/${path}'\n`
   return `
 A product by its SKU, an order by its invoice number, and how many orders there are:
 
-${look('Products?sku=85123A')}${look('Orders?invoicenumber=536365')}${look('Orders?countonly=1')}`
+${curl('Products?sku=85123A')}${curl('Orders?invoicenumber=536365')}${curl('Orders?countonly=1')}`
 }

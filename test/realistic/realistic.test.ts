@@ -23,18 +23,20 @@ describe.each([
   let figures: RetailFigures
   let counts: RetailCounts | undefined
 
-  const load = () => {
+  const expectAllStored = async () => {
     const onCounts = (given: RetailCounts) => {
       counts = given
     }
-    return importLines(store, convertRetail(source, month === undefined ? { onCounts } : { month, onCounts }))
+    const lines = convertRetail(source, month === undefined ? { onCounts } : { month, onCounts })
+    const outcome = await importLines(store, lines)
+    expect(outcome.refused).toEqual([])
+    expect(outcome.counts.stored).toBe(figures.products + figures.customers + figures.orders.size)
   }
 
   beforeAll(async () => {
     store = await openServerStore()
     figures = await computeFigures(source, month)
-    const answer = await load()
-    expect(answer.status, answer.body).toBe(200)
+    await expectAllStored()
   }, 120_000)
   afterAll(() => store?.close())
 
@@ -46,25 +48,25 @@ describe.each([
 
   test('every order has the amount, the items and the customer that the file gives it', async () => {
     const orders = await everyRecord<WireOrder>(store, 'Orders', 300)
-    const found = orders.map((order) => [
-      order.InvoiceNumber,
-      {
-        customerId: order.CustomerID,
-        items: order.OrderItemList.length,
-        amountPence: Math.round(order.OrderAmount * 100),
-      },
-    ])
-    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(figures.orders))
     expect(orders).toHaveLength(figures.orders.size)
+    const wrong = orders.filter(({ InvoiceNumber, CustomerID, OrderItemList, OrderAmount }) => {
+      const expected = figures.orders.get(InvoiceNumber)
+      const hasItems = expected?.customerId === CustomerID && expected.items === OrderItemList.length
+      return !hasItems || expected.amountPence !== pence(OrderAmount)
+    })
+    expect(wrong.slice(0, 5)).toEqual([])
+    expect(new Set(orders.map(({ InvoiceNumber }) => InvoiceNumber)).size).toBe(figures.orders.size)
   })
 
   test('every customer’s orders come to the total that the file gives', async () => {
     const customers = await everyRecord<{ CustomerID: number }>(store, 'Customers', 500)
     const totals = new Map<number, number>()
     for (const { CustomerID, OrderAmount } of await everyRecord<WireOrder>(store, 'Orders', 300)) {
-      totals.set(CustomerID, (totals.get(CustomerID) ?? 0) + Math.round(OrderAmount * 100))
+      totals.set(CustomerID, (totals.get(CustomerID) ?? 0) + pence(OrderAmount))
     }
-    expect(Object.fromEntries(totals)).toEqual(Object.fromEntries(figures.customerTotals))
+    const wrong = [...figures.customerTotals].filter(([id, total]) => totals.get(id) !== total)
+    expect(wrong.slice(0, 5)).toEqual([])
+    expect(totals.size).toBe(figures.customerTotals.size)
     const known = new Set(customers.map(({ CustomerID }) => CustomerID))
     expect(known.size).toBe(figures.customers)
     expect([...totals.keys()].filter((id) => id !== 0 && !known.has(id))).toEqual([])
@@ -75,16 +77,22 @@ describe.each([
     expect(kinds?.reduce((sum, { rows }) => sum + rows, 0)).toBe(figures.rows)
   })
 
-  test('loading it again doubles nothing', async () => {
-    const answer = await load()
-    expect(answer.status, answer.body).toBe(200)
-    expect(await countOf(store, 'Products')).toBe(figures.products)
-    expect(await countOf(store, 'Customers')).toBe(figures.customers)
-    expect(await countOf(store, 'Orders')).toBe(figures.orders.size)
-    const [first] = figures.orders
-    const answered = await store.get(`Orders?invoicenumber=${first?.[0]}`)
-    expect((answered.body as WireOrder[]).map(({ OrderItemList }) => OrderItemList.length)).toEqual([first?.[1].items])
-  }, 120_000)
+  // A month of the real file would only take longer to say the same.
+  test.skipIf(month !== undefined)(
+    'loading it again doubles nothing',
+    async () => {
+      await expectAllStored()
+      expect(await countOf(store, 'Products')).toBe(figures.products)
+      expect(await countOf(store, 'Customers')).toBe(figures.customers)
+      expect(await countOf(store, 'Orders')).toBe(figures.orders.size)
+      const [first] = figures.orders
+      const answered = await store.get(`Orders?invoicenumber=${first?.[0]}`)
+      expect((answered.body as WireOrder[]).map(({ OrderItemList }) => OrderItemList.length)).toEqual([
+        first?.[1].items,
+      ])
+    },
+    120_000,
+  )
 })
 
 interface WireOrder {
@@ -94,8 +102,14 @@ interface WireOrder {
   OrderItemList: unknown[]
 }
 
+/** A wire amount has two decimals: the nearest whole number of pence is the one meant. */
+function pence(amount: number): number {
+  return Math.round(amount * 100)
+}
+
 async function countOf(store: ServerStore, service: string): Promise<number> {
-  const { body } = await store.get(`${service}?countonly=1`)
+  const { status, body } = await store.get(`${service}?countonly=1`)
+  if (status !== 200) throw new Error(`${service} answered ${status}: ${JSON.stringify(body)}`)
   return (body as { TotalCount: number }).TotalCount
 }
 

@@ -1,9 +1,9 @@
 import { request } from 'undici'
+import type { Server } from '../../src/cli/server.ts'
 import { freePort, runServer } from '../process/server.ts'
 import { cloneDatabase } from '../support/database.ts'
-import type { ImportTarget } from '../support/import.ts'
 
-export interface ServerStore extends ImportTarget {
+export interface ServerStore extends Server {
   /** A REST answer's status and JSON body (undefined: empty), as the store's application gets it. */
   get(path: string): Promise<{ status: number; body: unknown }>
   close(): Promise<void>

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startEmbedded } from '../../src/database/embedded.ts'
 import { migrate } from '../../src/database/migrations.ts'
 
 declare module 'vitest' {
@@ -13,29 +13,54 @@ declare module 'vitest' {
   }
 }
 
+interface TestServer {
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
 /** One PostgreSQL for the run: an embedded one in a temporary folder, or the server of TEST_DATABASE_URL (a superuser's address). */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
-  const dataDir = given ? null : await mkdtemp(join(tmpdir(), 'store-platform-test-'))
-  const embedded = dataDir ? await startEmbedded({ dataDir, durable: false }) : null
-  const serverUrl = given ?? (embedded?.url as string)
-
+  const server = given ? { url: given, close: async () => {} } : await startServer()
   const name = `template_${process.pid}`
-  await onServer(serverUrl, `CREATE DATABASE "${name}"`)
-  const templateUrl = Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href
-  await migrate(templateUrl)
+  const templateUrl = Object.assign(new URL(server.url), { pathname: `/${name}` }).href
+  try {
+    await onServer(server.url, `CREATE DATABASE "${name}"`)
+    await migrate(templateUrl)
+  } catch (error) {
+    await server.close()
+    throw error
+  }
   provide('templateUrl', templateUrl)
 
   return async () => {
-    await onServer(serverUrl, `DROP DATABASE "${name}" WITH (FORCE)`)
-    await embedded?.stop()
-    if (dataDir) await rm(dataDir, { recursive: true, force: true })
+    await onServer(server.url, `DROP DATABASE "${name}" WITH (FORCE)`)
+    await server.close()
+  }
+}
+
+async function startServer(): Promise<TestServer> {
+  const file = fileURLToPath(new URL('./server.ts', import.meta.url))
+  // Detached: a terminal's Ctrl-C must not reach it.
+  const child = spawn(process.execPath, [file], { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const url = await text(child.stdout)
+  if (url === '') throw new Error('The PostgreSQL server for the tests did not start')
+  return {
+    url,
+    close: async () => {
+      child.stdin.end()
+      await exited
+    },
   }
 }
 
 async function onServer(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(sql)
-  await client.end()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
 }

@@ -319,6 +319,16 @@ describe('lines', () => {
     expect((await shop.movements(productId, '902')).at(-1)).toMatchObject({ quantity: -2, cause: 'order-edit' })
   })
 
+  test('of several advanced options that fit, the one that combines most options is meant', async () => {
+    const codes = ['903', '903,904', '904']
+    const { id: productId } = await shop.product({
+      AdvancedOptionList: codes.map((code) => ({ AdvancedOptionCode: code, AdvancedOptionStock: 5 })),
+    })
+    const { id } = await placed()
+    await shop.update(id, { OrderItemList: [{ CatalogID: productId, ItemQuantity: 1, ItemOptions: ',904,903,905' }] })
+    expect(await shop.movements(productId, '903,904')).toHaveLength(2)
+  })
+
   test.each([5, 7])('lines of an order in status %i move no stock, until the order holds it again', async (status) => {
     const { id, productId } = await placed()
     await shop.update(id, { OrderStatusID: status })

@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Authenticated, type Authenticator, requireAccess } from '../access/authenticate.ts'
+import { accessOf, type Method } from '../engine/define.ts'
+import { StoreFailure } from '../failure.ts'
+import { contractFigures, type Figures, type Pour, type Throttle } from '../throttle.ts'
+import type { Endpoint } from './endpoints.ts'
+
+export interface AdmissionServices {
+  config: { readonly publicUrl: string }
+  authenticator: Authenticator
+  throttle: Throttle
+}
+
+/** Refuses plain http where PUBLIC_URL is https (contract §4.1). */
+export function httpsRule({ config }: AdmissionServices) {
+  const isHttpsOnly = config.publicUrl.startsWith('https:')
+  return async function refusePlainHttp(request: FastifyRequest): Promise<void> {
+    if (!isHttpsOnly || request.protocol === 'https') return
+    throw new StoreFailure('insecure-transport', `Use ${config.publicUrl}: plain http is refused`)
+  }
+}
+
+/**
+ * Lets a request through to an endpoint, before its body is read: credentials, then the bucket, then the method, then the
+ * privileges that it needs. `request.caller` is set as soon as it is known.
+ */
+export function admission({ authenticator, throttle }: AdmissionServices, { actions, privileges }: Endpoint) {
+  return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { caller, throttle: figures } = await identify(request, reply)
+    request.caller = caller
+    count(reply, figures, throttle.take(figures.key, figures))
+    const method = methodOf(request)
+    if (actions[method] === undefined) {
+      const allowed = allowedMethods(actions)
+      reply.header('allow', allowed)
+      throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}`)
+    }
+    for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))
+  }
+
+  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated> {
+    try {
+      return await authenticator.authenticate(credentialsOf(request))
+    } catch (error) {
+      if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
+      count(reply, contractFigures, throttle.takeRefused(request.ip))
+      if (request.headers.authorization !== undefined) reply.header('www-authenticate', 'Bearer')
+      throw error
+    }
+  }
+}
+
+/** HEAD is GET without the body of the answer. */
+export function methodOf({ method }: FastifyRequest): Method {
+  return (method === 'HEAD' ? 'GET' : method) as Method
+}
+
+function allowedMethods(actions: Endpoint['actions']): string {
+  return Object.keys(actions)
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ')
+}
+
+function credentialsOf({ headers }: FastifyRequest) {
+  return {
+    secureUrl: single(headers.secureurl),
+    privateKey: single(headers.privatekey),
+    token: single(headers.token),
+    authorization: headers.authorization,
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}
+
+/** Shows the bucket in the headers of the answer. Throws `throttled` when it took no more. */
+function count(reply: FastifyReply, { capacity, leakPerSecond }: Figures, poured: Pour): void {
+  const { accepted, remaining, resetSeconds, retryAfterSeconds } = poured
+  reply.headers({
+    'x-ratelimit-limit': String(capacity),
+    'x-ratelimit-remaining': String(remaining),
+    'ratelimit-policy': `"default";q=${capacity};w=${Math.ceil(capacity / leakPerSecond)}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+  })
+  if (accepted) return
+  reply.header('retry-after', String(retryAfterSeconds))
+  throw new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`)
+}

@@ -1,0 +1,36 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { StoreFailure } from '../failure.ts'
+import { resultItem } from '../result-item.ts'
+import { type Answer, sendAnswer } from './answer.ts'
+import { defect } from './change-each.ts'
+
+/** Turns whatever was thrown into the answer of rest-protocol 5. A defect tells nothing from inside; the log has it. */
+export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
+  const failure = failureOf(error)
+  if (failure === null) {
+    request.log.error({ err: error }, 'request failed')
+    return sendAnswer(request, reply, { kind: 'results', status: 500, items: [defect] })
+  }
+  if (failure.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
+  if (failure.kind === 'unavailable') reply.header('retry-after', '1')
+  return sendAnswer(request, reply, refusal(failure))
+}
+
+/** An empty 404 says that there is no such record; every other refusal is one result item. */
+function refusal({ kind, status, field, message }: StoreFailure): Answer {
+  if (kind === 'not-found') return { kind: 'nothing' }
+  return { kind: 'results', status, items: [resultItem('Error', field, status, message)] }
+}
+
+/** Fastify's own refusals come in our words: its texts may repeat what was sent. Null: a defect. */
+function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
+  if (error instanceof StoreFailure) return error
+  const { code, statusCode = 500 } = error
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new StoreFailure('unsupported-media-type', 'Unsupported media type: Content-Type is not one', {
+      field: 'Content-Type',
+    })
+  }
+  if (statusCode < 400 || statusCode >= 500) return null
+  return new StoreFailure('bad-request', 'Bad request', { logDetail: code })
+}

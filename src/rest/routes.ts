@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../caller.ts'
+import { resources } from '../resources/index.ts'
+import { resultItem } from '../result-item.ts'
+import { type AdmissionServices, admission, httpsRule, methodOf } from './admission.ts'
+import { commonHeaders, sendAnswer } from './answer.ts'
+import { type Body, receiveBodies } from './body.ts'
+import { type Action, type Endpoint, endpointsOf } from './endpoints.ts'
+import { answerFailure } from './failures.ts'
+import { readQuery } from './query.ts'
+
+export interface RestServices extends AdmissionServices {
+  config: AdmissionServices['config'] & { readonly restPrefixes: readonly string[] }
+}
+
+const versions = ['v1', 'v2']
+
+/** The REST services (contract §4.1): every service of the registry below every prefix, in both versions. */
+export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
+  for (const prefix of services.config.restPrefixes) {
+    app.register(async (scope) => serve(scope, services), { prefix })
+  }
+}
+
+function serve(app: FastifyInstance, services: RestServices): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(commonHeaders)
+  })
+  app.addHook('onRequest', httpsRule(services))
+  app.setErrorHandler(answerFailure)
+  receiveBodies(app)
+  for (const resource of resources) {
+    for (const endpoint of endpointsOf(resource)) {
+      for (const version of versions) {
+        for (const name of resource.names) addEndpoint(app, services, `/${version}/${name}${endpoint.path}`, endpoint)
+      }
+    }
+  }
+  addUnknownAddresses(app)
+}
+
+/** All methods, so that those which the address does not take are answered with the ones that it does. */
+function addEndpoint(app: FastifyInstance, services: RestServices, url: string, endpoint: Endpoint): void {
+  app.route({
+    method: app.supportedMethods,
+    url,
+    onRequest: admission(services, endpoint),
+    handler: async (request, reply) => {
+      const { caller, params, body, log, url } = request
+      const action = endpoint.actions[methodOf(request)] as Action
+      const answer = await action({
+        caller: caller as Caller,
+        params: params as Readonly<Record<string, string>>,
+        query: readQuery(url),
+        body: (body ?? null) as Body | null,
+        log,
+      })
+      return sendAnswer(request, reply, answer)
+    },
+  })
+}
+
+/** No service, no version, or not the shape of an address: an array, since an empty 404 means that there is no record. */
+function addUnknownAddresses(app: FastifyInstance): void {
+  const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
+    const items = [
+      resultItem('Error', '', 404, 'No such address: expected /v1 or /v2, the name of a service, an identifier'),
+    ]
+    return sendAnswer(request, reply, { kind: 'results', status: 404, items })
+  }
+  for (const url of ['', '/*']) {
+    app.route({ method: app.supportedMethods, url, onRequest: refuse, handler: refuse })
+  }
+}

@@ -1,0 +1,63 @@
+import type { FieldSet } from '../engine/fields.ts'
+import type { ResultItem } from '../result-item.ts'
+import type { RecordType } from './body.ts'
+import { escapeXml } from './xml-text.ts'
+
+const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
+
+type Wire = string | number | boolean | WireRecord[] | WireRecord
+type WireRecord = { readonly [name: string]: Wire }
+
+/** Records out of their JSON texts, in the form of rest-protocol 7.1. */
+export function recordsToXml(records: readonly string[], { typeName, fields }: RecordType): string {
+  return rooted(
+    `ArrayOf${typeName}`,
+    listContent(
+      records.map((text) => JSON.parse(text)),
+      typeName,
+      fields,
+    ),
+  )
+}
+
+export function resultsToXml(items: readonly ResultItem[]): string {
+  const content = items.map((item) => {
+    const members = Object.entries(item).map(([name, value]) => element(name, escapeXml(value)))
+    return element('ResponseInfo', members.join(''))
+  })
+  return rooted('ArrayOfResponseInfo', content.join(''))
+}
+
+export function countToXml(count: number): string {
+  return rooted('CountOnly', element('TotalCount', String(count)))
+}
+
+function rooted(name: string, content: string): string {
+  return `${DECLARATION}<${name} ${NAMESPACES}>${content}</${name}>`
+}
+
+function element(name: string, content: string): string {
+  return content === '' ? `<${name} />` : `<${name}>${content}</${name}>`
+}
+
+function listContent(records: readonly WireRecord[], typeName: string, fields: FieldSet): string {
+  let content = ''
+  for (const record of records) content += element(typeName, recordContent(record, fields))
+  return content
+}
+
+/** The members in the order of the record, which is that of the field tables. */
+function recordContent(record: WireRecord, fields: FieldSet): string {
+  let content = ''
+  for (const name in record) content += element(name, memberContent(record[name] as Wire, name, fields))
+  return content
+}
+
+function memberContent(value: Wire, name: string, fields: FieldSet): string {
+  if (typeof value === 'string') return escapeXml(value)
+  if (typeof value !== 'object') return String(value)
+  const field = fields.get(name)
+  if (field?.kind === 'list') return listContent(value as WireRecord[], field.typeName, field.fields)
+  return field?.kind === 'object' ? recordContent(value as WireRecord, field.fields) : ''
+}

@@ -1,0 +1,144 @@
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { type Application, registerApplication } from '../../src/access/applications.ts'
+import { createAuthenticator } from '../../src/access/authenticate.ts'
+import { createStore, type Store } from '../../src/access/stores.ts'
+import { subscribe } from '../../src/access/subscriptions.ts'
+import { buildApp, type Services } from '../../src/app.ts'
+import type { Caller } from '../../src/caller.ts'
+import { resources } from '../../src/resources/index.ts'
+import { createThrottle } from '../../src/throttle.ts'
+import { servicesOn } from '../process/services.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
+
+export interface CallOptions {
+  /** A text or bytes as they are; anything else as JSON. */
+  body?: unknown
+  accept?: string
+  contentType?: string
+  /** Over the credentials; undefined leaves one out. */
+  headers?: Record<string, string | undefined>
+  version?: 'v1' | 'v2'
+}
+
+export interface TestServer {
+  readonly app: FastifyInstance
+  readonly services: Services
+  readonly database: TestDatabase
+  /** The present of everything in the server; it stands unless a test moves it. */
+  readonly clock: { ms: number }
+  /** What the server logged, a line each. */
+  readonly log: string[]
+  readonly openStore: (options?: StoreOptions) => Promise<TestStore>
+  readonly close: () => Promise<void>
+}
+
+export interface StoreOptions {
+  /** Such as `{ Products: ['read'] }`; absent: everything. */
+  privileges?: Record<string, string[]>
+  /** Absent: a bucket that no test fills; null: the contract's figures. */
+  throttle?: { Capacity: number; LeakPerSecond: number } | null
+  timeZone?: string
+}
+
+/** A store, with an application that it is subscribed to. */
+export interface TestStore {
+  readonly store: Store
+  readonly application: Application
+  readonly token: string
+  readonly credentials: { secureurl: string; privatekey: string; token: string }
+  /** For calling the engine's functions directly. */
+  readonly caller: Caller
+  /** A request with the store's credentials; `path` follows the version, such as `/Products?limit=5`. */
+  readonly call: (method: Method, path: string, options?: CallOptions) => Promise<LightMyRequestResponse>
+}
+
+const roomy = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
+let serial = 0
+
+/** The whole application on an empty database of its own, with a clock that stands at noon of a day in March 2026. */
+export async function openServer(settings: Record<string, string> = {}): Promise<TestServer> {
+  const database = await cloneDatabase()
+  const { db } = database
+  const clock = { ms: Date.parse('2026-03-10T16:00:00Z') }
+  const now = () => new Date(clock.ms)
+  const log: string[] = []
+  const base = servicesOn(db, settings, log)
+  const services: Services = {
+    ...base,
+    now,
+    services: resources.map(({ service }) => service),
+    authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
+    throttle: createThrottle(now),
+  }
+  const app = buildApp(services)
+  await app.ready()
+  return {
+    app,
+    services,
+    database,
+    clock,
+    log,
+    openStore: (options = {}) => openStore(app, services, options),
+    close: async () => {
+      await app.close()
+      await database.drop()
+    },
+  }
+}
+
+async function openStore(app: FastifyInstance, services: Services, options: StoreOptions): Promise<TestStore> {
+  const { privileges, throttle = roomy, timeZone } = options
+  const number = ++serial
+  const store = await createStore(services, {
+    Name: `Shop ${number}`,
+    SecureURL: `https://shop-${number}.example`,
+    Email: 'merchant@shop.example',
+    Password: 'correct horse battery',
+    ...(timeZone && { TimeZone: timeZone }),
+  })
+  const application = await registerApplication(services, {
+    Name: `Application ${number}`,
+    Throttle: throttle,
+    ...(privileges && { Privileges: privileges }),
+  })
+  const { token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+  const credentials = { secureurl: store.secureUrl, privatekey: application.privateKey, token }
+  const { caller } = await services.authenticator.authenticate({
+    secureUrl: store.secureUrl,
+    privateKey: application.privateKey,
+    token,
+  })
+  return {
+    store,
+    application,
+    token,
+    credentials,
+    caller,
+    call: (method, path, options = {}) => app.inject(injection(method, path, credentials, options)),
+  }
+}
+
+function injection(
+  method: Method,
+  path: string,
+  credentials: Record<string, string>,
+  { body, accept, contentType, headers, version = 'v1' }: CallOptions,
+): InjectOptions {
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+  const type = contentType ?? (body === undefined || isRaw ? undefined : 'application/json')
+  const all = {
+    ...credentials,
+    ...(accept !== undefined && { accept }),
+    ...(type !== undefined && { 'content-type': type }),
+    ...headers,
+  }
+  const sent = Object.entries(all).filter((header): header is [string, string] => header[1] !== undefined)
+  return {
+    method,
+    url: `/StoreWebAPI/${version}${path}`,
+    headers: Object.fromEntries(sent),
+    ...(body !== undefined && { payload: isRaw ? body : JSON.stringify(body) }),
+  }
+}
