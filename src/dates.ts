@@ -1,11 +1,14 @@
-import { DateTime } from 'luxon'
+import { DateTime, IANAZone } from 'luxon'
 
 /** Which instant a wall-clock time names in the hour that autumn repeats: a range's start takes the earlier, its end the later. */
 export type Repeated = 'earlier' | 'later'
 
 const clock = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:\s*([AP]M))?`
 const american = new RegExp(String.raw`^(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[\sT]+${clock})?$`, 'i')
-const iso = new RegExp(String.raw`^(\d{4})-(\d{1,2})-(\d{1,2})(?:[\sT]+${clock})?\s*(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$`, 'i')
+const iso = new RegExp(
+  String.raw`^(\d{4})-(\d{1,2})-(\d{1,2})(?:[\sT]+${clock})?\s*(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$`,
+  'i',
+)
 
 export interface WireDate {
   readonly instant: Date
@@ -25,29 +28,56 @@ export function readDate(text: string, timeZone: string, repeated: Repeated = 'e
   const us = american.exec(trimmed)
   const parts = us ? [us[3], us[1], us[2], us[4], us[5], us[6], us[7], undefined] : iso.exec(trimmed)?.slice(1)
   if (!parts) return null
-  const [year, month, day, hourText, minute, second, meridiem, offset] = parts
+  const [year, month, day, hourText, minute = '0', second = '0', meridiem, offset] = parts
   const hour = hourOfDay(hourText, meridiem)
   if (hour === null) return null
-  const zone = offset === undefined ? timeZone : offsetZone(offset)
-  const local = DateTime.fromObject(
-    {
-      year: Number(year),
-      month: Number(month),
-      day: Number(day),
-      hour,
-      minute: Number(minute ?? 0),
-      second: Number(second ?? 0),
-    },
-    { zone },
-  )
-  if (!local.isValid || local.year < 1753 || local.year > 9999) return null
-  const candidates = local.getPossibleOffsets()
-  const chosen = repeated === 'earlier' ? candidates[0] : candidates.at(-1)
-  return { instant: (chosen ?? local).toJSDate(), hasTime: hourText !== undefined }
+  const wall = wallClock(Number(year), Number(month), Number(day), hour, Number(minute), Number(second))
+  if (wall === null) return null
+  const instant = offset === undefined ? instantAt(wall, timeZone, repeated) : new Date(wall - offsetMs(offset))
+  return { instant, hasTime: hourText !== undefined }
 }
 
-function offsetZone(offset: string): string {
-  return offset.toUpperCase() === 'Z' ? 'utc' : `utc${offset.slice(0, 3)}:${offset.slice(-2)}`
+/** The time as if it were UTC, in milliseconds; null: there is no such day or time (JavaScript reads 02/31 as 2 March). */
+function wallClock(year: number, month: number, day: number, hour: number, minute: number, second: number) {
+  if (year < 1753 || year > 9999 || minute > 59 || second > 59) return null
+  const wall = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
+  return wall.getUTCMonth() === month - 1 && wall.getUTCDate() === day ? wall.getTime() : null
+}
+
+function offsetMs(offset: string): number {
+  if (offset.toUpperCase() === 'Z') return 0
+  const ms = (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2))) * MINUTE_MS
+  return offset.startsWith('-') ? -ms : ms
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+/**
+ * Asking for a zone's offset is dear, and an import asks hundreds of thousands of times. So it is asked once per zone and
+ * day, and where the day before and the day after agree, it is the offset of every time in between.
+ */
+function instantAt(wall: number, timeZone: string, repeated: Repeated): Date {
+  const day = Math.floor(wall / DAY_MS)
+  const offset = offsetOn(timeZone, day - 1)
+  if (offset === offsetOn(timeZone, day + 2)) return new Date(wall - offset * MINUTE_MS)
+  const local = DateTime.fromMillis(wall, { zone: 'utc' }).setZone(timeZone, { keepLocalTime: true })
+  const candidates = local.getPossibleOffsets()
+  return ((repeated === 'earlier' ? candidates[0] : candidates.at(-1)) ?? local).toJSDate()
+}
+
+const OFFSETS_MAX = 20_000
+/** Minutes east of Greenwich when a UTC day begins, by zone and day. */
+const offsets = new Map<string, number>()
+
+function offsetOn(timeZone: string, day: number): number {
+  const key = `${timeZone} ${day}`
+  const known = offsets.get(key)
+  if (known !== undefined) return known
+  if (offsets.size >= OFFSETS_MAX) offsets.clear()
+  const offset = IANAZone.create(timeZone).offset(day * DAY_MS)
+  offsets.set(key, offset)
+  return offset
 }
 
 function hourOfDay(text: string | undefined, meridiem: string | undefined): number | null {

@@ -4,11 +4,13 @@ import type { Resource } from './define.ts'
 import type { FieldSet } from './fields.ts'
 
 /**
- * The refusal that a violated constraint means, or null for any other error.
+ * The refusal that a violated constraint or an overflow means, or null for any other error.
  * Constraints are named `{table}_{column}_key` and `{table}_storeId_{column}_fkey`; the column leads to the wire field.
  */
 export function refusalOf(error: unknown, resource: Resource): StoreFailure | null {
   const found = databaseError(error)
+  // Two numbers within their bounds can add up to one that is not.
+  if (found?.code === '22003') return new StoreFailure('bad-request', 'A number becomes larger than can be stored')
   if (found?.constraint === undefined) return null
   const [, table, column, kind] = /^([A-Za-z]+)_(?:storeId_)?(\w+)_(fkey|key)$/.exec(found.constraint) ?? []
   if (table === undefined || column === undefined) return null

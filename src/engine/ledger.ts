@@ -1,5 +1,6 @@
 import type { Caller } from '../caller.ts'
 import { type FieldSet, type Fields, fieldSet } from './fields.ts'
+import { listedIds, thisStore } from './listed.ts'
 import { columnDefaults, type Row } from './merge.ts'
 import { compileReader, type Reader } from './reader.ts'
 
@@ -54,7 +55,7 @@ export async function cutLedger(
     `DELETE FROM "${ledger.table}" l USING (
        SELECT t."id", row_number() OVER (PARTITION BY t."${ledger.parent}" ORDER BY t."id") AS "place"
        FROM "${ledger.table}" t
-       WHERE t."storeId" = $1::int AND t."${ledger.parent}" = ANY(string_to_array($2, ',')::int[])) behind
+       WHERE t."storeId" = ${thisStore} AND t."${ledger.parent}" = ${listedIds}) behind
      WHERE l."id" = behind."id" AND behind."place" > $3::int`,
     caller.store.id,
     recordIds.join(','),

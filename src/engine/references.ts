@@ -3,6 +3,7 @@ import { fieldOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import { hasRows, type ListField } from './fields.ts'
 import type { Json } from './input.ts'
+import { thisStore } from './listed.ts'
 import { keyColumn } from './reader.ts'
 import type { TransferRecord } from './transfer-record.ts'
 
@@ -81,7 +82,7 @@ async function unknownIds(
   if (ids.size === 0) return new Set()
   const rows = await caller.db.$queryRawUnsafe<{ id: number }[]>(
     `SELECT v."id" FROM unnest(string_to_array($2, ',')::int[]) AS v ("id")
-     WHERE NOT EXISTS (SELECT 1 FROM "${target}" o WHERE o."storeId" = $1::int AND o."id" = v."id")`,
+     WHERE NOT EXISTS (SELECT 1 FROM "${target}" o WHERE o."storeId" = ${thisStore} AND o."id" = v."id")`,
     caller.store.id,
     [...ids].join(','),
   )

@@ -2,6 +2,7 @@ import type { Caller } from '../caller.ts'
 import type { Resource } from './define.ts'
 import { type FieldSet, hasRows, type ListField, type ListRows } from './fields.ts'
 import type { Json, Patch } from './input.ts'
+import { listedIds, thisStore } from './listed.ts'
 import type { Document } from './merge.ts'
 import { keyColumn } from './reader.ts'
 import { isNewKey, type TransferRecord } from './transfer-record.ts'
@@ -34,7 +35,7 @@ export async function adoptKeys(
 async function lockDocuments(caller: Caller, { table, hasDetails }: Resource, ids: string) {
   const found = await caller.db.$queryRawUnsafe<{ id: number; details: string | null }[]>(
     `SELECT t."id", ${hasDetails ? 't."details"::text' : 'NULL::text'} AS "details" FROM "${table}" t
-     WHERE t."storeId" = $1::int AND t."id" = ANY (string_to_array($2, ',')::int[])
+     WHERE t."storeId" = ${thisStore} AND t."id" = ${listedIds}
      ORDER BY t."id" FOR NO KEY UPDATE`,
     caller.store.id,
     ids,
@@ -47,7 +48,7 @@ async function storedKeys(caller: Caller, field: ListField, { table, parent }: L
   const column = keyColumn(field)
   const found = await caller.db.$queryRawUnsafe<{ parent: number; key: number }[]>(
     `SELECT r."${parent}" AS "parent", r."${column}" AS "key" FROM "${table}" r
-     WHERE r."storeId" = $1::int AND r."${parent}" = ANY (string_to_array($2, ',')::int[]) ORDER BY r."${column}"`,
+     WHERE r."storeId" = ${thisStore} AND r."${parent}" = ${listedIds} ORDER BY r."${column}"`,
     caller.store.id,
     ids,
   )

@@ -4,6 +4,7 @@ import type { Resource } from './define.ts'
 import { hasRows, type ListField, type ListRows } from './fields.ts'
 import { ROW_COUNTER, RowIds, raiseCounter, reserveIds } from './ids.ts'
 import { cutLedger, insertLedgerRows, type Ledger, ledgerRow } from './ledger.ts'
+import { listedIds, thisStore } from './listed.ts'
 import { mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
 import { refused } from './refused.ts'
 import { adoptKeys } from './transfer-keys.ts'
@@ -75,7 +76,7 @@ async function writeList(
 ): Promise<void> {
   const { table, parent } = field.rows
   await tx.db.$executeRawUnsafe(
-    `DELETE FROM "${table}" WHERE "storeId" = $1::int AND "${parent}" = ANY (string_to_array($2, ',')::int[])`,
+    `DELETE FROM "${table}" WHERE "storeId" = ${thisStore} AND "${parent}" = ${listedIds}`,
     tx.store.id,
     records.map(({ id }) => id).join(','),
   )

@@ -3,6 +3,7 @@ import { databaseError } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
+import { hasRows } from './fields.ts'
 import { isRecord } from './input.ts'
 import { findMissing, type Reference, referencesOf } from './references.ts'
 import { Spool, type WaitingLine } from './spool.ts'
@@ -48,8 +49,11 @@ export interface ImportWatch {
 
 /** One transaction stores at most this many lines, of this many bytes and with this many nested items; or a single line. */
 const BATCH_LINES_MAX = 500
-const BATCH_BYTES_MAX = 2 * 1024 * 1024
-const BATCH_ITEMS_MAX = 10_000
+const BATCH_BYTES_MAX = 1024 * 1024
+const BATCH_ITEMS_MAX = 4_000
+
+/** After so many records PostgreSQL is told to count anew: a store that was just filled should answer fast at once. */
+const COUNTED_ANEW_FROM = 1000
 
 /**
  * Stores the records of a transfer file exactly as they are: ids and what only the platform writes are kept, nothing is
@@ -69,6 +73,7 @@ export async function importRecords(
   try {
     for await (const line of lines) await run.take(line)
     await run.settle()
+    if (run.counts.stored >= COUNTED_ANEW_FROM) await countAnew(caller, resources)
     return run.counts
   } finally {
     await run.close()
@@ -252,6 +257,15 @@ class ImportRun {
   #isInTransaction(): boolean {
     return !('$transaction' in this.#caller.db)
   }
+}
+
+async function countAnew(caller: Caller, resources: readonly Resource[]): Promise<void> {
+  const tables = resources.flatMap(({ table, fields, ledger }) => [
+    table,
+    ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
+    ...(ledger ? [ledger.table] : []),
+  ])
+  await caller.db.$executeRawUnsafe(`ANALYZE ${tables.map((table) => `"${table}"`).join(', ')}`)
 }
 
 /** Records of one service, each id once. */

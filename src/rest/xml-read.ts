@@ -3,7 +3,7 @@ import type { FieldSet, ListField } from '../engine/fields.ts'
 import { StoreFailure } from '../failure.ts'
 import type { RecordType } from './body.ts'
 import { DEPTH_MAX } from './json.ts'
-import { isXmlCharacter } from './xml-text.ts'
+import { hasForbidden, isXmlCharacter } from './xml-text.ts'
 
 /** The body as a plain record (root element: the type's name), or as a list of them (root: ArrayOf and the type's name). */
 type Plain = string | Plain[] | { [name: string]: Plain }
@@ -46,7 +46,7 @@ const parser = new XMLParser({
   // References are decoded here: the parser's own decoding has bounds that long texts exceed, and knows too many names.
   processEntities: false,
   jPath: false,
-  maxNestedTags: DEPTH_MAX,
+  maxNestedTags: DEPTH_MAX - 1,
 })
 
 /**
@@ -54,35 +54,54 @@ const parser = new XMLParser({
  * looked at: the body is UTF-8, and some programs name the encoding that their text had in memory.
  */
 function rootOf(text: string): Element {
-  refuseDeclarations(text)
+  checkMarkup(text)
   const nodes = parse(text)
-  const verdict = XMLValidator.validate(text)
-  if (verdict !== true) throw broken(`line ${verdict.err.line}: ${shown(verdict.err.msg)}`)
-  const [root, ...others] = nodes.filter((node) => node['#text'] === undefined).map(elementOf)
-  if (root === undefined || others.length > 0) throw broken('there must be one root element')
-  return root
+  const fault = faultOf(text)
+  if (fault !== null) throw broken(fault)
+  const [root, ...others] = nodes.filter((node) => node['#text']?.trim() !== '')
+  if (root === undefined || others.length > 0) throw broken('there must be one root element, and nothing beside it')
+  return elementOf(root)
+}
+
+/** Longest tag, and most tags: far above any record's, and the parser is slow. */
+const TAG_LENGTH_MAX = 2_000
+const TAGS_MAX = 1_000_000
+
+const opening = new RegExp(String.raw`<!--|<!\[CDATA\[|<\?|<!|<[^>]{${TAG_LENGTH_MAX}}|<`, 'g')
+const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
+
+/** Nothing but comments and CDATA may begin with `<!`: a document type could name files, and grow without end. */
+function checkMarkup(text: string): void {
+  if (hasForbidden(text)) throw broken('it holds a control character that XML does not allow')
+  let tags = 0
+  opening.lastIndex = 0
+  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+    const [start] = found
+    const end = ends[start]
+    if (start === '<!') throw broken('<!DOCTYPE and entity declarations are not allowed')
+    if (start.length > TAG_LENGTH_MAX) throw broken(`a tag is longer than ${TAG_LENGTH_MAX} characters`)
+    if (++tags > TAGS_MAX) throw broken(`it has more than ${TAGS_MAX} tags`)
+    if (end === undefined) continue
+    const at = text.indexOf(end, opening.lastIndex)
+    if (at === -1) throw broken(`${start} has no ${end}`)
+    opening.lastIndex = at + end.length
+  }
 }
 
 function parse(text: string): Node[] {
   try {
     return parser.parse(text) as Node[]
   } catch (error) {
-    throw broken(shown((error as Error).message))
+    if (/nested tags/.test((error as Error).message)) throw broken(`it is nested deeper than ${DEPTH_MAX} levels`)
+    throw broken(faultOf(text) ?? 'it is not well-formed')
   }
 }
 
-const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
-
-/** Nothing but comments and CDATA may begin with `<!`: a document type could name files, and grow without end. */
-function refuseDeclarations(text: string): void {
-  const opening = /<!--|<!\[CDATA\[|<\?|<!/g
-  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
-    const end = ends[found[0]]
-    if (end === undefined) throw broken('<!DOCTYPE and entity declarations are not allowed')
-    const at = text.indexOf(end, opening.lastIndex)
-    if (at === -1) throw broken(`${found[0]} has no ${end}`)
-    opening.lastIndex = at + end.length
-  }
+function faultOf(text: string): string | null {
+  const verdict = XMLValidator.validate(text)
+  if (verdict === true) return null
+  const { line, msg } = verdict.err
+  return msg.startsWith("Invalid '[") ? 'not every element is closed' : `line ${line}: ${shown(msg)}`
 }
 
 function elementOf(node: Node): Element {
@@ -135,19 +154,29 @@ function textOf({ content }: Element, path: string): string {
     .join('')
 }
 
-const namedCharacters: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
-
 function decoded(text: string, path: string): string {
+  if (!text.includes('&')) return text
   return text.replace(/&([^;]*);/g, (reference: string, name: string) => {
-    const [, hexadecimal, decimal] = /^#(?:x([\da-f]{1,6})|(\d{1,7}))$/i.exec(name) ?? []
-    const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
-    if (isXmlCharacter(code)) return String.fromCodePoint(code)
-    const character = Object.hasOwn(namedCharacters, name) ? namedCharacters[name] : undefined
+    const character = namedCharacters.get(name) ?? numberedCharacter(name)
     if (character !== undefined) return character
     throw new StoreFailure('bad-request', `${path} holds ${shown(reference)}, which stands for no character in XML`, {
       field: path,
     })
   })
+}
+
+const namedCharacters = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
+
+function numberedCharacter(name: string): string | undefined {
+  const [, hexadecimal, decimal] = /^#(?:x([\da-fA-F]{1,6})|(\d{1,7}))$/.exec(name) ?? []
+  const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
+  return isXmlCharacter(code) ? String.fromCodePoint(code) : undefined
 }
 
 function broken(reason: string): StoreFailure {

@@ -4,8 +4,14 @@ export function isXmlCharacter(code: number): boolean {
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go.
-const special = /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+const forbidden = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff`
+const anyForbidden = new RegExp(`[${forbidden}]`)
+const special = new RegExp(`[&<>\\r${forbidden}]`, 'g')
+
+/** Whether a document holds a character that XML 1.0 does not know. */
+export function hasForbidden(document: string): boolean {
+  return anyForbidden.test(document)
+}
 
 /** A text as the content of an element: markup escaped, characters that XML 1.0 does not know left out. */
 export function escapeXml(text: string): string {

@@ -37,7 +37,9 @@ export function plainValuesOf(fields: FieldSet): (Member & { field: ValueField }
 
 /** The lists of the record itself that a caller may send. */
 export function listsOf(fields: FieldSet): { name: string; field: ListField }[] {
-  return fields.entries.flatMap(([name, field]) => (field.kind === 'list' && isWritable(field) ? [{ name, field }] : []))
+  return fields.entries.flatMap(([name, field]) =>
+    field.kind === 'list' && isWritable(field) ? [{ name, field }] : [],
+  )
 }
 
 export function isValue(field: Field): field is ValueField {

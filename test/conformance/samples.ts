@@ -38,7 +38,9 @@ function sampleMembers(fields: FieldSet, options: SampleOptions, path: string, p
     if (!isWritable(field, keys)) continue
     const inner = pattern === '' ? name : `${pattern}.${name}`
     const at = path === '' ? name : `${path}.${name}`
-    const value = Object.hasOwn(overrides, inner) ? ofItem(overrides[inner], at) : sampleMember(field, options, at, inner)
+    const value = Object.hasOwn(overrides, inner)
+      ? ofItem(overrides[inner], at)
+      : sampleMember(field, options, at, inner)
     if (value !== undefined) body[name] = value
   }
   return body

@@ -58,11 +58,16 @@ async function load(file: string, server: Server): Promise<Loaded> {
     if (!counts) throw new Error('the file was not read to its end')
     return { counts, refused: outcome.refused }
   } catch (error) {
-    if (error instanceof StartupError) throw error
-    throw new StartupError(`${(error as Error).message}. What is loaded stays: run this again, it doubles nothing`)
+    throw explained(error as NodeJS.ErrnoException)
   } finally {
     loading?.done()
   }
+}
+
+/** The file's own faults, and what the server says, speak for themselves; a broken connection does not. */
+function explained({ code = '', message }: NodeJS.ErrnoException): StartupError {
+  if (!/^(ECONNRESET|EPIPE|UND_ERR_)/.test(code)) return new StartupError(message)
+  return new StartupError(`The server went away (${message}). What is loaded stays: start it and run this again`)
 }
 
 /** A bar that is told how far it is, instead of how much more. */

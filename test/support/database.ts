@@ -12,19 +12,27 @@ export interface TestDatabase {
 
 /** An empty, migrated database for one test file: `beforeAll(cloneDatabase)`, `afterAll(() => database.drop())`. */
 export async function cloneDatabase(): Promise<TestDatabase> {
-  const templateUrl = inject('templateUrl')
-  const template = new URL(templateUrl).pathname.slice(1)
-  const name = `${template}_${randomBytes(6).toString('hex')}`
-  await onServer(templateUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}"`)
-  const url = Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href
+  const template = new URL(inject('templateUrl')).pathname.slice(1)
+  const { url, drop } = await createDatabase(`TEMPLATE "${template}"`)
   const db = connect(url)
   return {
     url,
     db,
     drop: async () => {
       await db.$disconnect()
-      await onServer(templateUrl, `DROP DATABASE "${name}" WITH (FORCE)`)
+      await drop()
     },
+  }
+}
+
+/** A database on the run's server, without tables unless `options` of CREATE DATABASE say otherwise. */
+export async function createDatabase(options = ''): Promise<{ url: string; drop: () => Promise<void> }> {
+  const templateUrl = inject('templateUrl')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await onServer(templateUrl, `CREATE DATABASE "${name}" ${options}`)
+  return {
+    url: Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href,
+    drop: () => onServer(templateUrl, `DROP DATABASE "${name}" WITH (FORCE)`),
   }
 }
 

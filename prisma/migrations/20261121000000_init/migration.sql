@@ -513,3 +513,7 @@ CREATE INDEX "Product_nonSearchable_set" ON "Product" ("storeId", "id") WHERE "n
 CREATE INDEX "Product_selfShip_set" ON "Product" ("storeId", "id") WHERE "selfShip";
 CREATE INDEX "Product_freeShipping_set" ON "Product" ("storeId", "id") WHERE "freeShipping";
 CREATE INDEX "Product_disableRewards_set" ON "Product" ("storeId", "id") WHERE "disableRewards";
+
+-- A bucket of one's own has both its figures.
+ALTER TABLE "Store" ADD CONSTRAINT "Store_throttle_check" CHECK (("throttleCapacity" IS NULL) = ("throttleLeakPerSecond" IS NULL) AND "throttleCapacity" > 0 AND "throttleLeakPerSecond" > 0);
+ALTER TABLE "Application" ADD CONSTRAINT "Application_throttle_check" CHECK (("throttleCapacity" IS NULL) = ("throttleLeakPerSecond" IS NULL) AND "throttleCapacity" > 0 AND "throttleLeakPerSecond" > 0);

@@ -1,0 +1,44 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrations.ts'
+import { prismaFolder, schemaDiff } from './schema-engine.ts'
+
+// `npm run migration -- NAME` writes the migration that brings the database from the migrations so far to schema.prisma.
+// Read it before it is committed, and add what the schema language cannot say: see the end of the first one.
+const name = process.argv[2]?.trim().toLowerCase().replace(/\W+/g, '_')
+if (name) await writeMigration(name)
+else {
+  console.error('A new migration needs a name: npm run migration -- NAME')
+  process.exitCode = 1
+}
+
+async function writeMigration(name: string): Promise<void> {
+  const sql = await difference()
+  if (sql === '') {
+    console.log('No change: the migrations and schema.prisma agree.')
+    return
+  }
+  const time = new Date().toISOString().replace(/\D/g, '').slice(0, 'YYYYMMDDhhmmss'.length)
+  const folder = join(prismaFolder, 'migrations', `${time}_${name}`)
+  await mkdir(folder)
+  await writeFile(join(folder, 'migration.sql'), sql)
+  console.log(`${join(folder, 'migration.sql')}\n\n${sql}`)
+}
+
+/** Found on a database of its own that has all migrations, on a server that lives for this alone. */
+async function difference(): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'store-platform-migration-'))
+  try {
+    const { url, stop } = await startEmbedded({ dataDir, durable: false })
+    try {
+      await migrate(url)
+      return await schemaDiff(url)
+    } finally {
+      await stop()
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * For statements about a batch of records: `$1` is the store's id, `$2` the records' ids with commas between them.
+ * The store's id is not compared as a plain parameter: of a store that had nothing when PostgreSQL last counted, it would
+ * believe that any index that begins with the store gives nearly nothing, and read the whole store through a wrong one.
+ */
+export const thisStore = '(SELECT $1::int)'
+export const listedIds = `ANY (string_to_array($2, ',')::int[])`

@@ -1,0 +1,25 @@
+import type { Caller } from '../../caller.ts'
+import { StoreFailure } from '../../failure.ts'
+
+/**
+ * Gives the order the store's next invoice number. Numbers have no gaps, so that whoever takes one keeps others waiting
+ * until the transaction ends: this is its last statement.
+ */
+export async function takeInvoiceNumber(
+  caller: Caller,
+  orderId: number,
+): Promise<{ invoicePrefix: string; invoiceNumber: number }> {
+  const [taken] = await caller.db.$queryRawUnsafe<{ invoicePrefix: string; invoiceNumber: number }[]>(
+    `WITH taken AS (
+       UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
+       WHERE "id" = $1::int AND "nextInvoiceNumber" < 2147483647
+       RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
+     UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
+     FROM taken WHERE o."storeId" = taken."id" AND o."id" = $2::int
+     RETURNING o."invoicePrefix", o."invoiceNumber"`,
+    caller.store.id,
+    orderId,
+  )
+  if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
+  return taken
+}

@@ -1,0 +1,103 @@
+import type { Caller } from '../../caller.ts'
+import { hasRows, type ListField } from '../../engine/fields.ts'
+import type { RowIds } from '../../engine/ids.ts'
+import type { Patch } from '../../engine/input.ts'
+import { type Document, mergeDocument, mergeRows, type Row } from '../../engine/merge.ts'
+import { newListRow, newRecordRow } from '../../engine/write.ts'
+import { type Buyer, shippingToBuyer } from './buyer.ts'
+import { orderItemList, shipmentList } from './lists.ts'
+import { orderAmount } from './order-amount.ts'
+import type { OrderBody } from './order-body.ts'
+import type { OrderLine } from './order-lines.ts'
+import { orders } from './orders.ts'
+import { nameOrderInQuestions } from './questions.ts'
+import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
+import { wrongField } from './wrong-field.ts'
+
+// The rows of an order that is placed.
+
+export function orderRow(
+  caller: Caller,
+  id: number,
+  given: OrderBody,
+  { billing }: Buyer,
+  lines: readonly OrderLine[],
+  ids: RowIds,
+): Row {
+  const { patch, isNotCompleted } = given
+  const { BillingEmail = '', ...billingDetails } = billing
+  const whole: Patch = { ...patch, details: { ...billingDetails, ...patch.details } }
+  const details = mergeDocument(orders.storedFields, {}, whole, () => ids.take())
+  nameOrderInQuestions(details, id)
+  const row: Row = {
+    ...newRecordRow(orders, id, caller, caller.now()),
+    billingEmail: BillingEmail,
+    ...patch.columns,
+    statusId: isNotCompleted ? statusNotCompleted : details.BillingOnLinePayment === true ? statusNew : statusUnpaid,
+    details,
+  }
+  row.orderAmount = orderAmount(row, given, lines)
+  if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  return row
+}
+
+/** Numbered from 1; without a list the order goes to its billing address. */
+export function shipmentRows(
+  caller: Caller,
+  order: Row,
+  { shipments }: OrderBody,
+  lines: readonly OrderLine[],
+  ids: RowIds,
+): Row[] {
+  const billing = { ...(order.details as Document), BillingEmail: order.billingEmail }
+  const toBuyer: Patch = { ...emptyPatch, details: shippingToBuyer(billing) }
+  const patches = shipments ?? [toBuyer]
+  return newRows(shipmentList, caller, Number(order.id), patches, ids).map((row, index) => ({
+    ...row,
+    number: index + 1,
+    statusId: order.statusId as number,
+    weight: patches[index]?.columns.weight ?? weightOf(lines, index + 1, patches.length),
+  }))
+}
+
+const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
+
+function weightOf(lines: readonly OrderLine[], number: number, shipmentCount: number): number {
+  const sum = lines
+    .filter((line) => shipmentNumberOf(line, shipmentCount) === number)
+    .reduce((total, { patch, quantity }) => total + Number(patch.columns.weight) * quantity, 0)
+  return Number(sum.toFixed(4))
+}
+
+/** ItemShipmentID of a new order counts the shipments that come with it; 0 is the first. */
+function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
+  const number = Number(patch.columns.shipmentId ?? 0)
+  if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
+  throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
+}
+
+export function itemRows(
+  caller: Caller,
+  orderId: number,
+  lines: readonly OrderLine[],
+  shipments: readonly Row[],
+  ids: RowIds,
+): Row[] {
+  const patches = lines.map((line) => {
+    const number = shipmentNumberOf(line, shipments.length)
+    const shipmentId = shipments.length > 1 ? (shipments[number - 1]?.id as number) : 0
+    return { ...line.patch, columns: { ...line.patch.columns, shipmentId } }
+  })
+  return newRows(orderItemList, caller, orderId, patches, ids)
+}
+
+export function newRows(
+  field: ListField,
+  caller: Caller,
+  orderId: number,
+  patches: readonly Patch[],
+  ids: RowIds,
+): Row[] {
+  if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
+  return mergeRows(field, field.rows, [], patches, newListRow(field, field.rows, caller, orderId), () => ids.take())
+}

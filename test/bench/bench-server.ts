@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { request } from 'undici'
+import type { Server } from '../../src/cli/server.ts'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { freePort } from '../process/server.ts'
+import type { Stops } from './bench.ts'
+
+export interface BenchServer extends Omit<Server, 'storeId'> {
+  readonly pid: number
+  readonly databaseUrl: string
+  /** Where the inspector of a server that was started with one listens. */
+  readonly inspectorUrl: string | null
+  /** One of the operator's routes. */
+  readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
+}
+
+const startFile = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+const START_TIMEOUT_MS = 120_000
+
+/**
+ * The server as `npm start` runs it, in a process of its own, with a fresh database as durable as a user's and the
+ * sandbox store in it. Its log goes to a file, as a service's would.
+ */
+export async function startBenchServer(stops: Stops, nodeOptions: readonly string[] = []): Promise<BenchServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'store-platform-bench-'))
+  stops.push(() => rm(folder, { recursive: true, force: true }))
+  const { url: databaseUrl, stop } = await startEmbedded({ dataDir: folder })
+  stops.push(stop)
+
+  const port = await freePort()
+  const baseUrl = `http://localhost:${port}`
+  const operatorKey = 'operator key of a bench, 32 letters or more'
+  const logFile = join(folder, 'server.log')
+  const child = spawn(process.execPath, [...nodeOptions, startFile], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      DATA_DIR: folder,
+      DATABASE_URL: databaseUrl,
+      SANDBOX: 'true',
+      OPERATOR_KEY: operatorKey,
+      SECRET_KEY: 'secret key of a bench, 32 letters or more',
+    },
+    stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
+  })
+  stops.push(() => end(child))
+  await untilReady(child, baseUrl, logFile)
+
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
+    const answer = await request(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (answer.statusCode >= 300) throw new Error(`${path} answered ${answer.statusCode}: ${await answer.body.text()}`)
+    return (await answer.body.json()) as Record<string, string | number>
+  }
+  const [inspectorUrl = null] = /ws:\/\/\S+/.exec(readFileSync(logFile, 'utf8')) ?? []
+  return { pid: child.pid ?? 0, baseUrl, operatorKey, databaseUrl, inspectorUrl, post }
+}
+
+/** The server says its address when it listens. */
+async function untilReady(child: ChildProcess, baseUrl: string, logFile: string): Promise<void> {
+  let output = ''
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+    if (output.includes(baseUrl)) resolve()
+  })
+  const fail = () => reject(new Error(`The server did not start:\n${output}${readFileSync(logFile, 'utf8')}`))
+  child.once('exit', fail)
+  const timer = setTimeout(fail, START_TIMEOUT_MS)
+  await promise.finally(() => clearTimeout(timer))
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}

@@ -1,0 +1,38 @@
+import { StartupError } from '../../src/startup-error.ts'
+
+export interface BenchOptions {
+  /** The Online Retail data set; null: a generated one of the same size. */
+  readonly file: string | null
+  /** Length of one measurement. */
+  readonly seconds: number
+  /** How often each measurement is taken. */
+  readonly rounds: number
+  /** Only the cases whose title holds one of these texts; empty: all. */
+  readonly cases: readonly string[]
+}
+
+/** What has to be stopped or removed at the end, the last first. */
+export type Stops = (() => Promise<unknown>)[]
+
+/** Runs `work`; its stops run whether it ends, fails, or a signal ends it. */
+export async function withStops(work: (stops: Stops) => Promise<void>): Promise<void> {
+  const stops: Stops = []
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => reject(new StartupError(`Stopped by ${signal}`)))
+  }
+  const running = work(stops)
+  try {
+    await Promise.race([running, stopped])
+  } finally {
+    for (const stop of stops.reverse()) await stop()
+    // What was cut off fails now, for want of what was stopped; why is known.
+    await running.catch(() => {})
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2
+}

@@ -1,0 +1,103 @@
+import autocannon from 'autocannon'
+import { answerMessages } from './child.ts'
+
+/** What one measurement asks for: `connections` clients, each sending its next request when it has the answer to the last. */
+export interface Load {
+  /** Base of the paths. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly connections: number
+  /** The least duration; it goes on until there are as many answers as connections. */
+  readonly seconds: number
+  readonly method: 'GET' | 'PUT'
+  /** Taken in turn; each connection begins at another one. */
+  readonly paths: readonly string[]
+  /** A body for every request: new stocks for so many products, taken from these. Null: none. */
+  readonly stock: { readonly records: number; readonly productIds: readonly number[] } | null
+}
+
+export interface Measurement {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly requests: number
+}
+
+/** Beyond it a request counts as lost. */
+const TIMEOUT_S = 120
+const LOOK_MS = 20
+
+answerMessages<Load>(measure)
+
+/** Throws when an answer is not a success: the rate of failures is nobody's question. */
+async function measure(load: Load): Promise<Measurement> {
+  const times: number[] = []
+  const faults = new Set<string>()
+  let turn = 0
+  const startedAt = performance.now()
+  let stoppedAt = 0
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+  const options: autocannon.Options = {
+    url: load.url,
+    connections: load.connections,
+    // `stop` below ends it.
+    duration: 24 * 3600,
+    timeout: TIMEOUT_S,
+    sampleInt: LOOK_MS,
+    setupClient: (client) => client.setRequests(requestsOf(load, turn++)),
+  }
+  const run = autocannon(options, () => finish())
+  run.on('response', (_client, status, _bytes, ms) => {
+    if (stoppedAt > 0) return
+    if (status >= 300) faults.add(`status ${status}`)
+    times.push(ms)
+    const now = performance.now()
+    if (now - startedAt < load.seconds * 1000 || times.length < load.connections) return
+    stoppedAt = now
+    run.stop()
+  })
+  run.on('reqError', (error) => {
+    faults.add(error.message)
+    run.stop()
+  })
+  await finished
+  if (faults.size > 0) throw new Error(`${load.method} ${load.url}${load.paths[0]}: ${[...faults].join(', ')}`)
+  times.sort((a, b) => a - b)
+  return {
+    perSecond: times.length / ((stoppedAt - startedAt) / 1000),
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
+    requests: times.length,
+  }
+}
+
+function requestsOf({ url, headers, method, paths, stock }: Load, turn: number): autocannon.Request[] {
+  const base = new URL(url).pathname
+  const first = (turn * 7) % paths.length
+  return [...paths.slice(first), ...paths.slice(0, first)].map((path) => {
+    const request = { method, path: `${base}${path}`, headers: { ...headers } }
+    if (!stock) return request
+    return {
+      ...request,
+      headers: { ...headers, 'content-type': 'application/json' },
+      setupRequest: (given) => ({ ...given, body: stockBody(stock) }),
+    }
+  })
+}
+
+/** Consecutive products from a random one on; each stock is one that the product hardly has already. */
+function stockBody({ records, productIds }: NonNullable<Load['stock']>): string {
+  const first = random(productIds.length)
+  const body = Array.from({ length: records }, (_, index) => ({
+    SKUInfo: { CatalogID: productIds[(first + index) % productIds.length], Stock: random(1_000_000) },
+  }))
+  return JSON.stringify(body)
+}
+
+function random(below: number): number {
+  return Math.floor(Math.random() * below)
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

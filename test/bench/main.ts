@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util'
+import { runProgram } from '../../src/cli/run-program.ts'
+import { StartupError } from '../../src/startup-error.ts'
+import { type BenchOptions, withStops } from './bench.ts'
+import { benchRest } from './rest.ts'
+import { profileRest } from './rest-profile.ts'
+
+/*
+ * `npm run bench -- [NAME] [FILE]`: NAME is one of the benches below, FILE the Online Retail data set; without it a
+ * generated year of the same size is measured.
+ */
+
+const benches = { rest: benchRest, profile: profileRest }
+
+const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
+  --seconds  length of one measurement (default 1.5)
+  --rounds   how often each is taken (default 3); the table shows medians
+  --cases    only those whose title holds one of these texts, such as Orders,PUT`
+
+await runProgram(async (given) => {
+  const { name, options } = readArguments(given)
+  await withStops((stops) => benches[name](options, stops))
+  return true
+})
+
+function readArguments(given: string[]): { name: keyof typeof benches; options: BenchOptions } {
+  const { values, positionals } = parseArgs({
+    args: given,
+    allowPositionals: true,
+    options: { seconds: { type: 'string' }, rounds: { type: 'string' }, cases: { type: 'string' } },
+  })
+  const [first = 'rest', ...others] = positionals
+  const [name, files] = isBench(first) ? [first, others] : (['rest', positionals] as const)
+  const [file = null, ...more] = files
+  if (more.length > 0) throw new StartupError(usage)
+  return {
+    name,
+    options: {
+      file,
+      seconds: positive(values.seconds ?? '1.5'),
+      rounds: Math.ceil(positive(values.rounds ?? '3')),
+      cases: values.cases?.split(',') ?? [],
+    },
+  }
+}
+
+function isBench(name: string): name is keyof typeof benches {
+  return Object.hasOwn(benches, name)
+}
+
+function positive(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 600)) throw new StartupError(usage)
+  return value
+}
