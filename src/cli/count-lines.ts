@@ -20,7 +20,9 @@ export interface LineCounter {
 }
 
 export function createLineCounter(): LineCounter {
-  let newlines = 0
+  let complete = 0
+  /** Length of the line that has begun; blank ones are none. */
+  let begun = 0
   let tail = Buffer.alloc(0)
   const end = () => {
     const [, records] = /(?:^|\n)\{"end":\{"records":(\d+)\}\}\s*$/.exec(tail.toString('latin1')) ?? []
@@ -28,13 +30,16 @@ export function createLineCounter(): LineCounter {
   }
   return {
     add: (chunk) => {
-      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) newlines++
+      let start = 0
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
+        if (begun + at - start > 0) complete++
+        begun = 0
+        start = at + 1
+      }
+      begun += chunk.length - start
       tail = Buffer.from(Buffer.concat([tail, chunk.subarray(-END_LINE_BYTES)]).subarray(-END_LINE_BYTES))
     },
-    lines: () => {
-      const isOpen = tail.length > 0 && tail.at(-1) !== NEWLINE
-      return newlines + (isOpen ? 1 : 0) - (end() === null ? 0 : 1)
-    },
+    lines: () => complete + (begun > 0 ? 1 : 0) - (end() === null ? 0 : 1),
     end,
   }
 }

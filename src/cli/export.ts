@@ -1,12 +1,13 @@
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { PassThrough, type Readable, Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { StartupError } from '../startup-error.ts'
 import { createLineCounter } from './count-lines.ts'
-import { createProgress, type Progress } from './progress.ts'
+import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { callServer, findServer, readStoreId } from './server.ts'
 
@@ -19,14 +20,10 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   const { file, store } = readArguments(given)
   const storeId = readStoreId(store)
   const server = await findServer(environment)
-  const body = await callServer(server, `/admin/stores/${storeId}/export`)
-  const progress = createProgress({ label: `Store ${storeId}` })
-  try {
-    if (file === undefined) await receive(body, process.stdout, progress)
-    else await receiveFile(body, file, progress)
-  } finally {
-    progress.done()
-  }
+  const label = `Store ${storeId}`
+  const ask = () => callServer(server, `/admin/stores/${storeId}/export`)
+  if (file === undefined) await receive(await ask(), process.stdout, { label })
+  else await receiveFile(ask, file, { label, isZipped: file.endsWith('.gz') })
   return true
 }
 
@@ -41,25 +38,30 @@ function readArguments(given: string[]): { file: string | undefined; store: stri
   return { file, store: values.store }
 }
 
-/** Password hashes are in it, so that only its owner may read it. */
-async function receiveFile(body: Readable, file: string, progress: Progress): Promise<void> {
+interface ReceiveOptions {
+  label: string
+  isZipped?: boolean
+}
+
+/** Password hashes are in it, so that only its owner may read it. It is opened before the server is asked for anything. */
+async function receiveFile(ask: () => Promise<Readable>, file: string, options: ReceiveOptions): Promise<void> {
   const part = `${file}.part`
-  const handle = await open(part, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
+  await rm(part, { force: true })
+  const target = createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
+  await once(target, 'open').catch((error: NodeJS.ErrnoException) => {
     throw new StartupError(`${part} cannot be written (${error.code ?? error.message})`)
   })
   try {
-    await receive(body, createWriteStream('', { fd: handle, autoClose: false }), progress, file.endsWith('.gz'))
-    await handle.sync()
-    await handle.close()
+    await receive(await ask(), target, options)
     await rename(part, file)
   } catch (error) {
-    await handle.close()
     await rm(part, { force: true })
     throw error
   }
 }
 
-async function receive(body: Readable, target: Writable, progress: Progress, isZipped = false): Promise<void> {
+async function receive(body: Readable, target: Writable, { label, isZipped = false }: ReceiveOptions): Promise<void> {
+  const progress = createProgress({ label })
   const counter = createLineCounter()
   let shown = 0
   const watched = new Transform({
@@ -70,10 +72,13 @@ async function receive(body: Readable, target: Writable, progress: Progress, isZ
       done(null, chunk)
     },
   })
-  await pipeline(body, watched, isZipped ? createGzip() : new PassThrough(), target, {
-    end: target !== process.stdout,
-  }).catch((error: Error) => {
-    throw new StartupError(`The export was cut off (${error.message}): run this again`)
-  })
+  try {
+    const zip = isZipped ? createGzip() : new PassThrough()
+    await pipeline(body, watched, zip, target, { end: target !== process.stdout })
+  } catch (error) {
+    throw new StartupError(`The export was cut off (${(error as Error).message}): run this again`)
+  } finally {
+    progress.done()
+  }
   if (counter.end() !== counter.lines()) throw new StartupError('The export is not complete: run this again')
 }

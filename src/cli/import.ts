@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { pipeline, type Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
@@ -43,7 +44,11 @@ function readArguments(given: string[]): { file: string; store: string | undefin
 }
 
 async function openFile(file: string): Promise<Readable> {
-  if (file === '-') return process.stdin
+  if (file === '-') {
+    // The server gives a request a minute to begin.
+    await once(process.stdin, 'readable')
+    return process.stdin
+  }
   const stream = createReadStream(file)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   stream.once('open', () => resolve()).once('error', reject)

@@ -14,7 +14,7 @@ export interface Progress {
   advance(count: number): void
   /** Writes a line of its own, above the bar. */
   say(line: string): void
-  /** Shows the last state and ends the line. */
+  /** Shows how it went and ends the line. */
   done(): void
 }
 
@@ -22,6 +22,7 @@ const BAR_WIDTH = 24
 const TERMINAL_INTERVAL_MS = 100
 /** Where lines stay, in a log, there should not be many. */
 const PLAIN_INTERVAL_MS = 5_000
+const RATE_WINDOW_MS = 10_000
 
 /** A bar with rate and remaining time: one line that is redrawn on a terminal, a line now and then elsewhere. */
 export function createProgress({
@@ -31,41 +32,56 @@ export function createProgress({
   nowMs = () => performance.now(),
 }: ProgressOptions): Progress {
   const isTerminal = stream.isTTY === true
-  const interval = isTerminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS
-  const startedAt = nowMs()
-  let shownAt = startedAt
+  const intervalMs = isTerminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS
+  const startedAtMs = nowMs()
+  const recent: Sample[] = [{ atMs: startedAtMs, count: 0 }]
   let count = 0
   const draw = () => {
-    const text = describe({ label, count, total, elapsedMs: nowMs() - startedAt })
+    const atMs = nowMs()
+    recent.push({ atMs, count })
+    while (recent.length > 2 && atMs - (recent[0]?.atMs ?? 0) > RATE_WINDOW_MS) recent.shift()
+    const text = describe({ label, count, total, perSecond: rateOf(recent), elapsedMs: atMs - startedAtMs })
     stream.write(isTerminal ? `\r${text.slice(0, (stream.columns ?? 80) - 1)}\u001b[K` : `${text}\n`)
   }
   return {
     advance: (more) => {
       count += more
-      if (nowMs() - shownAt < interval) return
-      shownAt = nowMs()
-      draw()
+      if (nowMs() - (recent.at(-1)?.atMs ?? 0) >= intervalMs) draw()
     },
     say: (line) => {
       stream.write(isTerminal ? `\r${line}\u001b[K\n` : `${line}\n`)
       if (isTerminal) draw()
     },
     done: () => {
+      // What is over has one rate: the whole's.
+      recent.splice(1)
       draw()
       if (isTerminal) stream.write('\n')
     },
   }
 }
 
+interface Sample {
+  atMs: number
+  count: number
+}
+
+/** From the oldest sample to the newest: customers go faster than orders, so the remaining time follows the last seconds. */
+function rateOf(samples: readonly Sample[]): number {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (!first || !last || last.atMs <= first.atMs) return 0
+  return ((last.count - first.count) / (last.atMs - first.atMs)) * 1000
+}
+
 interface ProgressState {
   label: string
   count: number
   total: number | undefined
+  perSecond: number
   elapsedMs: number
 }
 
-function describe({ label, count, total, elapsedMs }: ProgressState): string {
-  const perSecond = elapsedMs > 0 ? (count / elapsedMs) * 1000 : 0
+function describe({ label, count, total, perSecond, elapsedMs }: ProgressState): string {
   const rate = `${number(Math.round(perSecond))}/s`
   const time = clock(elapsedMs / 1000)
   if (total === undefined) return `${label}  ${number(count)}  ${rate}  ${time}`

@@ -40,7 +40,7 @@ const ATTEMPTS_MAX = 5
  * A transaction that PostgreSQL ended for a deadlock is run again, so `work` must have no effect besides the database.
  */
 export async function inTransaction<T>(db: Db | Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  if (!('$transaction' in db)) return work(db)
+  if (!isClient(db)) return work(db)
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.$transaction(work, { maxWait: 10_000, timeout: 60_000 })
@@ -48,6 +48,11 @@ export async function inTransaction<T>(db: Db | Transaction, work: (tx: Transact
       if (attempt >= ATTEMPTS_MAX || !isRetryable(error)) throw error
     }
   }
+}
+
+/** False: a transaction. Those have `$transaction` too (a savepoint), whatever their type says; only a client can connect. */
+export function isClient(db: Db | Transaction): db is Db {
+  return '$connect' in db
 }
 
 function isRetryable(error: unknown): boolean {

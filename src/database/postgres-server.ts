@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readlinkSync, realpathSync } from 'node:fs'
-import { readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -14,6 +14,9 @@ const PATIENCE_S = 120
 const START_FAILURES_MAX = 3
 /** A server that starts writes its note at once. */
 const EMPTY_NOTE_AGE_MAX_MS = 2_000
+
+/** Above every process id that Linux or macOS gives; longer than any. */
+const NOBODYS_PID = 4_194_304
 
 export interface Server {
   readonly runner: Runner
@@ -60,11 +63,24 @@ async function findPostmaster({ data }: PostgresFolder): Promise<{ port: number 
   const [pid, , , port] = note.split('\n').map(Number)
   if (pid && !isAlive(pid)) return null
   if (pid && runsOn(pid, data)) return { port: port || 0 }
-  // Without its removal PostgreSQL would refuse to start: the process id is another program's by now, or it was never
-  // written because the machine lost power.
-  const isOld = pid !== 0 || (await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS
-  if (isOld && (await readFile(file, 'utf8').catch(() => null)) === note) await rm(file, { force: true })
+  if (pid) await disown(file, note)
+  // Never written: the machine lost power while a server started, or one starts at this moment.
+  else if ((await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
   return null
+}
+
+/**
+ * Another program has the process id by now, and PostgreSQL would refuse to start. The note is not removed: by its other
+ * lines PostgreSQL sees whether children of the killed server still work on the folder, and must not start before they end.
+ */
+async function disown(path: string, note: string): Promise<void> {
+  // By this handle no note that a new server makes in place of the old one can be hit.
+  const file = await open(path, 'r+')
+  try {
+    if ((await file.readFile('utf8')) === note) await file.write(note.replace(/^\d+/, String(NOBODYS_PID)), 0)
+  } finally {
+    await file.close()
+  }
 }
 
 async function ageMs(path: string): Promise<number> {

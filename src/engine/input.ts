@@ -104,7 +104,7 @@ function readValue(
   patch: Patch,
   details: Record<string, Json>,
 ): void {
-  const value = given === undefined || !isTaken(field, rules) ? null : checked(field, given, rules, path)
+  const value = isGiven(field, given, rules) ? checked(field, given, rules, path) : null
   if (field.required && rules.mode !== 'import') {
     const empty = value === null ? rules.mode === 'create' : typeof value === 'string' && value.trim() === ''
     if (empty) throw new StoreFailure('bad-request', `${path} is required and must not be empty`, { field: path })
@@ -114,6 +114,12 @@ function readValue(
   else if (field.access === 'wo') patch.writeOnly[name] = value
   else if (field.column === undefined) details[name] = value
   else patch.columns[field.column] = field.nullable && value === field.default ? null : value
+}
+
+/** What is never given back is read as its default, and clients send back what they read. */
+function isGiven(field: ValueField, given: unknown, rules: InputRules): boolean {
+  if (given === undefined || !isTaken(field, rules)) return false
+  return field.access !== 'wo' || given !== field.default
 }
 
 function checked(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts'
-import type { Db, Transaction } from '../database/client.ts'
+import { type Db, isClient, type Transaction } from '../database/client.ts'
 import type { Resource } from './define.ts'
 import type { FieldSet } from './fields.ts'
 import type { Ledger } from './ledger.ts'
@@ -30,7 +30,7 @@ export async function exportRecords(
 
 /** A caller's own transaction sees what it sees. */
 async function inSnapshot(db: Db | Transaction, read: (db: Transaction) => Promise<void>): Promise<void> {
-  if (!('$transaction' in db)) return read(db)
+  if (!isClient(db)) return read(db)
   await db.$transaction(
     async (tx) => {
       await tx.$executeRawUnsafe('SET TRANSACTION READ ONLY')

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts'
-import { databaseError } from '../database/client.ts'
+import { databaseError, isClient } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
@@ -255,7 +255,7 @@ class ImportRun {
   }
 
   #isInTransaction(): boolean {
-    return !('$transaction' in this.#caller.db)
+    return !isClient(this.#caller.db)
   }
 }
 

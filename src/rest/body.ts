@@ -30,7 +30,8 @@ async function receive(payload: Readable, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {
-    for await (const chunk of payload) {
+    // Ended early, the iterator must leave the connection open for the answer.
+    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       length += chunk.length
       if (length <= bytesMax) chunks.push(chunk)
       else if (length > bytesMax + DISCARDED_BYTES_MAX) break

@@ -7,7 +7,7 @@ const mediaTypes: Readonly<Record<Format, readonly string[]>> = {
 
 /** The format that `Accept` prefers; JSON for a tie, for no preference and where neither is accepted (rest-protocol 2). */
 export function acceptedFormat(accept: string | undefined): Format {
-  if (!accept?.toLowerCase().includes('xml')) return 'json'
+  if (accept === undefined) return 'json'
   const ranges = accept.toLowerCase().split(',').map(readRange)
   return quality(ranges, 'xml') > quality(ranges, 'json') ? 'xml' : 'json'
 }

@@ -35,7 +35,7 @@ export async function startBenchServer(stops: Stops, nodeOptions: readonly strin
 
   const port = await freePort()
   const baseUrl = `http://localhost:${port}`
-  const operatorKey = 'operator key of a bench, 32 letters or more'
+  const operatorKey = 'operator-key-of-a-bench'
   const logFile = join(folder, 'server.log')
   const child = spawn(process.execPath, [...nodeOptions, startFile], {
     env: {

@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
 import { openServer, type TestServer } from '../support/store.ts'
+import { access } from './access.ts'
 import { creating } from './creating.ts'
+import { deleting } from './deleting.ts'
+import { filtering } from './filtering.ts'
 import { services } from './fixtures.ts'
+import { listing } from './listing.ts'
+import { nestedLists } from './nested-lists.ts'
 import { reading } from './reading.ts'
 import { fixtureOf, openStage, type Stage } from './stage.ts'
 
 // What the contract and rest-resources 0 promise of every service alike, asked of each through the front door. A service
 // brings a fixture: how its records are made, and an example for each of its filters.
+import { subResources } from './sub-resources.ts'
 import { updating } from './updating.ts'
+import { validating } from './validating.ts'
 
 let server: TestServer
 
@@ -35,6 +42,13 @@ describe.each(resources)('$service', (resource) => {
   })
 
   reading(resource, stage)
+  listing(resource, stage)
+  filtering(resource, stage)
   if (resource.methods.includes('POST')) creating(resource, stage)
   if (resource.methods.includes('PUT')) updating(resource, stage)
+  if (resource.methods.includes('PUT')) validating(resource, stage)
+  if (resource.methods.includes('PUT')) nestedLists(resource, stage)
+  if (resource.methods.includes('DELETE')) deleting(resource, stage)
+  subResources(resource, stage)
+  access(resource, stage)
 })

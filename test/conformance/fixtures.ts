@@ -19,7 +19,7 @@ export interface Fixture {
   readonly overrides?: (references: References, seed: number) => Overrides
   /** What the platform says of a minimal record, by path; defaults elsewhere. */
   readonly computed: Readonly<Record<string, unknown>>
-  /** By field what else changes with it. */
+  /** By field what else changes with it, in the record or in the item. */
   readonly follows?: Readonly<Record<string, readonly string[]>>
   /** Two records, changed a day apart, that the examples of the filters tell apart. */
   readonly a: Wire
@@ -137,7 +137,7 @@ export const fixtures = {
       ManufacturerID: Manufacturers[seed % 2],
       AllowAccessCustomerGroupID: CustomerGroups[seed % 2],
       'DistributorList.DistributorID': [Distributors[seed % 2], Distributors[2]],
-      'CategoryList.CategoryID': [Category[2], Category[seed % 2]],
+      'CategoryList.CategoryID': [Category[seed % 2], Category[2]],
     }),
     computed: {
       'SKUInfo.Currency': 'USD',
@@ -149,6 +149,7 @@ export const fixtures = {
     },
     follows: {
       ManufacturerID: ['ManufacturerName'],
+      CategoryList: ['CategoryExternalIdsList'],
       AllowAccessCustomerGroupID: ['AllowAccessCustomerGroupName'],
       CustomFileName: ['ProductLink'],
     },
@@ -282,7 +283,14 @@ export const fixtures = {
       'OrderItemList.ItemQuantity': [1.5 + (seed % 2), 2.25],
     }),
     computed: {},
-    follows: {},
+    follows: {
+      OrderDiscountCoupon: ['OrderDiscount'],
+      OrderDiscountPromotion: ['OrderDiscount'],
+      // A line lies in a shipment, and is completed from its product.
+      ShipmentList: ['OrderItemList'],
+      'OrderItemList.CatalogID': ['ItemID', 'ItemDescription', 'ItemWeight', 'ItemUnitCost', 'ItemUnitStock'],
+      'OrderItemList.ItemOptions': ['ItemID', 'ItemDescription', 'ItemWeight', 'ItemUnitCost'],
+    },
     a: { BillingEmail: 'anna@mail.example', InvoiceNumberPrefix: 'AA-', InvoiceNumber: 500, OrderStatusID: 2 },
     b: { BillingEmail: 'bert@mail.example', InvoiceNumberPrefix: 'BB-', InvoiceNumber: 400, OrderStatusID: 3 },
     filters: {

@@ -75,31 +75,37 @@ export function isReference(field: ValueField): boolean {
 }
 
 /** The longest text that a field takes. */
-export function longestText({ schema }: ValueField): number {
-  let taken = 0
-  let refused = 100_000
-  while (refused - taken > 1) {
-    const length = Math.floor((taken + refused) / 2)
-    if (schema.safeParse('x'.repeat(length)).success) taken = length
-    else refused = length
-  }
-  return taken
+export function longestText(field: ValueField): number {
+  return found(longestTexts, field, () => lastTaken(field, 0, 100_000, (length) => 'x'.repeat(length)))
 }
 
 /** The smallest and the largest whole number that a field takes; the default lies between them. */
 export function boundsOf(field: ValueField): { min: number; max: number } {
-  return { min: lastTaken(field, -BEYOND), max: lastTaken(field, BEYOND) }
+  const inside = Number(field.default)
+  const min = found(smallestNumbers, field, () => lastTaken(field, inside, -BEYOND, Number))
+  return { min, max: found(largestNumbers, field, () => lastTaken(field, inside, BEYOND, Number)) }
 }
 
 /** Taken by no field. */
 const BEYOND = 2 ** 40
 
-function lastTaken({ schema, default: inside }: ValueField, beyond: number): number {
-  let taken = Number(inside)
+const longestTexts = new Map<ValueField, number>()
+const smallestNumbers = new Map<ValueField, number>()
+const largestNumbers = new Map<ValueField, number>()
+
+function found(known: Map<ValueField, number>, field: ValueField, find: () => number): number {
+  const bound = known.get(field) ?? find()
+  known.set(field, bound)
+  return bound
+}
+
+/** By halving: fields do not tell their bounds. */
+function lastTaken({ schema }: ValueField, inside: number, beyond: number, value: (size: number) => unknown): number {
+  let taken = inside
   let refused = beyond
   while (Math.abs(refused - taken) > 1) {
     const middle = Math.trunc((taken + refused) / 2)
-    if (schema.safeParse(middle).success) taken = middle
+    if (schema.safeParse(value(middle)).success) taken = middle
     else refused = middle
   }
   return taken

@@ -4,7 +4,7 @@ import { registerApplication } from '../../src/access/applications.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
 import type { Resource } from '../../src/engine/define.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../support/store.ts'
-import { type Fixture, fixtures, type References, type Service } from './fixtures.ts'
+import { type FilterExample, type Fixture, fixtures, type References, type Service } from './fixtures.ts'
 import { at } from './paths.ts'
 import { type Overrides, sample, type Wire } from './samples.ts'
 
@@ -29,11 +29,14 @@ export interface Stage {
   readonly fullIds: readonly number[]
 }
 
+/** Noon in New York, where the stores are: `a` is made then, `b` a day later. */
+const START_MS = Date.parse('2026-03-10T16:00:00Z')
 const DAY_MS = 86_400_000
 const FIRST_FOREIGN_ID = 500_000
 
 export async function openStage(server: TestServer, resource: Resource): Promise<Stage> {
   const fixture = fixtureOf(resource)
+  server.clock.ms = START_MS
   const [home, shelf] = [await openShop(server, fixture), await openShop(server, fixture)]
   const a = await newRecord({ server, resource, fixture }, shelf, fixture.a)
   server.clock.ms += DAY_MS
@@ -80,6 +83,14 @@ export async function newRecord(ground: Ground, shop: Shop, body: Wire, butNot =
     expect(answer.statusCode, answer.body).toBe(200)
   }
   return id
+}
+
+/** A record of `home` with every field set, each to another value than `fullBody` gives for an even seed. */
+export async function newWholeRecord(stage: Stage): Promise<{ id: number; record: Wire }> {
+  const { home, fixture } = stage
+  const id = await newRecord(stage, home, fixture.minimal(nextSeed('odd')))
+  await change(stage, home, id, fullBody(stage, home, nextSeed('odd')))
+  return { id, record: await readRecord(stage, home, id) }
 }
 
 /** Copies of one record, by SQL: to make hundreds one by one would take the suite's time. */
@@ -153,6 +164,11 @@ export async function change(
 ): Promise<void> {
   const answer = await shop.call('PUT', `/${resource.service}/${id}`, { body, ...options })
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
+}
+
+/** The value that an example gives to its filter. */
+export function givenBy(example: FilterExample): string {
+  return 'a' in example ? example.a : example.b
 }
 
 /** The id in the one result item of an answer that created something. */

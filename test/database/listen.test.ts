@@ -43,8 +43,10 @@ test('a connection that was lost is made again, and both are told', async () => 
 })
 
 test('a database that cannot be reached is tried until it can', async () => {
+  const { pathname } = new URL(database.url)
+  const outside = await openClient(Object.assign(new URL(database.url), { pathname: '/postgres' }).href)
   const allowConnections = (allowed: boolean) =>
-    client.query(`ALTER DATABASE "${new URL(database.url).pathname.slice(1)}" ALLOW_CONNECTIONS ${allowed}`)
+    outside.query(`ALTER DATABASE "${pathname.slice(1)}" ALLOW_CONNECTIONS ${allowed}`)
   await allowConnections(false)
   try {
     await client.query(`SELECT pg_terminate_backend(pid) ${listeners}`)
@@ -52,6 +54,7 @@ test('a database that cannot be reached is tried until it can', async () => {
     await vi.waitFor(() => expect(onLost.mock.calls.length).toBeGreaterThan(2), { timeout: 10_000 })
   } finally {
     await allowConnections(true)
+    await outside.end()
   }
 
   await vi.waitFor(() => expect(onConnect).toHaveBeenCalledTimes(2), { timeout: 10_000 })

@@ -54,6 +54,17 @@ test('a migration that fails leaves nothing of itself, and can be applied later'
   expect(await migrate(database.url)).toHaveLength(1)
 })
 
+test('a migration whose entry cannot be written leaves nothing of itself either', async () => {
+  await client.query(
+    'CREATE TABLE "_prisma_migrations" ("migration_name" text, "finished_at" date, "rolled_back_at" date)',
+  )
+
+  await expect(migrate(database.url)).rejects.toThrow('could not be applied')
+
+  const { rows } = await client.query(`SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'`)
+  expect(rows).toEqual([{ tablename: '_prisma_migrations' }])
+})
+
 test('a database of a newer version is refused', async () => {
   await migrate(database.url)
   await client.query(

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
@@ -141,13 +144,23 @@ describe('413', () => {
   })
 
   test('reaches a client that sends all before it reads', async () => {
-    const address = await server.app.listen({ host: '127.0.0.1', port: 0 })
-    const answer = await fetch(`${address}/StoreWebAPI/v1/Products`, {
-      method: 'POST',
-      headers: { ...shop.credentials, 'content-type': 'application/json' },
-      body: Buffer.alloc(11 * 1024 * 1024, ' '),
-    })
-    expect(answer.status).toBe(413)
-    expect(await answer.json()).toHaveLength(1)
+    const megabytes = 11
+    await server.app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect((server.app.server.address() as AddressInfo).port, '127.0.0.1')
+    const { secureurl, privatekey, token } = shop.credentials
+    const head = [
+      'POST /StoreWebAPI/v1/Products HTTP/1.1',
+      'Host: localhost',
+      `SecureURL: ${secureurl}`,
+      `PrivateKey: ${privatekey}`,
+      `Token: ${token}`,
+      `Content-Length: ${megabytes * 1024 * 1024}`,
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    const chunk = Buffer.alloc(1024 * 1024, ' ')
+    for (let sent = 0; sent < megabytes; sent++) {
+      if (!socket.write(chunk)) await once(socket, 'drain')
+    }
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 413 /)
   })
 })

@@ -10,7 +10,8 @@ export async function importOrders(caller: Caller, rows: readonly Row[]): Promis
   )
   const highest = Math.max(...rows.map(({ invoiceNumber }) => Number(invoiceNumber)))
   await caller.db.$executeRawUnsafe(
-    `UPDATE "Store" SET "nextInvoiceNumber" = $2::int + 1 WHERE "id" = $1::int AND "nextInvoiceNumber" <= $2::int`,
+    `UPDATE "Store" SET "nextInvoiceNumber" = least($2::bigint + 1, 2147483647)
+     WHERE "id" = $1::int AND "nextInvoiceNumber" <= $2::int`,
     caller.store.id,
     highest,
   )

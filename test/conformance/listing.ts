@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import type { Resource } from '../../src/engine/define.ts'
+import { countOf, expectNothing, expectRefusal, idsIn, type Stage } from './stage.ts'
+
+/** The text that clients compare to end their paging (rest-protocol 5.1). */
+const PAST_THE_END = 'Offset amount exceeds the total number of records'
+
+/** GET on the collection: paging and counting (contract §8, rest-resources 0.5). */
+export function listing(resource: Resource, stage: () => Stage): void {
+  const { service, maxRecords, idParam } = resource
+
+  async function page(query: string): Promise<number[]> {
+    return idsIn({ resource }, await stage().full.call('GET', `/${service}${query}`))
+  }
+
+  describe('GET list', () => {
+    test('gives 10 records by default, in the order of their ids', async () => {
+      expect(await page('')).toEqual(stage().fullIds.slice(0, 10))
+    })
+
+    test.each(['0', '-1', ''])('limit=%s is the default', async (limit) => {
+      expect(await page(`?limit=${limit}`)).toEqual(stage().fullIds.slice(0, 10))
+    })
+
+    test('limit says how many, offset counts from 1, and 0 equals 1', async () => {
+      const { fullIds } = stage()
+
+      expect(await page('?limit=3')).toEqual(fullIds.slice(0, 3))
+      expect(await page('?limit=3&offset=1')).toEqual(fullIds.slice(0, 3))
+      expect(await page('?limit=3&offset=0')).toEqual(fullIds.slice(0, 3))
+      expect(await page('?limit=3&offset=4')).toEqual(fullIds.slice(3, 6))
+      expect(await page('?LIMIT=2&Offset=2')).toEqual(fullIds.slice(1, 3))
+    })
+
+    test(`a limit above ${maxRecords} is cut to it`, async () => {
+      const { fullIds } = stage()
+
+      for (const limit of [maxRecords + 1, 1_000_000, 2_147_483_647]) {
+        expect(await page(`?limit=${limit}`)).toEqual(fullIds.slice(0, maxRecords))
+      }
+    })
+
+    test('paging reads every record once', async () => {
+      const { fullIds } = stage()
+      const read: number[] = []
+
+      while (read.length < fullIds.length) read.push(...(await page(`?limit=${maxRecords}&offset=${read.length + 1}`)))
+
+      expect(read).toEqual(fullIds)
+    })
+
+    test('the last record can be read; past it is 400 with the text that clients know', async () => {
+      const { full, fullIds } = stage()
+      const total = fullIds.length
+
+      expect(await page(`?offset=${total}`)).toEqual(fullIds.slice(-1))
+      for (const offset of [total + 1, 2_147_483_647]) {
+        const answer = await full.call('GET', `/${service}?offset=${offset}`)
+        expect(answer.statusCode).toBe(400)
+        expect(answer.json()).toEqual([{ Key: 'Error', Value: 'offset', Status: '400', Message: PAST_THE_END }])
+      }
+    })
+
+    test.each(['limit', 'offset', 'countonly'])('%s that is no number is 400 and named', async (name) => {
+      for (const wrong of ['abc', '1.5', '1e2', '99999999999999999999', "1' OR 1=1", '%00']) {
+        expectRefusal(await stage().full.call('GET', `/${service}?${name}=${wrong}`), 400, name)
+      }
+    })
+
+    test('where nothing matches is 404 without a body, whatever the offset', async () => {
+      const { full } = stage()
+
+      expectNothing(await full.call('GET', `/${service}?${idParam}=400000`))
+      expectNothing(await full.call('GET', `/${service}?${idParam}=400000&offset=5&limit=3`))
+    })
+
+    test('ignores parameters that it does not know, and those without a value', async () => {
+      const { fullIds } = stage()
+      const empty = Object.keys(resource.filters).map((name) => `${name}=&`)
+
+      expect(await page('?nonsense=5&bypass&=1&%24top=1')).toEqual(fullIds.slice(0, 10))
+      expect(await page(`?${empty.join('')}limit=&offset=&${idParam}=&countonly=`)).toEqual(fullIds.slice(0, 10))
+    })
+  })
+
+  describe('countonly', () => {
+    test.each(['1', 'true', 'TRUE'])('=%s answers the number of records as an object', async (given) => {
+      const { full, fullIds } = stage()
+
+      const answer = await full.call('GET', `/${service}?countonly=${given}`)
+
+      expect(answer.statusCode).toBe(200)
+      expect(answer.body).toBe(`{"TotalCount":${fullIds.length}}`)
+    })
+
+    test('counts all that match, whatever limit and offset say', async () => {
+      const { full, fullIds } = stage()
+
+      for (const query of ['&limit=1', '&offset=0', '&limit=5&offset=3', `&offset=${fullIds.length + 1}`]) {
+        expect(await countOf({ resource }, full, query)).toBe(fullIds.length)
+      }
+      expect(await countOf({ resource }, full, `&${idParam}=${fullIds[0]}`)).toBe(1)
+    })
+
+    test('0 is an answer', async () => {
+      const { full } = stage()
+
+      const answer = await full.call('GET', `/${service}?countonly=1&${idParam}=400000&limit=1&offset=0`)
+
+      expect({ status: answer.statusCode, body: answer.body }).toEqual({ status: 200, body: '{"TotalCount":0}' })
+    })
+
+    test.each(['0', 'false', ''])('=%s is a list', async (given) => {
+      expect(await page(`?countonly=${given}`)).toEqual(stage().fullIds.slice(0, 10))
+    })
+  })
+}

@@ -1,0 +1,308 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startEmbedded } from '../../src/database/embedded.ts'
+import { openClient } from './client.ts'
+
+const holdFile = fileURLToPath(new URL('./hold.ts', import.meta.url))
+/** The user whom many systems have, and who owns nothing. */
+const nobody = { uid: 65_534, gid: 65_534 }
+
+let dataDir: string
+let holders: ChildProcess[]
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'embedded-'))
+  holders = []
+})
+afterEach(async () => {
+  for (const holder of holders) await ended(holder)
+  if (existsSync(pidFile())) await (await startEmbedded({ dataDir })).stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+describe('a folder', () => {
+  test('has at the next start what was written before, and is kept durably', async () => {
+    const first = await startEmbedded({ dataDir })
+    await remember(first.url, 'kept')
+    expect(await settings(first.url)).toEqual({ fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' })
+    await first.stop()
+    expect(existsSync(pidFile())).toBe(false)
+
+    const second = await startEmbedded({ dataDir })
+
+    expect(await remembered(second.url)).toEqual(['kept'])
+    await second.stop()
+  })
+
+  test('is reached from this machine alone, with a password that its owner alone can read', async () => {
+    const { url, stop } = await startEmbedded({ dataDir })
+
+    expect(await valuesOf(url, `SHOW listen_addresses`)).toEqual(['127.0.0.1'])
+    expect(await valuesOf(url, `SHOW unix_socket_directories`)).toEqual([''])
+    const rules = `SELECT DISTINCT auth_method FROM pg_hba_file_rules`
+    expect(await valuesOf(url, rules)).toEqual(['scram-sha-256'])
+    const wrong = Object.assign(new URL(url), { password: 'wrong' }).href
+    await expect(openClient(wrong)).rejects.toMatchObject({ code: '28P01' })
+    expect(await modeOf('password')).toBe('600')
+    expect(await modeOf('.')).toBe('700')
+    await stop()
+  })
+
+  test('that an interrupted start left half-made is not taken for a database, and goes', async () => {
+    await mkdir(join(dataDir, 'postgres.new-abcdef', 'data', 'base'), { recursive: true })
+
+    const { url, stop } = await startEmbedded({ dataDir })
+
+    expect(await valuesOf(url, 'SELECT 1')).toEqual([1])
+    expect(await readdir(dataDir)).toEqual(['postgres'])
+    await stop()
+  })
+
+  test('whose name has spaces and quotes is a folder like any other', async () => {
+    const { url, stop } = await startEmbedded({ dataDir: join(dataDir, "the shop's data") })
+
+    expect(await valuesOf(url, 'SELECT 1')).toEqual([1])
+    await stop()
+  })
+
+  test('in use is refused to another process, which does no harm to the first', async () => {
+    const { url, stop } = await startEmbedded({ dataDir })
+
+    await expect(startEmbedded({ dataDir })).rejects.toThrow(/is in use by another process.*DATA_DIR/)
+
+    expect(await valuesOf(url, 'SELECT 1')).toEqual([1])
+    await stop()
+  })
+
+  test('that several processes start on at once is made once and held by one', async () => {
+    const answers = await Promise.all([hold(), hold(), hold()])
+
+    expect(answers.filter(({ url }) => url)).toHaveLength(1)
+    const refused = answers.filter(({ url }) => !url).map(({ line }) => line)
+    expect(refused).toEqual([expect.stringMatching('in use'), expect.stringMatching('in use')])
+    expect(await readdir(dataDir)).toEqual(['postgres'])
+  })
+})
+
+describe('after kill -9', () => {
+  test('of the process, the next start uses the server that lives on, with every committed record', async () => {
+    const { url, process: holder } = await hold()
+    await remember(url, 'committed')
+    await killed(holder)
+    const pid = await postmasterPid()
+
+    const next = await startEmbedded({ dataDir })
+
+    expect(await remembered(next.url)).toEqual(['committed'])
+    expect(await postmasterPid()).toBe(pid)
+    await next.stop()
+  })
+
+  test('of process and server, the next start recovers every committed record', async () => {
+    const { url, process: holder } = await hold()
+    await remember(url, 'committed')
+    await killed(holder)
+    process.kill(await postmasterPid(), 'SIGKILL')
+
+    const next = await startEmbedded({ dataDir })
+
+    expect(await remembered(next.url)).toEqual(['committed'])
+    await next.stop()
+  })
+
+  test('of the server, it comes back under the same address, still held by the same process', async () => {
+    const { url, stop } = await startEmbedded({ dataDir })
+    await remember(url, 'committed')
+
+    process.kill(await postmasterPid(), 'SIGKILL')
+
+    await vi.waitFor(async () => expect(await remembered(url)).toEqual(['committed']), { timeout: 20_000 })
+    expect((await hold()).line).toMatch('in use')
+    await stop()
+    expect(existsSync(pidFile())).toBe(false)
+  })
+
+  test.each([
+    // Not this process: PostgreSQL does not mind its own ancestors.
+    { note: "another program's process id", first: () => String(process.ppid) },
+    { note: 'a process id that nobody has', first: () => '4194304' },
+  ])('of both, $note in the note that the server left does not keep it from starting', async ({ first }) => {
+    const { url, process: holder } = await hold()
+    await remember(url, 'committed')
+    await killed(holder)
+    process.kill(await postmasterPid(), 'SIGKILL')
+    await writeFile(pidFile(), (await readFile(pidFile(), 'utf8')).replace(/^\d+/, first()))
+
+    const next = await startEmbedded({ dataDir })
+
+    expect(await remembered(next.url)).toEqual(['committed'])
+    await next.stop()
+  })
+
+  test('of both, a child of the server that still works on the folder is waited for', async () => {
+    const { url, process: holder } = await hold()
+    const child = await openClient(url)
+    const [pid] = (await child.query('SELECT pg_backend_pid() AS "pid"')).rows.map((row) => row.pid)
+    const busy = child.query('SELECT count(*) FROM generate_series(1, 5000000)').catch(() => {})
+    await vi.waitFor(async () =>
+      expect(await valuesOf(url, `SELECT state FROM pg_stat_activity WHERE pid = ${pid}`)).toEqual(['active']),
+    )
+    await killed(holder)
+    process.kill(await postmasterPid(), 'SIGKILL')
+    await writeFile(pidFile(), (await readFile(pidFile(), 'utf8')).replace(/^\d+/, String(process.ppid)))
+
+    const next = await startEmbedded({ dataDir })
+
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    await busy
+    await next.stop()
+  })
+})
+
+describe('one clear line says what to do', () => {
+  test('when the data folder cannot be made', async () => {
+    await writeFile(join(dataDir, 'file'), '')
+
+    await refused(startEmbedded({ dataDir: join(dataDir, 'file', 'data') }), /cannot be written.*DATA_DIR/)
+  })
+
+  test('when something else lies where the database should', async () => {
+    await mkdir(join(dataDir, 'postgres'))
+
+    await refused(startEmbedded({ dataDir }), /is not a database folder that this server made.*DATA_DIR/)
+  })
+
+  test('when PostgreSQL does not start, with its reason', async () => {
+    await (await startEmbedded({ dataDir })).stop()
+    await writeFile(join(dataDir, 'postgres', 'data', 'PG_VERSION'), '9\n')
+
+    await refused(startEmbedded({ dataDir }), /initialized by PostgreSQL version 9.*DATABASE_URL/)
+  })
+
+  test("when PostgreSQL's programs for this machine are not there", async () => {
+    const arch = Object.getOwnPropertyDescriptor(process, 'arch') as PropertyDescriptor
+    Object.defineProperty(process, 'arch', { ...arch, value: 'riscv64' })
+    try {
+      await refused(startEmbedded({ dataDir }), /-riscv64 .*not installed.*npm ci.*DATABASE_URL/)
+    } finally {
+      Object.defineProperty(process, 'arch', arch)
+    }
+  })
+})
+
+describe('users', () => {
+  test('an ordinary user starts it below a folder that nobody else may enter', async ({ skip }) => {
+    skip(process.getuid?.() !== 0, 'this run is an ordinary user, as all other tests show')
+    skip(!canRun(nobody), 'the user nobody cannot reach this project')
+    await chown(dataDir, nobody.uid, nobody.gid)
+
+    const { url, line } = await hold(nobody)
+
+    expect(line).toMatch('postgresql://')
+    await remember(url, 'kept')
+    await ended(holders.pop() as ChildProcess)
+    expect(await stat(join(dataDir, 'postgres'))).toMatchObject(nobody)
+
+    const asRoot = await startEmbedded({ dataDir })
+
+    expect(await remembered(asRoot.url)).toEqual(['kept'])
+    await asRoot.stop()
+  })
+
+  test('an ordinary user is told of a folder that is not theirs', async ({ skip }) => {
+    skip(process.getuid?.() !== 0, 'only root can make a folder that belongs to another')
+    skip(!canRun(nobody), 'the user nobody cannot reach this project')
+    await mkdir(join(dataDir, 'postgres'))
+    await chown(dataDir, nobody.uid, nobody.gid)
+
+    const { line } = await hold(nobody)
+
+    expect(line).toMatch(/belongs to another user.*DATA_DIR/)
+  })
+})
+
+interface Held {
+  readonly process: ChildProcess
+  readonly line: string
+  /** Empty when it was refused. */
+  readonly url: string
+}
+
+/** Another process on the same folder. */
+async function hold(user: Partial<typeof nobody> = {}): Promise<Held> {
+  const child = spawn(process.execPath, [holdFile, dataDir], { stdio: ['pipe', 'pipe', 'inherit'], ...user })
+  holders.push(child)
+  const [line = ''] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { process: child, line, url: line.startsWith('postgresql:') ? line : '' }
+}
+
+function canRun(user: typeof nobody): boolean {
+  return spawnSync(process.execPath, ['--check', holdFile], { ...user, cwd: '/' }).status === 0
+}
+
+async function ended(holder: ChildProcess): Promise<void> {
+  if (holder.exitCode !== null || holder.signalCode !== null) return
+  holder.stdin?.end()
+  await once(holder, 'exit')
+}
+
+async function killed(holder: ChildProcess): Promise<void> {
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+}
+
+function pidFile(): string {
+  return join(dataDir, 'postgres', 'data', 'postmaster.pid')
+}
+
+async function postmasterPid(): Promise<number> {
+  const pid = Number.parseInt(await readFile(pidFile(), 'utf8'), 10)
+  if (!(pid > 1)) throw new Error('No server runs')
+  return pid
+}
+
+async function modeOf(name: string): Promise<string> {
+  const { mode } = await stat(join(dataDir, 'postgres', name))
+  return (mode & 0o777).toString(8)
+}
+
+async function refused(starting: Promise<unknown>, message: RegExp): Promise<void> {
+  const error = await starting.then(
+    () => expect.unreachable(),
+    (reason: Error) => reason,
+  )
+  expect(error).toMatchObject({ name: 'StartupError', message: expect.stringMatching(message) })
+  expect(error.message).not.toContain('\n')
+}
+
+async function remember(url: string, text: string): Promise<void> {
+  await valuesOf(url, 'CREATE TABLE "memory" ("text" text)')
+  await valuesOf(url, `INSERT INTO "memory" VALUES ('${text}')`)
+}
+
+function remembered(url: string): Promise<unknown[]> {
+  return valuesOf(url, 'SELECT "text" FROM "memory"')
+}
+
+async function settings(url: string): Promise<object> {
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit']
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, (await valuesOf(url, `SHOW ${name}`))[0]])),
+  )
+}
+
+/** The first column. */
+async function valuesOf(url: string, sql: string): Promise<unknown[]> {
+  const client = await openClient(url)
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.map(([value]) => value)
+  } finally {
+    await client.end()
+  }
+}
