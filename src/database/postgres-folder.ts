@@ -47,12 +47,7 @@ async function makeFolder(runner: Runner, folder: string, durable: boolean): Pro
     await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600, flush: durable })
     await runner.own(temporary)
     await runner.own(passwordFile)
-    await runner.run('initdb', [
-      ...['-D', join(temporary, 'data'), '-U', USER, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8'],
-      // Letters fold as Unicode says, whatever locales the machine has.
-      ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
-      ...(durable ? [] : ['--no-sync']),
-    ])
+    await initialise(runner, join(temporary, 'data'), passwordFile, durable)
     if (durable) await syncFolder(temporary)
     await rename(temporary, folder)
     if (durable) await syncFolder(dirname(folder))
@@ -63,6 +58,25 @@ async function makeFolder(runner: Runner, folder: string, durable: boolean): Pro
     throw new StartupError(
       `PostgreSQL cannot make its data folder ${folder}: ${outputOf(error)}. Mend that, or set DATABASE_URL to a server of your own`,
     )
+  }
+}
+
+/** By these, the first that the machine has, trigram indexes know which characters are letters; C knows those of ASCII alone. */
+const characterTypes = ['C.UTF-8', 'en_US.UTF-8', 'C']
+
+async function initialise(runner: Runner, data: string, passwordFile: string, durable: boolean): Promise<void> {
+  for (const characterType of characterTypes) {
+    try {
+      return await runner.run('initdb', [
+        ...['-D', data, '-U', USER, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8'],
+        // Letters fold as Unicode says, whatever locales the machine has.
+        ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
+        `--lc-ctype=${characterType}`,
+        ...(durable ? [] : ['--no-sync']),
+      ])
+    } catch (error) {
+      if (characterType === 'C' || !/invalid locale name/.test(outputOf(error))) throw error
+    }
   }
 }
 

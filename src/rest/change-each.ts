@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { outageOf } from '../database/outage.ts'
 import type { Scalar } from '../engine/fields.ts'
 import { StoreFailure } from '../failure.ts'
 import { type ResultItem, resultItem } from '../result-item.ts'
@@ -29,12 +30,13 @@ export function updated(key: string, id: Scalar): ResultItem {
 }
 
 function failed(error: unknown, log: FastifyBaseLogger): ResultItem {
-  if (!(error instanceof StoreFailure)) {
+  const failure = error instanceof StoreFailure ? error : outageOf(error)
+  if (failure === null) {
     log.error({ err: error }, 'a record of the request failed')
     return defect
   }
-  if (error.logDetail) log.info({ detail: error.logDetail }, error.message)
-  return resultItem('Error', error.field, error.status, error.message)
+  if (failure.logDetail) log.info({ detail: failure.logDetail }, failure.message)
+  return resultItem('Error', failure.field, failure.status, failure.message)
 }
 
 /** What a caller learns of a defect. */

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../failure.ts'
 import { resultItem } from '../result-item.ts'
 import { type Answer, sendAnswer } from './answer.ts'
@@ -31,6 +32,6 @@ function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
       field: 'Content-Type',
     })
   }
-  if (statusCode < 400 || statusCode >= 500) return null
+  if (statusCode < 400 || statusCode >= 500) return outageOf(error)
   return new StoreFailure('bad-request', 'Bad request', { logDetail: code })
 }

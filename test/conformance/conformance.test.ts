@@ -6,6 +6,7 @@ import { creating } from './creating.ts'
 import { deleting } from './deleting.ts'
 import { filtering } from './filtering.ts'
 import { services } from './fixtures.ts'
+import { inXml } from './in-xml.ts'
 import { listing } from './listing.ts'
 import { nestedLists } from './nested-lists.ts'
 import { reading } from './reading.ts'
@@ -51,4 +52,5 @@ describe.each(resources)('$service', (resource) => {
   if (resource.methods.includes('DELETE')) deleting(resource, stage)
   subResources(resource, stage)
   access(resource, stage)
+  inXml(resource, stage)
 })

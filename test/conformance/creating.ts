@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import { defaultsOf, differences, isWire, namesIn, namesOf, shownOf } from './differences.ts'
-import { withValue } from './paths.ts'
+import { defaultsOf, differences, namesIn, namesOf, shownOf } from './differences.ts'
+import { merged, withValue } from './paths.ts'
 import type { Wire } from './samples.ts'
 import { ignoredBy, ignoredId, tolerated } from './spellings.ts'
 import {
@@ -172,13 +172,4 @@ function minimalRecord({ resource, fixture }: Stage, body: Wire, id: number): Wi
     (record, [path, value]) => withValue(record, path, value),
     merged(defaultsOf(resource.fields), shownOf(resource.fields, body)),
   )
-}
-
-/** The second record over the first, objects member by member. */
-function merged(first: Wire, second: Wire): Wire {
-  const members = Object.entries(second).map(([name, value]) => {
-    const before = first[name]
-    return [name, isWire(before) && isWire(value) ? merged(before, value) : value]
-  })
-  return { ...first, ...Object.fromEntries(members) }
 }

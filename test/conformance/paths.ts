@@ -1,4 +1,5 @@
 import type { Field, FieldSet, ListField, ValueField } from '../../src/engine/fields.ts'
+import { isWire } from './differences.ts'
 import type { Wire } from './samples.ts'
 
 /** A member of a record, or of an item of one of its lists, that a caller may send. */
@@ -62,4 +63,14 @@ export function withValue(record: Wire, path: string, value: unknown): Wire {
   const [name = '', ...rest] = path.split('.')
   if (rest.length === 0) return { ...record, [name]: value }
   return { ...record, [name]: withValue((record[name] ?? {}) as Wire, rest.join('.'), value) }
+}
+
+/** All records in one, later members over earlier ones, objects member by member. */
+export function merged(...records: readonly Wire[]): Wire {
+  const whole: Wire = {}
+  for (const [name, value] of records.flatMap((record) => Object.entries(record))) {
+    const before = whole[name]
+    whole[name] = isWire(before) && isWire(value) ? merged(before, value) : value
+  }
+  return whole
 }

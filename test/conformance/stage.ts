@@ -87,9 +87,8 @@ export async function newRecord(ground: Ground, shop: Shop, body: Wire, butNot =
 
 /** A record of `home` with every field set, each to another value than `fullBody` gives for an even seed. */
 export async function newWholeRecord(stage: Stage): Promise<{ id: number; record: Wire }> {
-  const { home, fixture } = stage
-  const id = await newRecord(stage, home, fixture.minimal(nextSeed('odd')))
-  await change(stage, home, id, fullBody(stage, home, nextSeed('odd')))
+  const { home } = stage
+  const id = await newRecord(stage, home, fullBody(stage, home, nextSeed('odd')))
   return { id, record: await readRecord(stage, home, id) }
 }
 

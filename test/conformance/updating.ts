@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import { differences, shownOf } from './differences.ts'
-import { at, plainValuesOf, withValue } from './paths.ts'
+import { at, merged, plainValuesOf, withValue } from './paths.ts'
 import type { Wire } from './samples.ts'
 import { ignoredBy, tolerated } from './spellings.ts'
 import {
@@ -79,7 +79,7 @@ export function updating(resource: Resource, stage: () => Stage): void {
       const { id, record } = await wholeRecord()
 
       await change(stage(), home, id, Object.fromEntries(fields.entries.map(([name]) => [name, null])))
-      for (const { body } of plainValuesOf(fields)) await change(stage(), home, id, body(null))
+      await change(stage(), home, id, merged(...plainValuesOf(fields).map(({ body }) => body(null))))
 
       expect(differences(await readRecord(stage(), home, id), record)).toEqual([])
     })
@@ -119,7 +119,7 @@ export function updating(resource: Resource, stage: () => Stage): void {
       const { id, record } = await wholeRecord()
       const optional = plainValuesOf(fields).filter(({ path }) => !required.includes(path))
 
-      for (const { body } of optional) await change(stage(), home, id, body(''))
+      await change(stage(), home, id, merged(...optional.map(({ body }) => body(''))))
 
       const changed = await readRecord(stage(), home, id)
       for (const { path, field } of optional) {
@@ -152,6 +152,25 @@ export function updating(resource: Resource, stage: () => Stage): void {
 
       expect(differences(await readRecord(stage(), home, id), shownOf(fields, body))).toEqual([])
     })
+
+    for (const path of writeOnly) {
+      test(`${path} is not stored as it was sent`, async () => {
+        const { server, home } = stage()
+        const { id } = await wholeRecord()
+        const secret = '4111 1111 open sesame'
+
+        await change(stage(), home, id, { [path]: secret })
+
+        const [row] = await server.database.db.$queryRawUnsafe<{ text: string }[]>(
+          `SELECT to_json(t)::text AS "text" FROM "${resource.table}" t WHERE t."storeId" = $1::int AND t."id" = $2::int`,
+          home.store.id,
+          id,
+        )
+        expect(row?.text).toContain(`"id":${id}`)
+        expect(row?.text).not.toContain(secret)
+        expect(server.log.join('')).not.toContain(secret)
+      })
+    }
 
     test('an unknown id is 404 without a body', async () => {
       const { home } = stage()

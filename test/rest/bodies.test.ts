@@ -144,7 +144,7 @@ describe('413', () => {
   })
 
   test('reaches a client that sends all before it reads', async () => {
-    const megabytes = 11
+    const megabytes = 40
     await server.app.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect((server.app.server.address() as AddressInfo).port, '127.0.0.1')
     const { secureurl, privatekey, token } = shop.credentials

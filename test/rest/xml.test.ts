@@ -1,7 +1,11 @@
+import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { FieldSet } from '../../src/engine/fields.ts'
+import { type FieldSet, fieldSet, text } from '../../src/engine/fields.ts'
 import { products } from '../../src/resources/products/products.ts'
+import { readXml } from '../../src/rest/xml-read.ts'
+import { isXmlCharacter } from '../../src/rest/xml-text.ts'
+import { recordsToXml } from '../../src/rest/xml-write.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
@@ -81,6 +85,17 @@ test('a page of 200 products is well-formed, and holds the same values as in JSO
   const records = parser.parse(xml.body).ArrayOfProduct.Product as unknown[]
   expect(records).toHaveLength(200)
   expect(records.map((record) => recordIn(record, products.fields))).toEqual(json.json())
+})
+
+test('any text is read from XML as it was written, without the characters that XML does not know', () => {
+  const type = { typeName: 'Thing', fields: fieldSet({ Text: text() }) }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (written) => {
+      const [read] = readXml(recordsToXml([JSON.stringify({ Text: written })], type), type) as { Text: string }[]
+      const known = [...written].filter((character) => isXmlCharacter(character.codePointAt(0) ?? 0)).join('')
+      expect(read?.Text).toBe(known)
+    }),
+  )
 })
 
 describe('an answer in XML', () => {

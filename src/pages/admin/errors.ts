@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { outageOf } from '../../database/outage.ts'
 import { type FailureKind, StoreFailure } from '../../failure.ts'
 import { resultItem } from '../../result-item.ts'
 
@@ -21,6 +22,7 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
     return reply.code(500).send([resultItem('Error', '', 500, 'Internal error')])
   }
   const { kind, field, status, message, logDetail } = failure
+  if (kind === 'unavailable') reply.header('retry-after', '1')
   request.log.info({ kind, field, detail: logDetail ?? message }, 'request refused')
   return reply.code(status).send([resultItem('Error', field, status, message)])
 }
@@ -30,5 +32,5 @@ function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
   const refusal = refusals[error.code]
   if (refusal) return new StoreFailure(refusal.kind, refusal.message, { field: refusal.field })
   const isOfCaller = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
-  return isOfCaller ? new StoreFailure('bad-request', 'Bad request', { logDetail: error.code }) : null
+  return isOfCaller ? new StoreFailure('bad-request', 'Bad request', { logDetail: error.code }) : outageOf(error)
 }

@@ -11,7 +11,7 @@ import {
   reference,
   text,
 } from '../../engine/fields.ts'
-import { atLeast, atMost, containing, equalTo, exactly, flag, since, until } from '../../engine/filters.ts'
+import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
 import { optionSetList } from '../option-sets.ts'
 import {
   advancedOptionList,
@@ -222,7 +222,7 @@ export const products = defineResource({
     skuinfo: {
       kind: 'projected',
       object: 'SKUInfo',
-      filters: { catalogid: equalTo('id'), sku: exactly('sku'), name: containing('name') },
+      filters: { sku: exactly('sku'), name: containing('name') },
     },
     AdvancedOptions: {
       kind: 'nested',

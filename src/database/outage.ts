@@ -1,0 +1,29 @@
+import { StoreFailure } from '../failure.ts'
+
+/** What the driver says when it has no connection, or lost it. */
+const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
+/** What Prisma says: unreachable, timed out, closed, no connection free in time. */
+const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'])
+/** PostgreSQL's own: connection exceptions, too many connections, stopping, starting. */
+const sqlStates = /^(08\w{3}|53300|57P0[123])$/
+
+/**
+ * The refusal that a failure of the database, not of the request, means: 503, to come back in a moment.
+ * Null for every other error. Whether a change that was under way was made is then not known.
+ */
+export function outageOf(error: unknown): StoreFailure | null {
+  const { code, message, meta } = error as { code?: string; message?: string; meta?: PrismaMeta }
+  const cause = meta?.driverAdapterError?.cause
+  const isOutage =
+    kinds.has(cause?.kind ?? '') ||
+    prismaCodes.has(code ?? '') ||
+    sqlStates.test(cause?.originalCode ?? '') ||
+    /^(Connection terminated|timeout exceeded when trying to connect)/.test(message ?? '')
+  if (!isOutage) return null
+  const logDetail = `${code ?? ''} ${cause?.kind ?? ''} ${cause?.originalCode ?? ''}`.trim() || String(message)
+  return new StoreFailure('unavailable', 'The database does not answer; try again in a moment', { logDetail })
+}
+
+interface PrismaMeta {
+  driverAdapterError?: { cause?: { kind?: string; originalCode?: string } }
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import type { Resource } from '../../src/engine/define.ts'
+import type { TestStore } from '../support/store.ts'
+import { differences, namesIn, shownOf } from './differences.ts'
+import { listsOf, plainValuesOf, withValue } from './paths.ts'
+import type { Wire } from './samples.ts'
+import {
+  change,
+  expectNothing,
+  fullBody,
+  idPath,
+  newRecord,
+  newWholeRecord,
+  nextSeed,
+  readRecord,
+  type Stage,
+} from './stage.ts'
+import { elementsIn, recordsOf, rootOf, toXml } from './xml.ts'
+
+/** The same requests and answers in XML (contract §1, rest-protocol 7). */
+export function inXml(resource: Resource, stage: () => Stage): void {
+  const { service, resultKey, fields, methods } = resource
+  const accept = 'application/xml'
+  const contentType = 'application/xml'
+
+  async function sendXml(shop: TestStore, method: 'POST' | 'PUT', path: string, body: Wire | Wire[] | string) {
+    const text = typeof body === 'string' ? body : toXml(body, resource)
+    return shop.call(method, path, { body: text, contentType })
+  }
+
+  describe('in XML', () => {
+    test('GET answers the same records as in JSON, under ArrayOf and the type’s name', async () => {
+      const { shelf, a } = stage()
+      const inJson = await shelf.call('GET', `/${service}?limit=500`)
+
+      const answer = await shelf.call('GET', `/${service}?limit=500`, { accept })
+
+      expect(answer.statusCode).toBe(200)
+      expect(answer.headers['content-type']).toBe('application/xml; charset=utf-8')
+      expect(recordsOf(answer.body, resource)).toEqual(inJson.json())
+      const one = await shelf.call('GET', `/${service}/${a}`, { accept: 'text/xml' })
+      expect(recordsOf(one.body, resource)).toEqual([await readRecord(stage(), shelf, a)])
+    })
+
+    test('counts, 404 and refusals have their XML forms', async () => {
+      const { shelf, full, fullIds } = stage()
+
+      const count = await full.call('GET', `/${service}?countonly=1`, { accept })
+      expect(elementsIn(rootOf(count.body, 'CountOnly'))).toEqual([
+        { name: 'TotalCount', inner: String(fullIds.length) },
+      ])
+      expectNothing(await shelf.call('GET', `/${service}/400000`, { accept }))
+      const refusal = await shelf.call('GET', `/${service}?limit=abc`, { accept })
+      expect(refusal.statusCode).toBe(400)
+      expect(resultOf(refusal.body)).toMatchObject({ Key: 'Error', Value: 'limit', Status: '400' })
+    })
+
+    if (methods.includes('POST')) {
+      test('POST makes the same record as the same body in JSON', async () => {
+        const { home } = stage()
+        const body = fullBody(stage(), home, nextSeed('odd'), Number.POSITIVE_INFINITY)
+
+        const answer = await home.call('POST', `/${service}`, { body: toXml(body, resource), contentType, accept })
+
+        expect(answer.statusCode, answer.body.slice(0, 500)).toBe(201)
+        const { Key, Value, ...result } = resultOf(answer.body)
+        expect({ Key, result }).toEqual({ Key: resultKey, result: { Status: '201', Message: 'Created successfully' } })
+        expect(differences(await readRecord(stage(), home, String(Value)), shownOf(fields, body))).toEqual([])
+      })
+
+      test('POST takes a list of records', async () => {
+        const { home } = stage()
+        const bodies = [nextSeed('odd'), nextSeed('odd')].map((seed) => fullBody(stage(), home, seed))
+
+        const answer = await sendXml(home, 'POST', `/${service}`, bodies)
+
+        expect(answer.statusCode, answer.body).toBe(201)
+        expect(answer.json()).toHaveLength(2)
+        for (const [index, body] of bodies.entries()) {
+          const record = await readRecord(stage(), home, answer.json()[index].Value)
+          expect(differences(record, shownOf(fields, body))).toEqual([])
+        }
+      })
+    }
+
+    if (!methods.includes('PUT')) return
+
+    test('a record of every field is the same as in JSON, in the same order', async () => {
+      const { home } = stage()
+      const { id } = await newWholeRecord(stage())
+      await change(stage(), home, id, fullBody(stage(), home, nextSeed('odd'), Number.POSITIVE_INFINITY))
+      const record = await readRecord(stage(), home, id)
+
+      const { body } = await home.call('GET', `/${service}/${id}`, { accept })
+
+      const [inXml] = recordsOf(body, resource)
+      expect(differences(inXml, record)).toEqual([])
+      expect(namesIn(inXml)).toEqual(namesIn(record))
+    })
+
+    test('PUT changes every field as the same body in JSON does', async () => {
+      const { home } = stage()
+      const { id } = await newWholeRecord(stage())
+      const [body, listed] = [fullBody(stage(), home, nextSeed('even')), fullBody(stage(), home, nextSeed('odd'))]
+
+      expect((await sendXml(home, 'PUT', `/${service}/${id}`, body)).statusCode).toBe(200)
+      expect(differences(await readRecord(stage(), home, id), shownOf(fields, body))).toEqual([])
+
+      const ofMany = await sendXml(home, 'PUT', `/${service}`, [withValue(listed, idPath(resource), id)])
+      expect(ofMany.statusCode, ofMany.body).toBe(200)
+      expect(differences(await readRecord(stage(), home, id), shownOf(fields, listed))).toEqual([])
+    })
+
+    test('PUT changes nothing but what is sent; an element that says xsi:nil is not sent', async () => {
+      const { home } = stage()
+      const { id, record } = await newWholeRecord(stage())
+      const other = fullBody(stage(), home, nextSeed('even'))
+      const name = fields.entries.find(([each, field]) => field.kind === 'text' && other[each] !== undefined)?.[0] ?? ''
+      const nils = fields.entries
+        .filter(([each]) => each !== name)
+        .map(([each]) => `<${each} xsi:nil="true" />`)
+        .join('')
+      const one = toXml({ [name]: other[name] }, resource)
+      const body = one
+        .replace(
+          `<${resource.typeName}>`,
+          `<${resource.typeName} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${nils}`,
+        )
+        .replace(/<\/?\w+/g, (tag) => (tag.endsWith(resource.typeName) ? tag : tag.toUpperCase()))
+
+      const answer = await sendXml(home, 'PUT', `/${service}/${id}`, body)
+
+      expect(answer.statusCode, answer.body).toBe(200)
+      expect(differences(await readRecord(stage(), home, id), { ...record, [name]: other[name] })).toEqual([])
+    })
+
+    test('an empty element empties a text and a list', async () => {
+      const { home, fixture } = stage()
+      const { id } = await newWholeRecord(stage())
+      const texts = plainValuesOf(fields).filter(({ path, field }) => field.kind === 'text' && !path.includes('.'))
+      const emptied = texts.flatMap(({ path, field }) =>
+        fixture.required.includes(path) || field.access === 'wo' ? [] : [path],
+      )
+      const names = [...emptied, ...listsOf(fields).map(({ name }) => name)]
+      const body = `<${resource.typeName}>${names.map((name) => `<${name}/>`).join('')}</${resource.typeName}>`
+
+      const answer = await sendXml(home, 'PUT', `/${service}/${id}`, body)
+
+      expect(answer.statusCode, answer.body).toBe(200)
+      const record = await readRecord(stage(), home, id)
+      for (const name of emptied) expect({ name, value: record[name] }).toEqual({ name, value: '' })
+      for (const { name } of listsOf(fields)) expect({ name, value: record[name] }).toEqual({ name, value: [] })
+    })
+
+    test('texts keep their blanks, tabs and line ends, by XML and by JSON', async () => {
+      const { home, fixture } = stage()
+      const id = await newRecord(stage(), home, fixture.minimal(nextSeed('odd')))
+      const text = '  a\tb\nc  '
+      const [first] = plainValuesOf(fields).filter(({ field, path }) => {
+        return field.kind === 'text' && field.access === 'rw' && !fixture.required.includes(path)
+      })
+      if (first === undefined) throw new Error(`${service} has no optional text`)
+
+      for (const send of [
+        () => change(stage(), home, id, first.body(text)),
+        () => sendXml(home, 'PUT', `/${service}/${id}`, first.body(text)),
+      ]) {
+        await change(stage(), home, id, first.body('x'))
+        await send()
+        expect(differences(await readRecord(stage(), home, id), first.body(text))).toEqual([])
+      }
+      const { body } = await home.call('GET', `/${service}/${id}`, { accept })
+      expect(differences(recordsOf(body, resource)[0], first.body(text))).toEqual([])
+    })
+
+    test('a wrong value is 400 and named by its path', async () => {
+      const { home } = stage()
+      const { id, record } = await newWholeRecord(stage())
+      const number = plainValuesOf(fields).find(({ field }) => field.kind === 'decimal' || field.kind === 'integer')
+      if (number === undefined) throw new Error(`${service} has no number`)
+      const answer = await home.call('PUT', `/${service}/${id}`, {
+        body: toXml(number.body('abc'), resource),
+        contentType,
+        accept,
+      })
+
+      expect(answer.statusCode).toBe(400)
+      expect(resultOf(answer.body)).toMatchObject({ Key: 'Error', Value: number.path, Status: '400' })
+      expect(differences(await readRecord(stage(), home, id), record)).toEqual([])
+    })
+  })
+}
+
+/** The one result item of an answer. */
+function resultOf(text: string): Record<string, string> {
+  const [item, ...others] = elementsIn(rootOf(text, 'ArrayOfResponseInfo'))
+  expect(others).toEqual([])
+  expect(item?.name).toBe('ResponseInfo')
+  return Object.fromEntries(elementsIn(item?.inner ?? '').map(({ name, inner }) => [name, inner]))
+}
