@@ -61,12 +61,7 @@ function compileMembers(
     else stored.push(member)
   })
   defaults += '}'
-  const composeStored = compilePieces(defaults, stored)
-  return (row, details) => {
-    const names = Object.keys(details)
-    if (names.length === 0) return composeStored(row, details)
-    return composePieces(defaults, membersOf(stored, documented, names), row, details)
-  }
+  return (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details)
 }
 
 interface Member {
@@ -76,37 +71,19 @@ interface Member {
   readonly valueText: ValueText
 }
 
-/** Without a document the places where a record may differ are always the same: what stands between them is cut once. */
-function compilePieces(defaults: string, members: readonly Member[]): (row: Row, details: Details) => string {
-  const pieces = members.map(({ start, end, valueText }, index) => ({
-    before: defaults.slice(members[index - 1]?.end ?? 0, start),
-    standing: defaults.slice(start, end),
-    valueText,
-  }))
-  const rest = defaults.slice(members.at(-1)?.end ?? 0)
-  return (row, details) => {
-    let text = ''
-    for (const { before, standing, valueText } of pieces) text += before + (valueText(row, details) ?? standing)
-    return text + rest
-  }
-}
-
-/** The members that may differ from the default in a record whose document has these names, in wire order. */
+/** The members that may differ from the default in this record, in wire order. */
 function membersOf(
   stored: readonly Member[],
   documented: ReadonlyMap<string, Member>,
-  names: readonly string[],
+  details: Details,
 ): readonly Member[] {
-  const members: Member[] = []
-  let next = 0
+  const names = Object.keys(details)
+  if (names.length === 0) return stored
+  const members = stored.slice()
   for (const name of names) {
     const member = documented.get(name)
-    if (member === undefined) continue
-    for (let other = stored[next]; other && other.start < member.start; other = stored[++next]) members.push(other)
-    members.push(member)
+    if (member !== undefined) members.push(member)
   }
-  for (const other of stored.slice(next)) members.push(other)
-  // A document has the wire's order, unless it was written when the definition had another one.
   return members.sort((a, b) => a.start - b.start)
 }
 

@@ -10,11 +10,13 @@ import { inXml } from './in-xml.ts'
 import { listing } from './listing.ts'
 import { nestedLists } from './nested-lists.ts'
 import { reading } from './reading.ts'
+import { references } from './references.ts'
 import { fixtureOf, openStage, type Stage } from './stage.ts'
 
 // What the contract and rest-resources 0 promise of every service alike, asked of each through the front door. A service
 // brings a fixture: how its records are made, and an example for each of its filters.
 import { subResources } from './sub-resources.ts'
+import { timeZone } from './time-zone.ts'
 import { updating } from './updating.ts'
 import { validating } from './validating.ts'
 
@@ -49,6 +51,8 @@ describe.each(resources)('$service', (resource) => {
   if (resource.methods.includes('PUT')) updating(resource, stage)
   if (resource.methods.includes('PUT')) validating(resource, stage)
   if (resource.methods.includes('PUT')) nestedLists(resource, stage)
+  if (resource.methods.includes('PUT')) references(resource, stage)
+  if (resource.methods.includes('PUT')) timeZone(resource, stage)
   if (resource.methods.includes('DELETE')) deleting(resource, stage)
   subResources(resource, stage)
   access(resource, stage)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import { defaultsOf, differences, namesIn, namesOf, shownOf } from './differences.ts'
-import { merged, withValue } from './paths.ts'
+import { at, merged, withValue } from './paths.ts'
 import type { Wire } from './samples.ts'
 import { ignoredBy, ignoredId, tolerated } from './spellings.ts'
 import {
@@ -19,7 +19,7 @@ import {
 /** POST on the collection (rest-resources 0.7, 0.8). */
 export function creating(resource: Resource, stage: () => Stage): void {
   const { service, resultKey, fields } = resource
-  const { required } = fixtureOf(resource)
+  const { required, unique = [] } = fixtureOf(resource)
 
   describe('POST', () => {
     test('answers 201 and exactly one result item with the new id, all strings, without a blank around it', async () => {
@@ -96,6 +96,25 @@ export function creating(resource: Resource, stage: () => Stage): void {
         }
 
         expect(await countOf(stage(), home)).toBe(count)
+      },
+    )
+
+    test.each(unique)(
+      '400 that names %s when another record has it, in whatever case; another store may have it',
+      async (path) => {
+        const { home, full, fixture } = stage()
+        const body = fixture.minimal(nextSeed('odd'))
+        const value = String(at(body, path))
+        resultId(await home.call('POST', `/${service}`, { body }))
+        const count = await countOf(stage(), home)
+
+        for (const same of [value, value.toUpperCase(), value.toLowerCase()]) {
+          const again = withValue(fixture.minimal(nextSeed('odd')), path, same)
+          expectRefusal(await home.call('POST', `/${service}`, { body: again }), 400, path)
+        }
+
+        expect(await countOf(stage(), home)).toBe(count)
+        resultId(await full.call('POST', `/${service}`, { body }))
       },
     )
 

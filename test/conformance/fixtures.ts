@@ -15,6 +15,8 @@ export interface Fixture {
   readonly minimal: (seed: number) => Wire
   /** What must be given, and not empty (the tables of rest-resources). */
   readonly required: readonly string[]
+  /** What no two records of a store may have in common, without regard to case. */
+  readonly unique?: readonly string[]
   /** Values that a sample must have, different for an odd and an even seed. */
   readonly overrides?: (references: References, seed: number) => Overrides
   /** What the platform says of a minimal record, by path; defaults elsewhere. */
@@ -63,9 +65,9 @@ export const fixtures = {
     required: ['CategoryName'],
     overrides: ({ Category = [] }, seed) => ({ CategoryParent: Category[seed % 2] }),
     computed: { UserID: editor, LastUpdate: now },
-    a: { CategoryName: 'Kitchen & 100% Table' },
+    a: { CategoryName: 'Küche & 100% Tisch' },
     b: { CategoryName: 'Garden' },
-    filters: { category: { kind: 'part', a: 'kitchen' } },
+    filters: { category: { kind: 'part', a: 'küche' } },
     related: { Products: (id) => ({ CategoryList: [{ CategoryID: id }] }) },
   },
   Manufacturers: {
@@ -83,7 +85,7 @@ export const fixtures = {
     computed: { UserID: editor, LastUpdate: now },
     a: {
       CompanyName: 'Aqua 100% Supplies',
-      Email: 'orders@aqua.example',
+      Email: 'bestellung@zürich.example',
       Country: 'DE',
       State: 'HH',
       City: 'Hamburg-Altona',
@@ -99,7 +101,7 @@ export const fixtures = {
     },
     filters: {
       company: { kind: 'part', a: 'supplies' },
-      email: { kind: 'text', a: 'orders@aqua.example' },
+      email: { kind: 'text', a: 'bestellung@zürich.example' },
       country: { kind: 'text', b: 'US' },
       state: { kind: 'text', a: 'HH' },
       city: { kind: 'part', b: 'Alba' },
@@ -133,6 +135,7 @@ export const fixtures = {
     }),
     minimal: (seed) => ({ SKUInfo: { SKU: `SKU-${seed}`, Name: `Product ${seed}` } }),
     required: ['SKUInfo.SKU', 'SKUInfo.Name'],
+    unique: ['SKUInfo.SKU'],
     overrides: ({ Manufacturers = [], Distributors = [], Category = [], CustomerGroups = [] }, seed) => ({
       ManufacturerID: Manufacturers[seed % 2],
       AllowAccessCustomerGroupID: CustomerGroups[seed % 2],
@@ -200,6 +203,7 @@ export const fixtures = {
     }),
     minimal: (seed) => ({ Email: `customer-${seed}@mail.example`, Password: 'four words and more' }),
     required: ['Email', 'Password'],
+    unique: ['Email'],
     overrides: ({ CustomerGroups = [] }, seed) => ({ CustomerGroupID: CustomerGroups[seed % 2] }),
     computed: {},
     a: {

@@ -50,8 +50,8 @@ export function fixtureOf({ service }: Resource): Fixture {
   return fixtures[service as Service]
 }
 
-async function openShop(server: TestServer, fixture: Fixture, idsAbove = 0): Promise<Shop> {
-  const shop = await server.openStore()
+export async function openShop(server: TestServer, fixture: Fixture, idsAbove = 0, timeZone?: string): Promise<Shop> {
+  const shop = await server.openStore(timeZone === undefined ? {} : { timeZone })
   if (idsAbove > 0) await raiseCounters(server, shop, idsAbove)
   return { ...shop, references: (await fixture.prepare?.(shop)) ?? {} }
 }

@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000
 /** PUT on one record and on the collection (rest-resources 0.8). */
 export function updating(resource: Resource, stage: () => Stage): void {
   const { service, resultKey, fields } = resource
-  const { required, follows = {} } = fixtureOf(resource)
+  const { required, unique = [], follows = {} } = fixtureOf(resource)
   const writeOnly = plainValuesOf(fields).flatMap(({ path, field }) => (field.access === 'wo' ? [path] : []))
   const unknownId = 400_000
   const wholeRecord = () => newWholeRecord(stage())
@@ -142,6 +142,24 @@ export function updating(resource: Resource, stage: () => Stage): void {
       expect(differences(await readRecord(stage(), home, id), record)).toEqual([])
     })
 
+    test.each(unique)(
+      '%s of another record is refused: 400 that names it; the record’s own may be sent, in another case too',
+      async (path) => {
+        const { home } = stage()
+        const { id, record } = await wholeRecord()
+        const { record: other } = await wholeRecord()
+        const [own, taken] = [String(at(record, path)), String(at(other, path))]
+
+        for (const value of [taken, taken.toUpperCase()]) {
+          expectRefusal(await home.call('PUT', `/${service}/${id}`, { body: withValue({}, path, value) }), 400, path)
+        }
+        expect(differences(await readRecord(stage(), home, id), record)).toEqual([])
+
+        for (const value of [own.toUpperCase(), own]) await change(stage(), home, id, withValue({}, path, value))
+        expect(differences(await readRecord(stage(), home, id), record)).toEqual([])
+      },
+    )
+
     test('takes a list of one record, and refuses a list of two', async () => {
       const { home } = stage()
       const { id } = await wholeRecord()
@@ -234,6 +252,28 @@ export function updating(resource: Resource, stage: () => Stage): void {
       expect(answer.json()).toHaveLength(1)
       expect(differences(await readRecord(stage(), home, id), shownOf(fields, body))).toEqual([])
     })
+
+    if (resource.alternateKey !== undefined) {
+      test(`finds a record without an identifier by its ${unique[0]}, in any case, which stays as it is`, async () => {
+        const { home } = stage()
+        const [path = ''] = unique
+        const { id, record } = await wholeRecord()
+        const body = fullBody(stage(), home, nextSeed('even'))
+        const sku = String(at(record, path))
+
+        const answer = await home.call('PUT', `/${service}`, {
+          body: [withValue(body, path, sku.toLowerCase()), withValue(body, path, 'no such text')],
+        })
+
+        expect(answer.statusCode, answer.body).toBe(206)
+        expect(answer.json()).toMatchObject([
+          { Key: resultKey, Value: String(id), Status: '200' },
+          { Key: 'Error', Value: 'no such text', Status: '404' },
+        ])
+        const expected = withValue(shownOf(fields, body), path, sku)
+        expect(differences(await readRecord(stage(), home, id), expected)).toEqual([])
+      })
+    }
 
     test('changes the others when some fail: 206, each item with its own status', async () => {
       const { home, full, fullIds } = stage()
