@@ -55,7 +55,9 @@ export async function findMissing(
   references: readonly Reference[],
   records: readonly TransferRecord[],
 ): Promise<Map<TransferRecord, string>> {
-  const unknown = await Promise.all(references.map((reference) => unknownIds(caller, reference, records)))
+  const unknown: Set<Json | undefined>[] = []
+  // One after the other: a transaction has one connection.
+  for (const reference of references) unknown.push(await unknownIds(caller, reference, records))
   const missing = new Map<TransferRecord, string>()
   // A record that waits may leave others waiting that refer to it.
   for (let before = -1; before < missing.size; ) {

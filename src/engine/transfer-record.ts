@@ -86,8 +86,8 @@ function resourceOf(services: Services, service: unknown): Resource {
   const resource = typeof service === 'string' ? services.get(service.toLowerCase()) : undefined
   if (resource) return resource
   const known = [...new Set([...services.values()].map((one) => one.service))].join(', ')
-  const given = typeof service === 'string' ? `"${service.slice(0, 50)}"` : 'what was given'
-  throw refused('service', `service ${given} is not one of ${known}`)
+  const given = typeof service === 'string' ? `service "${service.slice(0, 50)}" is not` : 'service must be'
+  throw refused('service', `${given} one of ${known}`)
 }
 
 function recordId({ resultKey }: Resource, { key }: Patch): number {

@@ -27,6 +27,7 @@ describe('a line that cannot be taken is reported with its number and reason, an
       service: 'Prodcts',
       message: /^service "Prodcts" is not one of Category, Manufacturers, /,
     },
+    { name: 'no service', line: { record: {} }, message: /^service must be one of Category, Manufacturers, / },
     { name: 'no record', line: { service: 'Products' }, service: 'Products', message: /^record must be an object/ },
     {
       name: 'private that is no object',

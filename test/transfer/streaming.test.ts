@@ -1,10 +1,12 @@
 import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { Client } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { importRecords } from '../../src/engine/transfer.ts'
 import { exportRecords } from '../../src/engine/transfer-export.ts'
-import { numberLines, readLines } from '../../src/engine/transfer-lines.ts'
+import { type NumberedLine, numberLines, readLines } from '../../src/engine/transfer-lines.ts'
+import { writeText } from '../../src/pages/admin/write-text.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { exportOf, importInto, linesOf, operator } from './fixture.ts'
@@ -77,6 +79,22 @@ describe('an import holds a bounded part of its file', () => {
     })
     expect(counts.stored).toBe(waiting + 1)
     expect(stored.filter((count) => count === 0).length).toBeGreaterThan(2)
+  })
+
+  test('a line that is too long is not kept while it goes on', async () => {
+    const megabyte = 1024 * 1024
+    let keptMost = 0
+    async function* chunks() {
+      const before = process.memoryUsage().arrayBuffers
+      for (let count = 1; count <= 600; count++) {
+        yield Buffer.alloc(megabyte, 'x')
+        keptMost = Math.max(keptMost, process.memoryUsage().arrayBuffers - before)
+      }
+    }
+    const { counts, refused } = await importLinesOf(readLines(chunks()))
+    expect(counts.refused).toBe(1)
+    expect(refused).toEqual(['The line is longer than 10485760 bytes'])
+    expect(keptMost).toBeLessThan(300 * megabyte)
   })
 
   test('the answer begins before the body has ended', async () => {
@@ -213,6 +231,40 @@ describe('an export', () => {
     )
     expect(open?.count).toBe(0)
     await client.close()
+  })
+})
+
+async function importLinesOf(lines: AsyncIterable<NumberedLine>) {
+  const refused: string[] = []
+  const counts = await importRecords(shop.caller, resources, lines, {
+    refused: ({ message }) => {
+      refused.push(message)
+    },
+  })
+  return { counts, refused }
+}
+
+describe('what is written to a client', () => {
+  test('waits for it to read', async () => {
+    const stream = new PassThrough({ highWaterMark: 4 })
+    await writeText(stream, 'abc')
+    const waiting = writeText(stream, 'defg')
+    let isWritten = false
+    waiting.then(() => {
+      isWritten = true
+    })
+    for (let turn = 0; turn < 10; turn++) await immediate()
+    expect(isWritten).toBe(false)
+    stream.resume()
+    await waiting
+  })
+
+  test('waits no longer, and is refused from then on, when it goes away', async () => {
+    const stream = new PassThrough({ highWaterMark: 4 })
+    const waiting = writeText(stream, 'abcdefg')
+    stream.destroy()
+    await waiting
+    await expect(writeText(stream, 'more')).rejects.toThrow('The stream is closed')
   })
 })
 

@@ -95,7 +95,8 @@ export const advancedOptionList = list(
     AdvancedOptionSufix: text(50, { column: 'suffix' }),
     AdvancedOptionName: text(),
     AdvancedOptionCost: decimal(),
-    AdvancedOptionStock: integer({ column: 'stock' }),
+    // Documented as an integer; a product that is sold in fractions leaves fractions.
+    AdvancedOptionStock: decimal({ column: 'stock' }),
     AdvancedOptionWeight: decimal(),
     AdvancedOptionPrice: decimal({ column: 'price' }),
     AdvancedOptionGTIN: text(50),
