@@ -29,9 +29,9 @@ const START_TIMEOUT_MS = 120_000
  */
 export async function startBenchServer(stops: Stops, nodeOptions: readonly string[] = []): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), 'store-platform-bench-'))
-  stops.push(() => rm(folder, { recursive: true, force: true }))
+  await stops.add(() => rm(folder, { recursive: true, force: true }))
   const { url: databaseUrl, stop } = await startEmbedded({ dataDir: folder })
-  stops.push(stop)
+  await stops.add(stop)
 
   const port = await freePort()
   const baseUrl = `http://localhost:${port}`
@@ -49,7 +49,7 @@ export async function startBenchServer(stops: Stops, nodeOptions: readonly strin
     },
     stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
   })
-  stops.push(() => end(child))
+  await stops.add(() => end(child))
   await untilReady(child, baseUrl, logFile)
 
   const post = async (path: string, body: object) => {

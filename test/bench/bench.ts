@@ -11,22 +11,34 @@ export interface BenchOptions {
   readonly cases: readonly string[]
 }
 
-/** What has to be stopped or removed at the end, the last first. */
-export type Stops = (() => Promise<unknown>)[]
+/** What has to be stopped or removed at the end. */
+export interface Stops {
+  /** The last added is the first to be run. When the end has come already, it is run at once, and this throws. */
+  add(stop: () => Promise<unknown>): Promise<void>
+}
 
 /** Runs `work`; its stops run whether it ends, fails, or a signal ends it. */
 export async function withStops(work: (stops: Stops) => Promise<void>): Promise<void> {
-  const stops: Stops = []
-  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const added: (() => Promise<unknown>)[] = []
+  let isEnding = false
+  const stops: Stops = {
+    add: async (stop) => {
+      if (!isEnding) return void added.push(stop)
+      await stop()
+      throw new Error('The bench is ending')
+    },
+  }
+  const { promise: signalled, reject } = Promise.withResolvers<never>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => reject(new StartupError(`Stopped by ${signal}`)))
   }
   const running = work(stops)
   try {
-    await Promise.race([running, stopped])
+    await Promise.race([running, signalled])
   } finally {
-    for (const stop of stops.reverse()) await stop()
-    // What was cut off fails now, for want of what was stopped; why is known.
+    isEnding = true
+    for (const stop of added.reverse()) await stop()
+    // What was cut off fails now, for want of what was stopped.
     await running.catch(() => {})
   }
 }

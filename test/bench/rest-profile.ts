@@ -21,17 +21,17 @@ export async function profileRest(options: BenchOptions, stops: Stops): Promise<
   const cases = chosenCases(stores, options)
   const { shoot, baselinesPid } = await prepareRest(server, stores, cases, stops)
   const inspector = await openInspector(server.inspectorUrl ?? '')
-  stops.push(inspector.close)
+  await stops.add(inspector.close)
 
   const progress = createProgress({ label: 'Profiling', total: cases.length })
   const rows: string[][] = []
   for (const one of cases) {
     const measure = async (target: Target, pid: number): Promise<[node: number, postgres: number]> => {
-      await shoot(one, target, { connections: CONNECTIONS, seconds: options.seconds })
-      const before = [nodeMs(pid), await postgresMs(server)] as const
-      const { requests } = await shoot(one, target, { connections: CONNECTIONS, seconds: options.seconds })
-      const after = [nodeMs(pid), await postgresMs(server)] as const
-      return [(after[0] - before[0]) / requests, (after[1] - before[1]) / requests]
+      const how = { connections: CONNECTIONS, seconds: options.seconds }
+      await shoot(one, target, how)
+      const [node, postgres] = [processorTimes(threadsOf(pid)), processorTimes(await backendsOf(server))]
+      const { requests } = await shoot(one, target, how)
+      return [spentMs(node, threadsOf(pid)) / requests, spentMs(postgres, await backendsOf(server)) / requests]
     }
     const ours = await measure('ours', server.pid)
     const baseline = await measure('pg', baselinesPid)
@@ -59,22 +59,31 @@ export async function profileRest(options: BenchOptions, stops: Stops): Promise<
   process.stdout.write(table.map((cells) => `| ${cells.join(' | ')} |\n`).join(''))
 }
 
-/** Time on a processor so far, of all threads. */
-function nodeMs(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + onProcessorMs(`/proc/${pid}/task/${thread}`), 0)
+function threadsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)
 }
 
-async function postgresMs({ databaseUrl }: BenchServer): Promise<number> {
+async function backendsOf({ databaseUrl }: BenchServer): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
   await client.end()
-  return rows.reduce((sum, { pid }) => sum + onProcessorMs(`/proc/${pid}`), 0)
+  return rows.map(({ pid }) => `/proc/${pid}`)
 }
 
-function onProcessorMs(folder: string): number {
+/** Milliseconds on a processor so far, by the task's folder. */
+function processorTimes(tasks: readonly string[]): Map<string, number> {
+  return new Map(tasks.map((task) => [task, processorMs(task)]))
+}
+
+/** What tasks have spent since `before`; those that have ended meanwhile are background work of no request. */
+function spentMs(before: ReadonlyMap<string, number>, tasks: readonly string[]): number {
+  return tasks.reduce((sum, task) => sum + processorMs(task) - (before.get(task) ?? 0), 0)
+}
+
+function processorMs(task: string): number {
   try {
-    return Number(readFileSync(`${folder}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+    return Number(readFileSync(`${task}/schedstat`, 'utf8').split(' ')[0]) / 1e6
   } catch {
     return 0
   }

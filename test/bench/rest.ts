@@ -68,7 +68,7 @@ export function chosenCases(stores: BenchStores, { cases: wanted }: BenchOptions
 /** Starts the load generator and the baselines. `shoot` is one measurement of one target. */
 export async function prepareRest(server: BenchServer, stores: BenchStores, cases: readonly RestCase[], stops: Stops) {
   const load = startChild('load.ts')
-  stops.push(load.stop)
+  await stops.add(load.stop)
   const { child, url: baselines, recorded } = await startBaselines(server, stores, cases, stops)
   const shoot = async (
     { store, load: what }: RestCase,
@@ -93,7 +93,7 @@ async function startBaselines(server: BenchServer, stores: BenchStores, cases: r
   const recorded = new Map<string, Buffer>()
   for (const one of cases) await record(server, stores, one, recorded)
   const child = startChild('rest-baselines.ts')
-  stops.push(child.stop)
+  await stops.add(child.stop)
   const settings: BaselineSettings = { databaseUrl: server.databaseUrl, poolMax: POOL_MAX, recorded }
   return { child, url: await child.ask<string>(settings), recorded }
 }

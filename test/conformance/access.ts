@@ -2,17 +2,9 @@ import type { LightMyRequestResponse } from 'fastify'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import type { CallOptions, Method } from '../support/store.ts'
-import {
-  countOf,
-  expectRefusal,
-  fixtureOf,
-  fullBody,
-  newRecord,
-  nextSeed,
-  readRecord,
-  type Stage,
-  withPrivileges,
-} from './stage.ts'
+import { countOf, expectRefusal } from './answers.ts'
+import { fullBody, newRecord, nextSeed, readRecord } from './records.ts'
+import { fixtureOf, type Stage, withPrivileges } from './stage.ts'
 
 type Call = (method: Method, path: string, options?: CallOptions) => Promise<LightMyRequestResponse>
 

@@ -1,20 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
+import { countOf, expectRefusal, idPath, resultId } from './answers.ts'
 import { defaultsOf, differences, namesIn, namesOf, shownOf } from './differences.ts'
 import { at, merged, withValue } from './paths.ts'
+import { fullBody, nextSeed, readRecord } from './records.ts'
 import type { Wire } from './samples.ts'
 import { ignoredBy, ignoredId, tolerated } from './spellings.ts'
-import {
-  countOf,
-  expectRefusal,
-  fixtureOf,
-  fullBody,
-  idPath,
-  nextSeed,
-  readRecord,
-  resultId,
-  type Stage,
-} from './stage.ts'
+import { fixtureOf, type Stage } from './stage.ts'
 
 /** POST on the collection (rest-resources 0.7, 0.8). */
 export function creating(resource: Resource, stage: () => Stage): void {
@@ -110,7 +102,9 @@ export function creating(resource: Resource, stage: () => Stage): void {
 
         for (const same of [value, value.toUpperCase(), value.toLowerCase()]) {
           const again = withValue(fixture.minimal(nextSeed('odd')), path, same)
-          expectRefusal(await home.call('POST', `/${service}`, { body: again }), 400, path)
+          const answer = await home.call('POST', `/${service}`, { body: again })
+          expectRefusal(answer, 400, path)
+          expect(answer.json()[0].Message).toContain('already used')
         }
 
         expect(await countOf(stage(), home)).toBe(count)

@@ -1,17 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import {
-  change,
-  countOf,
-  expectNothing,
-  expectRefusal,
-  fullBody,
-  idsIn,
-  newRecord,
-  nextSeed,
-  readRecord,
-  type Stage,
-} from './stage.ts'
+import { countOf, expectNothing, expectRefusal, idsIn } from './answers.ts'
+import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
+import type { Stage } from './stage.ts'
 
 /** DELETE of one record (rest-resources 0.8). */
 export function deleting(resource: Resource, stage: () => Stage): void {

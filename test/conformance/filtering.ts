@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import type { FilterExample, FilterKind } from './fixtures.ts'
-import { countOf, expectNothing, expectRefusal, fixtureOf, givenBy, idsIn, type Stage } from './stage.ts'
+import { countOf, expectNothing, expectRefusal, idsIn } from './answers.ts'
+import { type FilterExample, type FilterKind, givenBy } from './fixtures.ts'
+import { fixtureOf, type Stage } from './stage.ts'
 
 /** What parses as no value of any kind, and must neither reach the database as code nor harm it. */
 const fragments = [

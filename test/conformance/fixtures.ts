@@ -39,6 +39,11 @@ export type FilterExample = { readonly kind: FilterKind } & ({ readonly a: strin
 /** A whole text, a part of it, a whole number, a bound that is the record's own value, a flag, a bound of dates. */
 export type FilterKind = 'text' | 'part' | 'number' | 'bound' | 'flag' | 'date'
 
+/** The value that an example gives to its filter. */
+export function givenBy(example: FilterExample): string {
+  return 'a' in example ? example.a : example.b
+}
+
 /** In the order of the registry. */
 export const services = [
   'Category',
@@ -141,6 +146,9 @@ export const fixtures = {
       AllowAccessCustomerGroupID: CustomerGroups[seed % 2],
       'DistributorList.DistributorID': [Distributors[seed % 2], Distributors[2]],
       'CategoryList.CategoryID': [Category[seed % 2], Category[2]],
+      // By how much a stock moves is stored as well, and has the bounds of a stock.
+      'SKUInfo.Stock': seed + 0.1234,
+      'AdvancedOptionList.AdvancedOptionStock': [-seed - 0.5, seed + 0.25],
     }),
     computed: {
       'SKUInfo.Currency': 'USD',

@@ -1,20 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import type { TestStore } from '../support/store.ts'
+import { expectNothing, idPath } from './answers.ts'
 import { differences, namesIn, shownOf } from './differences.ts'
 import { listsOf, plainValuesOf, withValue } from './paths.ts'
+import { change, fullBody, newRecord, newWholeRecord, nextSeed, readRecord } from './records.ts'
 import type { Wire } from './samples.ts'
-import {
-  change,
-  expectNothing,
-  fullBody,
-  idPath,
-  newRecord,
-  newWholeRecord,
-  nextSeed,
-  readRecord,
-  type Stage,
-} from './stage.ts'
+import type { Stage } from './stage.ts'
 import { elementsIn, recordsOf, rootOf, toXml } from './xml.ts'
 
 /** The same requests and answers in XML (contract §1, rest-protocol 7). */

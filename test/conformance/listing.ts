@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import { countOf, expectNothing, expectRefusal, idsIn, type Stage } from './stage.ts'
+import { countOf, expectNothing, expectRefusal, idsIn } from './answers.ts'
+import type { Stage } from './stage.ts'
 
 /** The text that clients compare to end their paging (rest-protocol 5.1). */
 const PAST_THE_END = 'Offset amount exceeds the total number of records'

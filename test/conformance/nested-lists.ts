@@ -3,8 +3,9 @@ import type { Resource } from '../../src/engine/define.ts'
 import type { ListField } from '../../src/engine/fields.ts'
 import { differences, shownOf } from './differences.ts'
 import { isValue, isWritable, listsOf } from './paths.ts'
+import { change, newWholeRecord, nextSeed, overridesOf, readRecord } from './records.ts'
 import { sampleItem, type Wire } from './samples.ts'
-import { change, fixtureOf, newWholeRecord, nextSeed, overridesOf, readRecord, type Stage } from './stage.ts'
+import { fixtureOf, type Stage } from './stage.ts'
 
 /** The lists inside a record, sent with it (rest-resources 0.8). */
 export function nestedLists(resource: Resource, stage: () => Stage): void {

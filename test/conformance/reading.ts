@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
+import { countOf, expectNothing, expectRefusal, idIn, idsIn } from './answers.ts'
 import { differences, namesIn, namesOf } from './differences.ts'
-import {
-  change,
-  countOf,
-  expectNothing,
-  expectRefusal,
-  fullBody,
-  idIn,
-  idsIn,
-  newRecord,
-  nextSeed,
-  readRecord,
-  type Stage,
-} from './stage.ts'
+import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
+import type { Stage } from './stage.ts'
 
 /** GET of one record, and the addresses that lead to it (rest-resources 0.1, 0.2, 0.4, 0.6). */
 export function reading(resource: Resource, stage: () => Stage): void {

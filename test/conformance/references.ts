@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import { differences } from './differences.ts'
 import { merged, valuesOf } from './paths.ts'
+import { fullBody, newRecord, nextSeed, readRecord } from './records.ts'
 import { isReference, type Wire } from './samples.ts'
-import { fixtureOf, fullBody, newRecord, nextSeed, openShop, readRecord, type Stage } from './stage.ts'
+import { fixtureOf, openShop, type Stage } from './stage.ts'
 
 /** What becomes of a record when those are deleted that it refers to. */
 export function references(resource: Resource, stage: () => Stage): void {

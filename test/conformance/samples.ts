@@ -61,7 +61,7 @@ function sampleMember(field: Field, options: SampleOptions, path: string, patter
 }
 
 /** A valid value of one field. Throws for a reference: what it may refer to is for the fixture to say. */
-export function sampleValue(field: ValueField, { seed, textLengthMax = TEXT_LENGTH }: SampleOptions, path: string) {
+function sampleValue(field: ValueField, { seed, textLengthMax = TEXT_LENGTH }: SampleOptions, path: string) {
   if (isReference(field)) throw new Error(`${path} refers to another record: the fixture must say to which`)
   if (field.kind === 'text') return textOf(path, seed, Math.min(textLengthMax, longestText(field)))
   if (field.kind === 'boolean') return seed % 2 === 1 ? !field.default : field.default
@@ -79,9 +79,9 @@ export function longestText(field: ValueField): number {
   return found(longestTexts, field, () => lastTaken(field, 0, 100_000, (length) => 'x'.repeat(length)))
 }
 
-/** The smallest and the largest whole number that a field takes; the default lies between them. */
+/** The smallest and the largest whole number that a field takes. Its default lies between them, or 1 does. */
 export function boundsOf(field: ValueField): { min: number; max: number } {
-  const inside = Number(field.default)
+  const inside = field.schema.safeParse(field.default).success ? Number(field.default) : 1
   const min = found(smallestNumbers, field, () => lastTaken(field, inside, -BEYOND, Number))
   return { min, max: found(largestNumbers, field, () => lastTaken(field, inside, BEYOND, Number)) }
 }

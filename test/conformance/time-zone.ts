@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import { differences } from './differences.ts'
 import { valuesOf } from './paths.ts'
-import { change, fixtureOf, fullBody, newRecord, nextSeed, openShop, readRecord, type Stage } from './stage.ts'
+import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
+import { fixtureOf, openShop, type Stage } from './stage.ts'
 
 /** Dates are written and read in the zone of the store (rest-protocol 8.2). */
 export function timeZone(resource: Resource, stage: () => Stage): void {

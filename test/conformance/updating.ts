@@ -1,23 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
+import { countOf, expectNothing, expectRefusal, idPath } from './answers.ts'
 import { differences, shownOf } from './differences.ts'
 import { at, merged, plainValuesOf, withValue } from './paths.ts'
+import { change, fullBody, newRecord, newWholeRecord, nextSeed, readRecord } from './records.ts'
 import type { Wire } from './samples.ts'
 import { ignoredBy, tolerated } from './spellings.ts'
-import {
-  change,
-  countOf,
-  expectNothing,
-  expectRefusal,
-  fixtureOf,
-  fullBody,
-  idPath,
-  newRecord,
-  newWholeRecord,
-  nextSeed,
-  readRecord,
-  type Stage,
-} from './stage.ts'
+import { fixtureOf, type Stage } from './stage.ts'
 
 const HOUR_MS = 3_600_000
 

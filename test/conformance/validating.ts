@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
+import { countOf, expectRefusal } from './answers.ts'
 import { differences } from './differences.ts'
 import { isValue, membersOf, merged, plainValuesOf, valuesOf } from './paths.ts'
+import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
 import { boundsOf, isReference, longestText, type Wire } from './samples.ts'
-import { change, countOf, expectRefusal, fullBody, newRecord, nextSeed, readRecord, type Stage } from './stage.ts'
+import type { Stage } from './stage.ts'
 
 /** What a caller may not send: 400 that names the field by its path, and nothing is changed (rest-protocol 5.2). */
 export function validating(resource: Resource, stage: () => Stage): void {

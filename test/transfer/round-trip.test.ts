@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import { resources } from '../../src/resources/index.ts'
-import { fixtureOf, fullBody, newRecord, nextSeed } from '../conformance/stage.ts'
+import { fullBody, newRecord, nextSeed } from '../conformance/records.ts'
+import { fixtureOf } from '../conformance/stage.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { exportOf, importInto, linesOf, openTwin, operator, rowsOf, type Twin } from './fixture.ts'
 
