@@ -87,7 +87,7 @@ function readList(field: ListField, given: unknown, rules: InputRules, path: str
 
 function refuseMissingKeys(items: readonly Patch[], key: string, path: string): void {
   items.forEach((item, index) => {
-    if (item.key === undefined || item.key === '' || item.key === 0) {
+    if (item.key === undefined || String(item.key).trim() === '' || item.key === 0) {
       throw new StoreFailure('bad-request', `${path}[${index}].${key} is required`, {
         field: `${path}[${index}].${key}`,
       })

@@ -42,9 +42,3 @@ export async function withStops(work: (stops: Stops) => Promise<void>): Promise<
     await running.catch(() => {})
   }
 }
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2
-}

@@ -1,6 +1,6 @@
-import { median } from './bench.ts'
 import type { Measurement } from './load.ts'
-import type { Target } from './rest.ts'
+import { markdownTable } from './markdown-table.ts'
+import type { Target } from './rest-targets.ts'
 
 export interface CaseMeasurements {
   readonly title: string
@@ -21,10 +21,7 @@ export function restTable(results: readonly CaseMeasurements[]): string {
     'of memory',
     'of pg',
   ]
-  const rows = results.map(rowOf)
-  return [head, head.map((_, column) => (column === 0 ? '---' : '---:')), ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |\n`)
-    .join('')
+  return markdownTable(head, results.map(rowOf))
 }
 
 function rowOf({ title, bytes, connections, rounds }: CaseMeasurements): string[] {
@@ -49,4 +46,10 @@ function rowOf({ title, bytes, connections, rounds }: CaseMeasurements): string[
 function number(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en-US')
   return value.toFixed(value >= 10 ? 1 : 2)
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2
 }

@@ -39,6 +39,7 @@ function projected(resource: Resource, stage: () => Stage, name: string, sub: Pr
     expect((await shelf.call('GET', `/${service}/${b}/${name}`)).json()).toEqual([ofB])
     expect((await shelf.call('GET', `/${service.toLowerCase()}/${name.toUpperCase()}/?limit=1`)).json()).toEqual([ofA])
     expect((await shelf.call('GET', `/${service}/${name}?offset=2`)).json()).toEqual([ofB])
+    expect((await shelf.call('GET', `/${service}/${name}?${resource.idParam}=${b}`)).json()).toEqual([ofB])
   })
 
   test('gives 10 by default, and never more than a list of the service', async () => {

@@ -7,8 +7,8 @@ import { products } from '../products/products.ts'
 const externalIds: Fields = {
   ID: integer({ access: 'key' }),
   CategoryID: integer(),
-  ExternalId1: text(50),
-  ExternalIdType: text(20),
+  ExternalId1: text(),
+  ExternalIdType: text(),
 }
 
 /** Categories (rest-resources 4). The public interface calls the collection Categories, the contract Category. */

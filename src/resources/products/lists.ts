@@ -53,8 +53,8 @@ export const categoryExternalIdsList = list(
   {
     ID: integer(),
     CategoryID: integer(),
-    ExternalId1: text(50),
-    ExternalIdType: text(20),
+    ExternalId1: text(),
+    ExternalIdType: text(),
   },
   {
     sql: `(SELECT json_agg(json_build_object('ID', e."ID", 'CategoryID', c."id",
