@@ -19,12 +19,20 @@ import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
+import type { OpenApiDocument } from './openapi.ts'
+import { describeAdmin } from './pages/admin/openapi.ts'
 import { type AdminServices, adminRoutes } from './pages/admin/routes.ts'
+import { assembleDocument, type DocumentOptions } from './reference/assemble.ts'
+import { describeReference } from './reference/describe.ts'
+import { examples } from './reference/examples.ts'
+import { type ReferenceServices, reference } from './reference/routes.ts'
+import { resources } from './resources/index.ts'
+import { describeRest } from './rest/openapi/describe.ts'
 import { type RestServices, rest } from './rest/routes.ts'
 import { resultItem } from './result-item.ts'
 
 /** What the parts are made of; each part declares which of these it needs. */
-export interface Services extends AdminServices, RestServices {
+export interface Services extends AdminServices, RestServices, ReferenceServices {
   readonly config: Config
   readonly authenticator: Authenticator
   readonly db: Db
@@ -87,7 +95,14 @@ export function buildApp(services: Services): FastifyInstance {
   app.register(async (scope) => addOperatorRoutes(scope, services))
   app.register(async (scope) => adminRoutes(scope, services))
   app.register(async (scope) => rest(scope, services))
+  app.register(async (scope) => reference(scope, services, () => openApiDocument(config)))
   return app
+}
+
+/** The description of everything that the application answers, as `/openapi.json` gives it. */
+export function openApiDocument(options: DocumentOptions): OpenApiDocument {
+  const services = resources.map(({ service }) => service)
+  return assembleDocument(options, [describeRest(examples), describeAdmin(services), describeReference()])
 }
 
 /** A caller's own id is taken when it is short and plain, so that it cannot break the log. */

@@ -5,8 +5,11 @@ const statusOf = {
   'not-found': 404,
   'method-not-allowed': 405,
   conflict: 409,
+  'in-progress': 409,
+  'precondition-failed': 412,
   'body-too-large': 413,
   'unsupported-media-type': 415,
+  'key-reused': 422,
   throttled: 429,
   unavailable: 503,
 } as const

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Field, FieldSet } from '../src/engine/fields.ts'
 import { resources } from '../src/resources/index.ts'
 
-const protocols = ['rest', 'soap', 'oauth', 'pages', 'webhooks']
+const protocols = ['rest', 'soap', 'oauth', 'pages', 'webhooks', 'reference']
 
 /**
  * Who may import whom: a part imports parts of the lines below it, and never one of its own line.

@@ -33,11 +33,12 @@ const allowed = 'must be a list of read and write'
 const accesses = z.array(z.enum(['read', 'write'], allowed), allowed).transform((given) => [...new Set(given)].sort())
 
 /** The body of `POST /admin/applications` (design.md, "Fixed names"). */
-function newApplication(services: readonly string[]) {
+export function newApplication(services: readonly string[]) {
   return namedObject({ Name: text(200), Privileges: privilegesInput(services), Throttle: throttleInput })
 }
 
-function changedApplication(services: readonly string[]) {
+/** The body of `PUT /admin/applications/{id}`. */
+export function changedApplication(services: readonly string[]) {
   return namedObject({ Name: text(200).optional(), Privileges: privilegesInput(services), Throttle: throttleInput })
 }
 

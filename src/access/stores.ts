@@ -29,7 +29,7 @@ const zone = 'must be a time zone name such as America/New_York'
 const password = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
 
 /** The body of `POST /admin/stores` (design.md, "Fixed names"). The operator gives the password, and answers for its strength. */
-const newStore = namedObject({
+export const newStore = namedObject({
   Name: text(200),
   SecureURL: z
     .string(address)
@@ -43,7 +43,7 @@ const newStore = namedObject({
   Password: z.string(password).min(1, password).max(PASSWORD_LENGTH_MAX, password),
   Currency: z
     .string(currency)
-    .regex(/^[a-z]{3}$/i, currency)
+    .regex(/^[A-Za-z]{3}$/, currency)
     .transform((code) => code.toUpperCase())
     .default('USD'),
   // Intl takes offsets such as +05:00 too, but those are no zones.

@@ -4,7 +4,8 @@ import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Row } from './merge.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
-import type { Change } from './write.ts'
+import type { Referrer } from './referrers.ts'
+import type { Change, Deletion } from './write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -34,6 +35,10 @@ export interface Definition {
   subResources?: Readonly<Record<string, SubResource>>
   /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
   settle?: (change: Change) => Promise<void>
+  /** Who refers to these records, and what becomes of that when one of them is deleted. */
+  referrers?: readonly Referrer[]
+  /** What else the deletion of a record means: called in its transaction, the record locked, before it is gone. */
+  settleDeletion?: (deletion: Deletion) => Promise<void>
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
   /** What an import of records means beyond their rows: called with the rows, just written, in the import's transaction. May refuse. */
@@ -87,6 +92,8 @@ export interface Resource {
   readonly alternateKey: string | undefined
   readonly subResources: Readonly<Record<string, SubResource>>
   readonly settle: ((change: Change) => Promise<void>) | undefined
+  readonly referrers: readonly Referrer[]
+  readonly settleDeletion: ((deletion: Deletion) => Promise<void>) | undefined
   readonly ledger: Ledger | undefined
   readonly imported: ((caller: Caller, rows: readonly Row[]) => Promise<void>) | undefined
   readonly reader: Reader
@@ -101,7 +108,9 @@ export interface Resource {
 }
 
 /** Checks a definition and compiles it. Throws at start-up for what can only be a mistake in the definition. */
-export function defineResource(definition: Definition): Resource {
+export function defineResource<const Service extends string>(
+  definition: Definition & { service: Service },
+): Resource & { readonly service: Service } {
   const { service, aliases = [], subResources = {}, hidden = {} } = definition
   const fields = fieldSet(definition.fields)
   const privateFields = fieldSet(definition.privateFields ?? {})
@@ -131,6 +140,8 @@ export function defineResource(definition: Definition): Resource {
     alternateKey: definition.alternateKey,
     subResources,
     settle: definition.settle,
+    referrers: definition.referrers ?? [],
+    settleDeletion: definition.settleDeletion,
     ledger: definition.ledger,
     imported: definition.imported,
     reader: compileReader(fields),

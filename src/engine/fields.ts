@@ -26,6 +26,15 @@ export interface ValueField {
   readonly defaultNow: boolean
   /** Must be given, and not empty, on create; cannot be emptied later. */
   readonly required: boolean
+  /** What the schema allows, for whoever describes the field. */
+  readonly bounds: Bounds
+}
+
+/** Characters of a text; the least and the greatest number. */
+export interface Bounds {
+  readonly maxLength?: number
+  readonly min?: number
+  readonly max?: number
 }
 
 /** A nested object whose members are stored with the record itself. */
@@ -43,8 +52,8 @@ export interface ListField {
   readonly fields: FieldSet
   /** The wire name of the member that identifies an item inside its record. */
   readonly key: string | undefined
-  /** Who chooses keys: the store's counter, the next number inside the record, or the caller. */
-  readonly keyFrom: 'counter' | 'record' | 'caller'
+  /** Who chooses keys: the store's counter, the next number inside the record, or the caller. A list without key has none. */
+  readonly keyFrom: 'counter' | 'record' | 'caller' | 'none'
   /** Key 0 names the list's only item (the shipment of an order with one: rest-resources 3.8). */
   readonly zeroKeyIsOnly: boolean
   /** The table that holds the items; absent: the record's `details` document. */
@@ -57,7 +66,7 @@ export interface ListRows {
   readonly table: string
   /** The column that holds the record's id. */
   readonly parent: string
-  /** The column that keeps the order; absent: ordered by key. */
+  /** The column that keeps the order, counted from 0; absent: ordered by key. It identifies the items of a list without key. */
   readonly position?: string
   /** Columns that the wire does not show, with their value in a new row. */
   readonly hidden?: Readonly<Record<string, Scalar | null>>
@@ -96,13 +105,13 @@ interface ValueOptions {
 export const LONG_TEXT = 65_535
 
 export function text(max = LONG_TEXT, options: ValueOptions & { default?: string } = {}): ValueField {
-  return value('text', textSchema(max), options.default ?? '', options)
+  return value('text', textSchema(max), options.default ?? '', { maxLength: max }, options)
 }
 
 /** A whole number of 32 bits. */
 export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
   const { min = -2_147_483_648, max = 2_147_483_647 } = options
-  return value('integer', integerSchema(min, max), options.default ?? 0, options)
+  return value('integer', integerSchema(min, max), options.default ?? 0, { min, max }, options)
 }
 
 /** Another record's id; 0 on the wire and NULL in the column mean none. */
@@ -112,16 +121,19 @@ export function reference(column: string): ValueField {
 
 /** Money, weights, quantities: kept to four decimals, at most eleven digits before the point. */
 export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
-  return value('decimal', decimalSchema(options.min ?? -DECIMAL_MAX), 0, options)
+  const { min = -DECIMAL_MAX } = options
+  return value('decimal', decimalSchema(min), 0, { min, max: DECIMAL_MAX }, options)
 }
 
 export function boolean(options: ValueOptions & { default?: boolean } = {}): ValueField {
-  return value('boolean', booleanSchema, options.default ?? false, options)
+  return value('boolean', booleanSchema, options.default ?? false, {}, options)
 }
+
+const DATE_LENGTH_MAX = 40
 
 /** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` where it is not set. */
 export function date(options: ValueOptions & { defaultNow?: boolean } = {}): ValueField {
-  return value('date', textSchema(40), '', options)
+  return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
 }
 
 export function object(typeName: string, fields: Fields): ObjectField {
@@ -138,7 +150,8 @@ interface ListOptions {
 }
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { key, keyFrom = 'counter', zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
+  const { key, zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
+  const { keyFrom = key === undefined ? 'none' : 'counter' } = options
   return {
     kind: 'list',
     access: sql ? 'derived' : access,
@@ -156,11 +169,12 @@ function value(
   kind: ValueField['kind'],
   schema: ValueField['schema'],
   defaultValue: Scalar,
+  bounds: Bounds,
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required }
+  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required, bounds }
 }
 
 function textSchema(max: number) {

@@ -1,5 +1,6 @@
 import { dateForms, instantText, nextDay, readDate } from '../dates.ts'
 import { StoreFailure } from '../failure.ts'
+import type { ListRows } from './fields.ts'
 
 /** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`. */
 export interface Condition {
@@ -7,68 +8,112 @@ export interface Condition {
   readonly values: readonly (string | number | boolean)[]
 }
 
-/**
- * Turns the value of a query parameter into a condition; null: no filter.
- * `name` is for messages. Throws `bad-request` for a value that it cannot read.
- */
-export type Filter = (given: string, name: string, timeZone: string) => Condition | null
+/** What the value of a query parameter is: the whole text, a part of it, a number, 1 or 0, or a bound of dates. */
+export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'since' | 'until'
+
+export interface Filter {
+  readonly kind: FilterKind
+  /**
+   * Turns the value of a query parameter into a condition; null: no filter.
+   * `name` is for messages. Throws `bad-request` for a value that it cannot read.
+   */
+  readonly read: (given: string, name: string, timeZone: string) => Condition | null
+}
 
 export type Filters = Readonly<Record<string, Filter>>
 
 /** The whole text, without regard to case. */
 export function exactly(column: string): Filter {
-  return (given, name) => ({ sql: `lower(t."${column}") = lower(?)`, values: [checkedText(given, name)] })
+  return {
+    kind: 'text',
+    read: (given, name) => ({ sql: `lower(t."${column}") = lower(?)`, values: [checkedText(given, name)] }),
+  }
 }
 
 /** A part of the text, without regard to case. */
 export function containing(column: string): Filter {
-  return (given, name) => {
-    const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
-    return { sql: `lower(t."${column}") LIKE lower(?)`, values: [`%${literal}%`] }
+  return {
+    kind: 'part',
+    read: (given, name) => {
+      const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
+      return { sql: `lower(t."${column}") LIKE lower(?)`, values: [`%${literal}%`] }
+    },
   }
 }
 
 /** A whole number. */
 export function equalTo(column: string): Filter {
-  return (given, name) => ({ sql: `t."${column}" = ?::int`, values: [wholeNumber(given, name)] })
+  return {
+    kind: 'integer',
+    read: (given, name) => ({ sql: `t."${column}" = ?::int`, values: [wholeNumber(given, name)] }),
+  }
 }
 
 /** The lower bound of a range of numbers, inclusive. */
 export function atLeast(column: string): Filter {
-  return (given, name) => ({ sql: `t."${column}" >= ?::numeric`, values: [number(given, name)] })
+  return {
+    kind: 'number',
+    read: (given, name) => ({ sql: `t."${column}" >= ?::numeric`, values: [number(given, name)] }),
+  }
 }
 
 /** The upper bound of a range of numbers, inclusive. */
 export function atMost(column: string): Filter {
-  return (given, name) => ({ sql: `t."${column}" <= ?::numeric`, values: [number(given, name)] })
+  return {
+    kind: 'number',
+    read: (given, name) => ({ sql: `t."${column}" <= ?::numeric`, values: [number(given, name)] }),
+  }
 }
 
 /** 1, 0, true or false; −1 is "no filter" (rest-resources 0.5). */
 export function flag(column: string): Filter {
-  return (given, name) => {
-    const folded = given.trim().toLowerCase()
-    if (folded === '-1') return null
-    // Written out, not as a parameter, so that the partial indexes of the rare value serve.
-    if (folded === '1' || folded === 'true') return { sql: `t."${column}"`, values: [] }
-    if (folded === '0' || folded === 'false') return { sql: `NOT t."${column}"`, values: [] }
-    throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
+  return {
+    kind: 'flag',
+    read: (given, name) => {
+      const folded = given.trim().toLowerCase()
+      if (folded === '-1') return null
+      // Written out, not as a parameter, so that the partial indexes of the rare value serve.
+      if (folded === '1' || folded === 'true') return { sql: `t."${column}"`, values: [] }
+      if (folded === '0' || folded === 'false') return { sql: `NOT t."${column}"`, values: [] }
+      throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
+    },
   }
 }
 
 /** The start of a date range, inclusive, in the store's zone. */
 export function since(column: string): Filter {
-  return (given, name, timeZone) => {
-    const { instant } = day(given, name, timeZone, 'earlier')
-    return { sql: `t."${column}" >= ?::timestamptz`, values: [instantText(instant)] }
+  return {
+    kind: 'since',
+    read: (given, name, timeZone) => {
+      const { instant } = day(given, name, timeZone, 'earlier')
+      return { sql: `t."${column}" >= ?::timestamptz`, values: [instantText(instant)] }
+    },
   }
 }
 
 /** The end of a date range, inclusive: its whole second, or its whole day where it has no time. */
 export function until(column: string): Filter {
-  return (given, name, timeZone) => {
-    const { instant, hasTime } = day(given, name, timeZone, 'later')
-    const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
-    return { sql: `t."${column}" < ?::timestamptz`, values: [instantText(after)] }
+  return {
+    kind: 'until',
+    read: (given, name, timeZone) => {
+      const { instant, hasTime } = day(given, name, timeZone, 'later')
+      const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
+      return { sql: `t."${column}" < ?::timestamptz`, values: [instantText(after)] }
+    },
+  }
+}
+
+/** Records that have an item, in the list that lies in these rows, for which the other filter holds. */
+export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Filter {
+  return {
+    kind,
+    read: (given, name, timeZone) => {
+      const condition = read(given, name, timeZone)
+      if (condition === null) return null
+      // Inside, `t` is the item.
+      const items = `SELECT t."storeId", t."${parent}" FROM "${table}" t WHERE ${condition.sql}`
+      return { ...condition, sql: `(t."storeId", t."id") IN (${items})` }
+    },
   }
 }
 

@@ -25,7 +25,7 @@ export interface InputRules {
 }
 
 /** Items of one nested list. */
-const LIST_ITEMS_MAX = 10_000
+export const LIST_ITEMS_MAX = 10_000
 
 /**
  * Reads a wire record: names without regard to case, unknown ones ignored, null as absent (rest-resources 0.8).

@@ -80,6 +80,7 @@ export function mergeRows(
   newRow: Row,
   newKey: NewKey,
 ): Row[] {
+  if (field.keyFrom === 'none') return positionedRows(field, rows, given, newRow, newKey)
   const column = keyColumn(field)
   const known = new Map(current.map((row) => [row[column] as Scalar, row]))
   const seen = new Set<Json>()
@@ -97,6 +98,15 @@ export function mergeRows(
     merged.push(row)
   }
   return merged
+}
+
+/** Without a key nothing tells which stored item a sent one was: every item is new, and as given. */
+function positionedRows(field: ListField, rows: ListRows, given: readonly Patch[], newRow: Row, newKey: NewKey): Row[] {
+  return given.map((patch, index) => {
+    const row: Row = { ...newRow, ...patch.columns, [rows.position as string]: index }
+    if ('details' in newRow) row.details = mergeDocument(field.fields, {}, patch, newKey)
+    return row
+  })
 }
 
 /** The key that the caller means: 0 may stand for the only row. */

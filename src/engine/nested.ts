@@ -6,7 +6,7 @@ import { type Json, type Patch, readInput } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
 import { getRecord, pageOf, type Query } from './read.ts'
 import { keyColumn } from './reader.ts'
-import { changeRecord, type Stored } from './write.ts'
+import { changeRecord, type Stored, type Terms } from './write.ts'
 
 /**
  * The items of a list inside a record, as JSON texts; without `limit` all of them.
@@ -36,24 +36,22 @@ export async function addItem(
   sub: NestedSubResource,
   id: number,
   body: unknown,
+  terms: Terms = {},
 ): Promise<Scalar> {
-  const field = listField(resource, sub)
+  const field = keyedList(resource, sub)
   const item = readItem(caller, field, body)
-  const added: { key: Scalar | undefined } = { key: undefined }
-  await changeRecord(
+  return changeRecord(
     caller,
     resource,
     id,
     (stored) => listPatch(sub, [...keysOf(field, sub, stored).map(keep), { ...item, key: undefined }]),
+    terms,
     {
       touches: [sub.list],
       newRows: 1 + countNested(field, item),
-      written: (after) => {
-        added.key = keysOf(field, sub, after).at(-1)
-      },
+      keyOf: (after) => keysOf(field, sub, after).at(-1) as Scalar,
     },
   )
-  return added.key as Scalar
 }
 
 /**
@@ -67,8 +65,9 @@ export async function updateItem(
   id: number,
   key: number | string,
   body: unknown,
+  terms: Terms = {},
 ): Promise<void> {
-  const field = listField(resource, sub)
+  const field = keyedList(resource, sub)
   const item = readItem(caller, field, body)
   const patchOf = (stored: Stored): Patch => {
     const keys = keysOf(field, sub, stored)
@@ -85,7 +84,8 @@ export async function updateItem(
       keys.map((known) => (known === wanted ? { ...item, key: known } : keep(known))),
     )
   }
-  await changeRecord(caller, resource, id, patchOf, { touches: [sub.list], newRows: countNested(field, item) })
+  const computed = { touches: [sub.list], newRows: countNested(field, item), keyOf: () => key }
+  await changeRecord(caller, resource, id, patchOf, terms, computed)
 }
 
 /** The key that an item of a body names, for updates of several items. */
@@ -99,8 +99,13 @@ function readItem(caller: Caller, field: ListField, body: unknown): Patch {
 
 export function listField(resource: Resource, sub: NestedSubResource): ListField {
   const field = resource.fields.get(sub.list)
-  if (field?.kind !== 'list' || field.key === undefined)
-    throw new Error(`${resource.service}: no keyed list ${sub.list}`)
+  if (field?.kind !== 'list') throw new Error(`${resource.service}: no list ${sub.list}`)
+  return field
+}
+
+function keyedList(resource: Resource, sub: NestedSubResource): ListField {
+  const field = listField(resource, sub)
+  if (field.key === undefined) throw new Error(`${resource.service}.${sub.list} has no key`)
   return field
 }
 

@@ -8,18 +8,38 @@ import type { Reader, Row } from './reader.ts'
 /** Query parameters by lower-case name; empty ones are left out. */
 export type Query = ReadonlyMap<string, string>
 
-/** What a list answers: the JSON text of each record, or their number when `countonly` was asked. */
-export type Listing = { records: string[] } | { count: number }
+/** What a list answers: a page of records, or their number when `countonly` was asked. */
+export type Listing = Page | { count: number }
+
+export interface Page {
+  /** The JSON text of each record. */
+  readonly records: readonly string[]
+  /** The value of `cursor` that gives the next page; null: this is the last one. */
+  readonly next: string | null
+  /** How many records match in all; null: not asked for. */
+  readonly total: number | null
+}
+
+export interface ListOptions {
+  /** Count the matches beside the page; it costs as much again. */
+  readonly counted?: boolean
+}
 
 /** The documented default of `limit` (rest-resources 0.5). */
 const LIMIT_DEFAULT = 10
 
 /**
- * Lists a service's records by identifier, filtered and paged as the query says (rest-resources 0.5).
+ * Lists a service's records by identifier, filtered and paged as the query says (rest-resources 0.5): by `offset`, or by
+ * `cursor`, which reads on behind the last record of a page whatever was inserted or deleted meanwhile.
  * Throws `not-found` when nothing matches, `bad-request` past the end and for what it cannot read.
  */
-export function listRecords(caller: Caller, resource: Resource, query: Query): Promise<Listing> {
-  return list(caller, resource, resource.reader, resource.filters, query, [])
+export function listRecords(
+  caller: Caller,
+  resource: Resource,
+  query: Query,
+  options: ListOptions = {},
+): Promise<Listing> {
+  return list(caller, resource, { reader: resource.reader, filters: resource.filters, own: [] }, query, options)
 }
 
 /** One record's JSON text. Throws `not-found`. */
@@ -48,17 +68,25 @@ export async function listProjection(
   sub: ProjectedSubResource,
   query: Query,
   id: number | null,
+  options: ListOptions = {},
 ): Promise<Listing> {
   const reader = resource.projections.get(sub.object)
   if (!reader) throw new Error(`${resource.service}: no projection ${sub.object}`)
   const own = id === null ? [] : [{ sql: 't."id" = ?::int', values: [id] }]
-  return list(caller, resource, reader, sub.filters, query, own)
+  return list(caller, resource, { reader, filters: sub.filters, own }, query, options)
 }
 
 /** Lists the records of another service that belong to one record, with all filters of their service. */
-export async function listRelated(caller: Caller, sub: RelatedSubResource, id: number, query: Query): Promise<Listing> {
+export async function listRelated(
+  caller: Caller,
+  sub: RelatedSubResource,
+  id: number,
+  query: Query,
+  options: ListOptions = {},
+): Promise<Listing> {
   const other = sub.resource()
-  return list(caller, other, other.reader, other.filters, query, [{ sql: sub.where, values: [id] }])
+  const own = [{ sql: sub.where, values: [id] }]
+  return list(caller, other, { reader: other.reader, filters: other.filters, own }, query, options)
 }
 
 /** Whether the store has the record. */
@@ -85,20 +113,38 @@ export function notFound(resource: Resource, id: number): StoreFailure {
   return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: String(id) })
 }
 
+interface Source {
+  readonly reader: Reader
+  readonly filters: Filters
+  /** Conditions of the address itself. */
+  readonly own: readonly Condition[]
+}
+
 async function list(
   caller: Caller,
   resource: Resource,
-  reader: Reader,
-  filters: Filters,
+  { reader, filters, own }: Source,
   query: Query,
-  own: readonly Condition[],
+  { counted = false }: ListOptions,
 ): Promise<Listing> {
   const where = new Where(caller, resource, filters, query, own)
   if (isCountOnly(query)) return { count: await where.count() }
   const { limit, offset } = pageOf(query, resource.maxRecords)
-  const records = await where.read(reader, limit, offset)
-  if (records.length === 0) throw await emptyPage(where, offset)
-  return { records }
+  const after = cursorOf(query)
+  const { records, next } = await where.read(reader, { limit, offset, after })
+  // Who follows cursors to the end must not meet a refusal there.
+  if (records.length === 0 && after === 0) throw await emptyPage(where, offset)
+  return { records, next, total: counted ? await where.count() : null }
+}
+
+/** The id that the page begins behind. Throws `bad-request` together with `offset`: the two contradict one another. */
+function cursorOf(query: Query): number {
+  const given = query.get('cursor')
+  if (given === undefined) return 0
+  if (query.has('offset')) {
+    throw new StoreFailure('bad-request', 'cursor and offset cannot be given together', { field: 'cursor' })
+  }
+  return identifier(given, 'cursor')
 }
 
 /** Nothing was read: nothing matches (404), or the page begins behind the last match (400, with the text that clients know). */
@@ -133,23 +179,34 @@ class Where {
   }
 
   /**
-   * The page is chosen before anything is joined to it, so that rows passed over cost little,
-   * and comes as one value: each value that is handed over has its price.
+   * The page is chosen before anything is joined to it, so that rows passed over cost little, and comes as one value: each
+   * value that is handed over has its price. One row more than asked for tells whether there is a next page; nothing is
+   * built of it. (Measured: docs/decisions/sync.md.)
    */
-  async read(reader: Reader, limit: number, offset: number): Promise<string[]> {
+  async read(
+    reader: Reader,
+    { limit, offset, after }: { limit: number; offset: number; after: number },
+  ): Promise<Pick<Page, 'records' | 'next'>> {
     const last = this.#values.length
-    const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null }[]>(
-      `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page" FROM (
-         SELECT t."id", ${reader.select} AS "row"
-         FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql}
-               ORDER BY t."id" LIMIT $${last + 1}::int OFFSET $${last + 2}::bigint) t
+    // A first page goes without the condition: it would change nothing but PostgreSQL's guesses.
+    const behind = after === 0 ? '' : `AND t."id" > $${last + 3}::int`
+    const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null; last: number; more: boolean }[]>(
+      `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page",
+         max(p."id") FILTER (WHERE p."row" IS NOT NULL) AS "last", count(*) > $${last + 1}::int AS "more"
+       FROM (
+         SELECT t."id",
+           CASE WHEN row_number() OVER (ORDER BY t."id") <= $${last + 1}::int THEN ${reader.select} END AS "row"
+         FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql} ${behind}
+               ORDER BY t."id" LIMIT $${last + 1}::int + 1 OFFSET $${last + 2}::bigint) t
          JOIN "Store" s ON s."id" = t."storeId") p`,
       ...this.#values,
       limit,
       offset,
+      ...(after === 0 ? [] : [after]),
     )
-    const page = found?.page ? (JSON.parse(found.page) as Row[]) : []
-    return page.map(reader.compose)
+    const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
+    if (!found?.more) return { records: rows.map(reader.compose), next: null }
+    return { records: rows.slice(0, limit).map(reader.compose), next: String(found.last) }
   }
 }
 
@@ -161,7 +218,7 @@ function queryConditions(caller: Caller, resource: Resource, filters: Filters, q
   }
   for (const [name, filter] of Object.entries(filters)) {
     const given = query.get(name)
-    const condition = given === undefined ? null : filter(given, name, caller.store.timeZone)
+    const condition = given === undefined ? null : filter.read(given, name, caller.store.timeZone)
     if (condition !== null) conditions.push(condition)
   }
   return conditions

@@ -179,11 +179,12 @@ export function rowOrder(field: ListField, rows: ListRows): string {
   return rows.position === undefined ? `r."${keyColumn(field)}"` : `r."${rows.position}"`
 }
 
-/** The column that holds an item's key. */
+/** The column that identifies an item inside its record. */
 export function keyColumn(field: ListField): string {
+  if (field.key === undefined && field.rows?.position !== undefined) return field.rows.position
   const key = field.key === undefined ? undefined : field.fields.get(field.key)
   if (key === undefined || key.kind === 'object' || key.kind === 'list') {
-    throw new Error(`${field.typeName}: a list with rows needs a key`)
+    throw new Error(`${field.typeName}: a list with rows needs a key or a position`)
   }
   if (key.column === undefined) throw new Error(`${field.typeName}: the key of a list with rows needs a column`)
   return key.column

@@ -3,12 +3,13 @@ import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { fieldOf, refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
-import { type FieldSet, hasRows, type ListField, type ListRows } from './fields.ts'
+import { type FieldSet, hasRows, type ListField, type ListRows, type Scalar } from './fields.ts'
 import { type RowIds, reserveIds, withRowIds } from './ids.ts'
 import { type Patch, readInput } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
-import { findByAlternateKey, notFound } from './read.ts'
+import { findByAlternateKey, getRecord, notFound } from './read.ts'
 import { hasDocumentMember, keyColumn } from './reader.ts'
+import { applyReferrers } from './referrers.ts'
 
 /** A record's row, and those of its table lists that the change touches, by wire name. */
 export interface Stored {
@@ -30,8 +31,29 @@ export interface Change {
   readonly afterwards: (() => Promise<void>)[]
 }
 
+/** The deletion of one record, as its resource's `settleDeletion` sees it. */
+export interface Deletion {
+  /** Its `db` is the transaction. */
+  readonly caller: Caller
+  readonly id: number
+  readonly before: Row
+}
+
+/** What a caller asks of a change besides the change itself. */
+export interface Terms {
+  /** Given the record's JSON text as it is under the lock, before it is changed; throws to refuse the change. */
+  readonly precondition?: (record: string) => void
+  /** Runs in the transaction as its last step, with the record's id, or the key of an item that was added. May run again. */
+  readonly finish?: (tx: Caller, key: Scalar) => Promise<void>
+}
+
 /** Creates a record from a wire body and returns its id. Throws `bad-request` that names the field. */
-export async function createRecord(caller: Caller, resource: Resource, body: unknown): Promise<number> {
+export async function createRecord(
+  caller: Caller,
+  resource: Resource,
+  body: unknown,
+  { finish }: Terms = {},
+): Promise<number> {
   const patch = readInput(resource.fields, body, { mode: 'create', timeZone: caller.store.timeZone })
   const id = await reserveIds(caller, resource.table, 1)
   await write(caller, resource, countItems(resource.fields, patch), async (tx, ids) => {
@@ -39,6 +61,7 @@ export async function createRecord(caller: Caller, resource: Resource, body: unk
     const blank: Stored = { row: newRecordRow(resource, id, tx, now), lists: {} }
     const after = merged(resource, blank, patch, ids, tx, id)
     await settleAndStore({ caller: tx, id, patch, before: null, after, afterwards: [] }, resource)
+    await finish?.(tx, id)
   })
   return id
 }
@@ -51,49 +74,63 @@ export interface ComputedPatch {
   touches: readonly string[]
   /** How many new nested rows the patch may bring. */
   newRows: number
-  /** Told what was stored, once it is certain that the transaction does it. */
-  written?: (after: Stored) => void
+  /** The key that `finish` is given, out of what was stored; absent: the record's id. */
+  keyOf?: (after: Stored) => Scalar
 }
 
 /**
- * Updates a record under its lock. Only what the patch holds changes; LastUpdate is stamped while the lock is held.
- * Throws `not-found` for an unknown id.
+ * Updates a record under its lock and returns its id, or the key that `computed` names. Only what the patch holds changes;
+ * LastUpdate is stamped while the lock is held. Throws `not-found` for an unknown id.
  */
 export async function changeRecord(
   caller: Caller,
   resource: Resource,
   id: number,
   patchOf: PatchOf,
+  { precondition, finish }: Terms = {},
   computed: ComputedPatch = { touches: [], newRows: 0 },
-): Promise<void> {
+): Promise<Scalar> {
   const fixed = typeof patchOf === 'function' ? null : patchOf
   const count = fixed ? countItems(resource.fields, fixed) : { keyless: computed.newRows, all: computed.newRows }
-  const after = await write(caller, resource, count, async (tx, ids) => {
+  return write(caller, resource, count, async (tx, ids) => {
     const before = await lockRecord(tx, resource, id, fixed ? Object.keys(fixed.lists) : computed.touches)
+    if (precondition) precondition(await getRecord(tx, resource, id))
     const patch = typeof patchOf === 'function' ? patchOf(before) : patchOf
-    const next = merged(resource, stamped(before, tx), patch, ids, tx, id)
-    await settleAndStore({ caller: tx, id, patch, before, after: next, afterwards: [] }, resource)
-    return next
+    const after = merged(resource, stamped(before, tx), patch, ids, tx, id)
+    await settleAndStore({ caller: tx, id, patch, before, after, afterwards: [] }, resource)
+    const key = computed.keyOf?.(after) ?? id
+    await finish?.(tx, key)
+    return key
   })
-  computed.written?.(after)
 }
 
 /** Updates a record from a wire body (rest-resources 0.8). */
-export async function updateRecord(caller: Caller, resource: Resource, id: number, body: unknown): Promise<void> {
+export async function updateRecord(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  body: unknown,
+  terms: Terms = {},
+): Promise<void> {
   const patch = readInput(resource.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
-  await changeRecord(caller, resource, id, patch)
+  await changeRecord(caller, resource, id, patch, terms)
 }
 
 /**
  * Updates the record that a wire body names: by its identifier, or where it has none by the alternate key, which then
  * finds the record and changes nothing of it (rest-resources 0.8). Returns the identifier.
  */
-export async function updateNamedRecord(caller: Caller, resource: Resource, body: unknown): Promise<number> {
+export async function updateNamedRecord(
+  caller: Caller,
+  resource: Resource,
+  body: unknown,
+  terms: Terms = {},
+): Promise<number> {
   const patch = readInput(resource.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
   const { key } = patch
   if (key !== undefined && key !== 0) {
     if (typeof key !== 'number' || key < 0) throw unnamed(resource)
-    await changeRecord(caller, resource, key, patch)
+    await changeRecord(caller, resource, key, patch, terms)
     return key
   }
   const { alternateKey = '' } = resource
@@ -101,7 +138,7 @@ export async function updateNamedRecord(caller: Caller, resource: Resource, body
   if (typeof text !== 'string') throw unnamed(resource)
   const id = await findByAlternateKey(caller, resource, text)
   if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} ${text}`, { field: text })
-  await changeRecord(caller, resource, id, { ...patch, columns })
+  await changeRecord(caller, resource, id, { ...patch, columns }, terms)
   return id
 }
 
@@ -113,18 +150,28 @@ function unnamed(resource: Resource): StoreFailure {
   })
 }
 
-/** Deletes a record. Throws `not-found` for an unknown id, `bad-request` for one that others refer to and may not lose. */
-export async function deleteRecord(caller: Caller, resource: Resource, id: number): Promise<void> {
-  try {
-    const count = await caller.db.$executeRawUnsafe(
+/**
+ * Deletes a record; who refers to it follows the rules of its definition, in the same transaction. Throws `not-found` for an
+ * unknown id, `bad-request` for a record that others refer to and may not lose.
+ */
+export async function deleteRecord(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  { precondition, finish }: Terms = {},
+): Promise<void> {
+  await write(caller, resource, { keyless: 0, all: 0 }, async (tx) => {
+    const before = await lockRow(tx, resource, id, 'FOR UPDATE')
+    if (precondition) precondition(await getRecord(tx, resource, id))
+    await applyReferrers(tx, resource, id)
+    await resource.settleDeletion?.({ caller: tx, id, before })
+    await tx.db.$executeRawUnsafe(
       `DELETE FROM "${resource.table}" WHERE "storeId" = $1::int AND "id" = $2::int`,
-      caller.store.id,
+      tx.store.id,
       id,
     )
-    if (count === 0) throw notFound(resource, id)
-  } catch (error) {
-    throw refusalOf(error, resource) ?? error
-  }
+    await finish?.(tx, id)
+  })
 }
 
 /** Locks a record against other changes and reads its row and the named table lists. Throws `not-found`. */
@@ -134,19 +181,30 @@ export async function lockRecord(
   id: number,
   listNames: readonly string[],
 ): Promise<Stored> {
-  const [found] = await caller.db.$queryRawUnsafe<{ row: string }[]>(
-    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t
-     WHERE t."storeId" = $1::int AND t."id" = $2::int FOR NO KEY UPDATE`,
-    caller.store.id,
-    id,
-  )
-  if (!found) throw notFound(resource, id)
+  const row = await lockRow(caller, resource, id, 'FOR NO KEY UPDATE')
   const lists: Record<string, Row[]> = {}
   for (const name of listNames) {
     const field = resource.fields.get(name)
     if (hasRows(field)) lists[name] = await readRows(caller, field, field.rows, id)
   }
-  return { row: JSON.parse(found.row) as Row, lists }
+  return { row, lists }
+}
+
+/** `FOR UPDATE` also keeps others from referring to the record. */
+async function lockRow(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  lock: 'FOR NO KEY UPDATE' | 'FOR UPDATE',
+): Promise<Row> {
+  const [found] = await caller.db.$queryRawUnsafe<{ row: string }[]>(
+    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t
+     WHERE t."storeId" = $1::int AND t."id" = $2::int ${lock}`,
+    caller.store.id,
+    id,
+  )
+  if (!found) throw notFound(resource, id)
+  return JSON.parse(found.row) as Row
 }
 
 /** The rows of a table list of one record, in order. */
@@ -183,8 +241,10 @@ export function newRecordRow(resource: Resource, id: number, caller: Caller, now
   return { ...row, storeId: caller.store.id, id, ...stamps(row, caller, now) }
 }
 
+/** LastUpdate never goes back, whatever the clocks of several machines say: who asks for what changed since would miss it. */
 function stamped(before: Stored, caller: Caller): Stored {
-  return { ...before, row: { ...before.row, ...stamps(before.row, caller, caller.now()) } }
+  const now = Math.max(caller.now().getTime(), Date.parse(String(before.row.updatedAt ?? 0)))
+  return { ...before, row: { ...before.row, ...stamps(before.row, caller, new Date(now)) } }
 }
 
 function stamps(row: Row, caller: Caller, now: Date): Row {
@@ -227,6 +287,7 @@ export function newListRow(field: ListField, rows: ListRows, caller: Caller, par
 function newKeyOf(ids: RowIds): NewKey {
   return (field, patch, others) => {
     if (field.keyFrom === 'caller') return patch.key as number | string
+    if (field.keyFrom === 'none') throw new Error(`${field.typeName} has no key`)
     if (field.keyFrom === 'record') return Math.max(0, ...others.map(Number)) + 1
     return ids.take()
   }

@@ -3,16 +3,18 @@ import { categories } from './categories/categories.ts'
 import { customerGroups } from './customer-groups/customer-groups.ts'
 import { customers } from './customers/customers.ts'
 import { distributors } from './distributors/distributors.ts'
+import { giftRegistries } from './gift-registries/gift-registries.ts'
 import { manufacturers } from './manufacturers/manufacturers.ts'
 import { orderStatuses } from './order-statuses/order-statuses.ts'
 import { orders } from './orders/orders.ts'
 import { products } from './products/products.ts'
+import { rma } from './rma/rma.ts'
 
 /**
  * Every service whose records the engine serves. Routes, privileges, export, import and the conformance suite read this;
  * the order is that of references: a record refers to services before its own (or to its own).
  */
-export const resources: readonly Resource[] = [
+export const resources = [
   categories,
   manufacturers,
   distributors,
@@ -21,4 +23,8 @@ export const resources: readonly Resource[] = [
   customers,
   orderStatuses,
   orders,
-]
+  giftRegistries,
+  rma,
+] as const satisfies readonly Resource[]
+
+export type Service = (typeof resources)[number]['service']

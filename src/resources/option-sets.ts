@@ -10,7 +10,8 @@ const options: Fields = {
   OptionPartNumber: text(50),
   OptionSorting: decimal(),
   OptionImagePath: text(255),
-  OptionBundleCatalogId: integer(),
+  /** The product that the option brings along; 0: none. */
+  OptionBundleCatalogId: integer({ min: 0 }),
   OptionBundleQuantity: integer(),
 }
 

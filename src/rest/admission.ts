@@ -3,7 +3,7 @@ import { type Authenticated, type Authenticator, requireAccess } from '../access
 import { accessOf, type Method } from '../engine/define.ts'
 import { StoreFailure } from '../failure.ts'
 import { contractFigures, type Figures, type Pour, type Throttle } from '../throttle.ts'
-import type { Endpoint } from './endpoints.ts'
+import type { Endpoint, Operations } from './endpoints.ts'
 
 export interface AdmissionServices {
   config: { readonly publicUrl: string }
@@ -24,14 +24,14 @@ export function httpsRule({ config }: AdmissionServices) {
  * Lets a request through to an endpoint, before its body is read: credentials, then the bucket, then the method, then the
  * privileges that it needs. `request.caller` is set as soon as it is known.
  */
-export function admission({ authenticator, throttle }: AdmissionServices, { actions, privileges }: Endpoint) {
+export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: figures } = await identify(request, reply)
     request.caller = caller
     count(reply, figures, throttle.take(figures.key, figures))
     const method = methodOf(request)
-    if (actions[method] === undefined) {
-      const allowed = allowedMethods(actions)
+    if (operations[method] === undefined) {
+      const allowed = allowedMethods(operations)
       reply.header('allow', allowed)
       throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}`)
     }
@@ -55,8 +55,8 @@ export function methodOf({ method }: FastifyRequest): Method {
   return (method === 'HEAD' ? 'GET' : method) as Method
 }
 
-function allowedMethods(actions: Endpoint['actions']): string {
-  return Object.keys(actions)
+function allowedMethods(operations: Operations): string {
+  return Object.keys(operations)
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ')
 }

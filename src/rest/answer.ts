@@ -1,17 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ResultItem } from '../result-item.ts'
 import type { RecordType } from './body.ts'
-import { acceptedFormat } from './format.ts'
+import { acceptedFormat, acceptsProblem } from './format.ts'
+import { sendProblem } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
 
 /** What an operation has to say, in no format yet. */
-export type Answer = RecordsAnswer | CountAnswer | ResultsAnswer | NothingAnswer
+export type Answer = RecordsAnswer | CountAnswer | ResultsAnswer | NothingAnswer | UnmodifiedAnswer
 
 /** JSON texts of records of one type. */
 export interface RecordsAnswer {
   readonly kind: 'records'
   readonly records: readonly string[]
   readonly type: RecordType
+  /** The `cursor` of the next page, if there is one. */
+  readonly next?: string | null
+  /** How many there are in all, where that was asked. */
+  readonly total?: number | null
+  /** Of a single record. */
+  readonly etag?: string
 }
 
 export interface CountAnswer {
@@ -24,21 +31,69 @@ export interface ResultsAnswer {
   readonly kind: 'results'
   readonly status: number
   readonly items: readonly ResultItem[]
+  /** The answer to an earlier request with the same Idempotency-Key. */
+  readonly replayed?: boolean
 }
 
 /** 404 with an empty body: no such record, or none in the list (rest-protocol 5.2). */
 export interface NothingAnswer {
   readonly kind: 'nothing'
+  readonly replayed?: boolean
 }
 
-/** Answers in the format that the request accepts, byte for byte as rest-protocol 4, 5 and 7 say. */
-export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+/** 304: the caller has this representation already. */
+export interface UnmodifiedAnswer {
+  readonly kind: 'unmodified'
+  readonly etag: string
+}
+
+/**
+ * Answers in the format that the request accepts, byte for byte as rest-protocol 4, 5 and 7 say; a refusal as problem
+ * details where those are accepted. `baseUrl` begins the addresses of next pages.
+ */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
+  if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
+  if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
+  const { accept } = request.headers
+  if (isRefusal(answer) && acceptsProblem(accept)) return sendProblem(request, reply, answer)
   if (answer.kind === 'nothing') return reply.code(404).send()
-  const format = acceptedFormat(request.headers.accept)
+  if (answer.kind === 'records') reply.headers(recordsHeaders(request, answer, baseUrl))
+  const format = acceptedFormat(accept)
   return reply
     .code(answer.kind === 'results' ? answer.status : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
     .send(format === 'xml' ? toXml(answer) : toJson(answer))
+}
+
+function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
+  return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
+}
+
+function recordsHeaders({ url }: FastifyRequest, { next, total, etag }: RecordsAnswer, baseUrl: string) {
+  return {
+    ...(next && { link: `<${nextPage(url, baseUrl, next)}>; rel="next"` }),
+    ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': 'count=exact' }),
+    ...(etag !== undefined && { etag }),
+  }
+}
+
+/**
+ * The address of the request, from the cursor on: everything else of it is kept as it was sent, but for what would break the
+ * header or end the address. A proxy may have sent it with another host in front.
+ */
+function nextPage(url: string, baseUrl: string, cursor: string): string {
+  const [address = '', ...queries] = url.split('?')
+  const path = address.replace(/^https?:\/\/[^/]*/, '').replace(/#.*$/, '')
+  const kept = queries.join('?').split('&').filter(isKept)
+  const page = `${baseUrl}${path}?${[...kept, `cursor=${cursor}`].join('&')}`
+  return page.replace(/[^!-~]|[<>"#]/gu, encodeURIComponent)
+}
+
+/** The new cursor takes the place of `offset` and of the old one, however these were written. */
+function isKept(parameter: string): boolean {
+  const [name = ''] = parameter.split('=', 1)
+  const letters = name.replace(/%[4-7][\da-f]/gi, decodeURIComponent)
+  return parameter !== '' && !/^(offset|cursor)$/i.test(letters)
 }
 
 function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
@@ -48,10 +103,11 @@ function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | B
 
 /** Encoded record by record: one text of a whole page, at a megabyte, would be copied three times on its way out. */
 function recordsToJson(records: readonly string[]): Buffer {
-  const pieces = records.map((record, index) => Buffer.from(`${index === 0 ? '[' : ','}${record}`))
-  return Buffer.concat([...pieces, closing])
+  const pieces = records.map((record, index) => Buffer.from(index === 0 ? record : `,${record}`))
+  return Buffer.concat([opening, ...pieces, closing])
 }
 
+const opening = Buffer.from('[')
 const closing = Buffer.from(']')
 
 function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
@@ -59,10 +115,11 @@ function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
   return answer.kind === 'count' ? countToXml(answer.count) : resultsToXml(answer.items)
 }
 
-/** The headers that every recorded answer of the public service has (rest-protocol 3). */
+/** The headers that every recorded answer of the public service has (rest-protocol 3), and what its form depends on. */
 export const commonHeaders = {
   'cache-control': 'no-cache',
   pragma: 'no-cache',
   expires: '-1',
   'access-control-allow-origin': '*',
+  vary: 'Accept',
 }

@@ -12,6 +12,14 @@ export function acceptedFormat(accept: string | undefined): Format {
   return quality(ranges, 'xml') > quality(ranges, 'json') ? 'xml' : 'json'
 }
 
+/** Whether refusals are wanted as problem details (RFC 9457): by that name alone, since old clients accept anything. */
+export function acceptsProblem(accept: string | undefined): boolean {
+  const ranges = accept?.toLowerCase().split(',').map(readRange) ?? []
+  return ranges.some(({ type, quality }) => type === PROBLEM_TYPE && quality > 0)
+}
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
 interface Range {
   readonly type: string
   readonly quality: number

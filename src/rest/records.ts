@@ -3,11 +3,12 @@ import { identifier } from '../engine/filters.ts'
 import { getRecord, listRecords } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
 import { createRecord, deleteRecord, updateNamedRecord, updateRecord } from '../engine/write.ts'
-import { resultItem } from '../result-item.ts'
 import { readRecord, readRecords } from './body.ts'
-import { changeEach, created, updated } from './change-each.ts'
-import type { Action, Endpoint } from './endpoints.ts'
-import { listingAnswer } from './listing.ts'
+import { changeEach, created, deleted, updated } from './change-each.ts'
+import type { Endpoint, Operation, Operations } from './endpoints.ts'
+import { entityTag, isNamed, preconditionOf, refuseIfMatch, requireMatch } from './entity-tags.ts'
+import { acceptedFormat } from './format.ts'
+import { listingAnswer, listOptions } from './listing.ts'
 
 /** The collection of a service, and one record of it (rest-resources 0.3 to 0.8). */
 export function recordEndpoints(resource: Resource): Endpoint[] {
@@ -15,56 +16,110 @@ export function recordEndpoints(resource: Resource): Endpoint[] {
   const collection = { GET: list(resource), POST: create(resource), PUT: updateMany(resource) }
   const item = { GET: get(resource), PUT: updateOne(resource), DELETE: remove(resource) }
   return [
-    { path: '', privileges, actions: taken(resource.methods, collection) },
-    { path: '/:id', privileges, actions: taken(resource.methods, item) },
+    { path: '', params: {}, privileges, operations: taken(resource.methods, collection) },
+    { path: '/:id', params: idOf(resource), privileges, operations: taken(resource.methods, item) },
   ]
 }
 
-/** The actions whose methods the definition names. */
-export function taken(methods: readonly Method[], actions: Endpoint['actions']): Endpoint['actions'] {
-  return Object.fromEntries(Object.entries(actions).filter(([method]) => methods.includes(method as Method)))
+/** Those whose methods the definition names. */
+export function taken(methods: readonly Method[], operations: Operations): Operations {
+  return Object.fromEntries(Object.entries(operations).filter(([method]) => methods.includes(method as Method)))
 }
 
-function list(resource: Resource): Action {
-  return async ({ caller, query }) => listingAnswer(await listRecords(caller, resource, query), resource, query)
+export function idOf({ idParam }: Resource): Endpoint['params'] {
+  return { id: { name: idParam, min: 1 } }
 }
 
-function get(resource: Resource): Action {
-  return async ({ caller, params, query }) => {
-    const record = await getRecord(caller, resource, recordId(resource, params))
-    return { kind: 'records', type: resource, records: shapeRecords([record], resource.fields, query) }
+function list(resource: Resource): Operation {
+  const { filters, maxRecords } = resource
+  return {
+    gives: { kind: 'list', type: resource, maxRecords, filters },
+    run: async (call) => {
+      const { caller, query } = call
+      return listingAnswer(await listRecords(caller, resource, query, listOptions(call)), resource, query)
+    },
   }
 }
 
-function create(resource: Resource): Action {
-  return ({ caller, body, log }) =>
-    changeEach(readRecords(body, resource), log, async (record) =>
-      created(resource.resultKey, await createRecord(caller, resource, record)),
-    )
-}
-
-function updateMany(resource: Resource): Action {
-  return ({ caller, body, log }) =>
-    changeEach(readRecords(body, resource), log, async (record) =>
-      updated(resource.resultKey, await updateNamedRecord(caller, resource, record)),
-    )
-}
-
-function updateOne(resource: Resource): Action {
-  return ({ caller, params, body, log }) => {
-    const id = recordId(resource, params)
-    return changeEach([readRecord(body, resource)], log, async (record) => {
-      await updateRecord(caller, resource, id, record)
-      return updated(resource.resultKey, id)
-    })
+function get(resource: Resource): Operation {
+  return {
+    gives: { kind: 'record', type: resource },
+    run: async ({ caller, params, query, headers }) => {
+      const record = await getRecord(caller, resource, recordId(resource, params))
+      // Before the conditions: they count for nothing where the answer would be a refusal (RFC 9110 §13.2.1).
+      const records = shapeRecords([record], resource.fields, query)
+      const etag = entityTag(record, acceptedFormat(headers.accept), query)
+      requireMatch(record, headers['if-match'])
+      if (isNamed(etag, headers['if-none-match'])) return { kind: 'unmodified', etag }
+      return { kind: 'records', type: resource, records, etag }
+    },
   }
 }
 
-function remove(resource: Resource): Action {
-  return async ({ caller, params }) => {
-    const id = recordId(resource, params)
-    await deleteRecord(caller, resource, id)
-    return { kind: 'results', status: 200, items: [resultItem(resource.resultKey, id, 200, 'Deleted successfully')] }
+function create(resource: Resource): Operation {
+  return {
+    takes: { type: resource, mode: 'create', many: true },
+    gives: { kind: 'results', key: resource.resultKey, change: 'created' },
+    run: async (call) => {
+      const records = readRecords(call.body, resource)
+      refuseIfMatch(call.headers)
+      const change = (record: unknown, terms: object) => createRecord(call.caller, resource, record, terms)
+      return changeEach(call, { records, change, done: created(resource.resultKey) })
+    },
+  }
+}
+
+function updateMany(resource: Resource): Operation {
+  return {
+    takes: { type: resource, mode: 'update', many: true },
+    gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
+    run: async (call) => {
+      const records = readRecords(call.body, resource)
+      const condition = preconditionOf(call.headers, records.length)
+      return changeEach(call, {
+        records,
+        change: (record, terms) => updateNamedRecord(call.caller, resource, record, { ...terms, ...condition }),
+        done: updated(resource.resultKey),
+      })
+    },
+  }
+}
+
+function updateOne(resource: Resource): Operation {
+  return {
+    takes: { type: resource, mode: 'update', many: false },
+    gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const records = [readRecord(call.body, resource)]
+      const condition = preconditionOf(call.headers, 1)
+      return changeEach(call, {
+        records,
+        change: async (record, terms) => {
+          await updateRecord(call.caller, resource, id, record, { ...terms, ...condition })
+          return id
+        },
+        done: updated(resource.resultKey),
+      })
+    },
+  }
+}
+
+function remove(resource: Resource): Operation {
+  return {
+    gives: { kind: 'results', key: resource.resultKey, change: 'deleted' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const condition = preconditionOf(call.headers, 1)
+      return changeEach(call, {
+        records: [id],
+        change: async (_id, terms) => {
+          await deleteRecord(call.caller, resource, id, { ...terms, ...condition })
+          return id
+        },
+        done: deleted(resource.resultKey),
+      })
+    },
   }
 }
 

@@ -5,9 +5,10 @@ import { resultItem } from '../result-item.ts'
 import { type AdmissionServices, admission, httpsRule, methodOf } from './admission.ts'
 import { commonHeaders, sendAnswer } from './answer.ts'
 import { type Body, receiveBodies } from './body.ts'
-import { type Action, type Endpoint, endpointsOf } from './endpoints.ts'
+import { type Endpoint, endpointsOf, type Operation } from './endpoints.ts'
 import { answerFailure } from './failures.ts'
 import { readQuery } from './query.ts'
+import { recordSchema } from './record-schema.ts'
 
 export interface RestServices extends AdmissionServices {
   config: AdmissionServices['config'] & { readonly restPrefixes: readonly string[] }
@@ -15,8 +16,12 @@ export interface RestServices extends AdmissionServices {
 
 const versions = ['v1', 'v2']
 
-/** The REST services (contract §4.1): every service of the registry below every prefix, in both versions. */
+/**
+ * The REST services (contract §4.1): every service of the registry below every prefix, in both versions; and the schema of
+ * their XML.
+ */
 export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
+  recordSchema(app)
   for (const prefix of services.config.restPrefixes) {
     app.register(async (scope) => serve(scope, services), { prefix })
   }
@@ -32,7 +37,10 @@ function serve(app: FastifyInstance, services: RestServices): void {
   for (const resource of resources) {
     for (const endpoint of endpointsOf(resource)) {
       for (const version of versions) {
-        for (const name of resource.names) addEndpoint(app, services, `/${version}/${name}${endpoint.path}`, endpoint)
+        const route = `/${version}/${resource.service}${endpoint.path}`
+        for (const name of resource.names) {
+          addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, route, endpoint })
+        }
       }
     }
   }
@@ -40,22 +48,30 @@ function serve(app: FastifyInstance, services: RestServices): void {
 }
 
 /** All methods, so that those which the address does not take are answered with the ones that it does. */
-function addEndpoint(app: FastifyInstance, services: RestServices, url: string, endpoint: Endpoint): void {
+function addEndpoint(
+  app: FastifyInstance,
+  services: RestServices,
+  { url, route, endpoint }: { url: string; route: string; endpoint: Endpoint },
+): void {
   app.route({
     method: app.supportedMethods,
     url,
     onRequest: admission(services, endpoint),
     handler: async (request, reply) => {
-      const { caller, params, body, log, url } = request
-      const action = endpoint.actions[methodOf(request)] as Action
-      const answer = await action({
+      const { caller, params, body, headers, log, url } = request
+      const method = methodOf(request)
+      const operation = endpoint.operations[method] as Operation
+      const answer = await operation.run({
         caller: caller as Caller,
+        method,
+        route,
         params: params as Readonly<Record<string, string>>,
         query: readQuery(url),
+        headers,
         body: (body ?? null) as Body | null,
         log,
       })
-      return sendAnswer(request, reply, answer)
+      return sendAnswer(request, reply, answer, services.config.publicUrl)
     },
   })
 }

@@ -9,9 +9,10 @@ import { StoreFailure } from '../failure.ts'
 import type { Answer } from './answer.ts'
 import { type RecordType, readRecord, readRecords } from './body.ts'
 import { changeEach, created, updated } from './change-each.ts'
-import type { Action, Call, Endpoint } from './endpoints.ts'
-import { listingAnswer } from './listing.ts'
-import { recordId, taken } from './records.ts'
+import type { Call, Endpoint, Operation } from './endpoints.ts'
+import { preconditionOf } from './entity-tags.ts'
+import { listingAnswer, listOptions } from './listing.ts'
+import { idOf, recordId, taken } from './records.ts'
 
 /** What stands below a record, or below a service, as its definition says (rest-resources 0.9). */
 export function subResourceEndpoints(resource: Resource): Endpoint[] {
@@ -25,11 +26,14 @@ export function subResourceEndpoints(resource: Resource): Endpoint[] {
 function nestedEndpoints(resource: Resource, name: string, sub: NestedSubResource): Endpoint[] {
   const privileges = [resource.privilege]
   const path = `/:id/${name}`
+  const params = idOf(resource)
   const list = nestedList(resource, sub)
-  const actions = { GET: listNested(list), POST: addNested(list), PUT: updateManyNested(list) }
-  const collection: Endpoint = { path, privileges, actions: taken(sub.methods, actions) }
+  const operations = { GET: listNested(list), POST: addNested(list), PUT: updateManyNested(list) }
+  const collection: Endpoint = { path, params, privileges, operations: taken(sub.methods, operations) }
   if (!sub.methods.includes('PUT')) return [collection]
-  return [collection, { path: `${path}/:itemId`, privileges, actions: { PUT: updateOneNested(list) } }]
+  const itemId = { name: sub.idParam, min: isCode(list) ? null : 0 }
+  const item = { path: `${path}/:itemId`, params: { ...params, itemId }, privileges }
+  return [collection, { ...item, operations: { PUT: updateOneNested(list) } }]
 }
 
 interface NestedList {
@@ -47,31 +51,58 @@ function nestedList(resource: Resource, sub: NestedSubResource): NestedList {
   return { resource, sub, field, key, resultKey: sub.resultKey ?? key }
 }
 
-function listNested({ resource, sub, field }: NestedList): Action {
-  return async ({ caller, params, query }) => {
-    const items = await listItems(caller, resource, sub, recordId(resource, params), query)
-    return { kind: 'records', type: field, records: shapeRecords(items, field.fields, query) }
+/** Whether a caller's own code, and not a number, names an item. */
+function isCode({ field, key }: NestedList): boolean {
+  return field.fields.get(key)?.kind === 'text'
+}
+
+function listNested({ resource, sub, field }: NestedList): Operation {
+  return {
+    gives: { kind: 'list', type: field, maxRecords: null, filters: null },
+    run: async ({ caller, params, query }) => {
+      const items = await listItems(caller, resource, sub, recordId(resource, params), query)
+      return { kind: 'records', type: field, records: shapeRecords(items, field.fields, query) }
+    },
   }
 }
 
-function addNested({ resource, sub, field, resultKey }: NestedList): Action {
-  return ({ caller, params, body, log }) => {
-    const id = recordId(resource, params)
-    return changeEach(readRecords(body, field), log, async (item) =>
-      created(resultKey, await addItem(caller, resource, sub, id, item)),
-    )
+/** Preconditions are about the record that the items are part of. */
+function addNested({ resource, sub, field, resultKey }: NestedList): Operation {
+  return {
+    takes: { type: field, mode: 'create', many: true },
+    gives: { kind: 'results', key: resultKey, change: 'created' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const records = readRecords(call.body, field)
+      const condition = preconditionOf(call.headers, records.length)
+      return changeEach(call, {
+        records,
+        change: (item, terms) => addItem(call.caller, resource, sub, id, item, { ...terms, ...condition }),
+        done: created(resultKey),
+      })
+    },
   }
 }
 
-function updateManyNested(list: NestedList): Action {
+function updateManyNested(list: NestedList): Operation {
   const { resource, sub, field, resultKey } = list
-  return ({ caller, params, body, log }) => {
-    const id = recordId(resource, params)
-    return changeEach(readRecords(body, field), log, async (item) => {
-      const key = sentKey(caller, list, item)
-      await updateItem(caller, resource, sub, id, key, item)
-      return updated(resultKey, key)
-    })
+  return {
+    takes: { type: field, mode: 'update', many: true },
+    gives: { kind: 'results', key: resultKey, change: 'updated' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const records = readRecords(call.body, field)
+      const condition = preconditionOf(call.headers, records.length)
+      return changeEach(call, {
+        records,
+        change: async (item, terms) => {
+          const key = sentKey(call.caller, list, item)
+          await updateItem(call.caller, resource, sub, id, key, item, { ...terms, ...condition })
+          return key
+        },
+        done: updated(resultKey),
+      })
+    },
   }
 }
 
@@ -82,35 +113,57 @@ function sentKey(caller: Caller, { resource, sub, key: name }: NestedList, item:
   throw new StoreFailure('bad-request', `${name} must say which item is meant`, { field: name })
 }
 
-function updateOneNested(list: NestedList): Action {
+function updateOneNested(list: NestedList): Operation {
   const { resource, sub, field, resultKey } = list
-  return ({ caller, params, body, log }) => {
-    const id = recordId(resource, params)
-    const key = addressedKey(list, params)
-    return changeEach([readRecord(body, field)], log, async (item) => {
-      await updateItem(caller, resource, sub, id, key, item)
-      return updated(resultKey, key)
-    })
+  return {
+    takes: { type: field, mode: 'update', many: false },
+    gives: { kind: 'results', key: resultKey, change: 'updated' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const key = addressedKey(list, call.params)
+      const records = [readRecord(call.body, field)]
+      const condition = preconditionOf(call.headers, 1)
+      return changeEach(call, {
+        records,
+        change: async (item, terms) => {
+          await updateItem(call.caller, resource, sub, id, key, item, { ...terms, ...condition })
+          return key
+        },
+        done: updated(resultKey),
+      })
+    },
   }
 }
 
 /** The key in the address: a number, of which 0 may be one (the only shipment of an order), or a caller's own code. */
-function addressedKey({ sub, field, key }: NestedList, { itemId = '' }: Call['params']): number | string {
-  return field.fields.get(key)?.kind === 'text' ? itemId : identifier(itemId, sub.idParam, 0)
+function addressedKey(list: NestedList, { itemId = '' }: Call['params']): number | string {
+  return isCode(list) ? itemId : identifier(itemId, list.sub.idParam, 0)
 }
 
 function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubResource): Endpoint[] {
   const privileges = [resource.privilege]
+  const { maxRecords } = resource
   const type = objectType(resource, sub)
-  const ofAll: Action = async ({ caller, query }) =>
-    listingAnswer(await listProjection(caller, resource, sub, query, null), type, query)
-  const ofOne: Action = ({ caller, params, query }) => {
-    const id = recordId(resource, params)
-    return ofRecord(caller, resource, id, type, query, () => listProjection(caller, resource, sub, query, id))
+  const gives = { kind: 'list', type, maxRecords, filters: sub.filters } as const
+  const ofAll: Operation = {
+    gives,
+    run: async (call) => {
+      const listing = await listProjection(call.caller, resource, sub, call.query, null, listOptions(call))
+      return listingAnswer(listing, type, call.query)
+    },
+  }
+  const ofOne: Operation = {
+    gives,
+    run: async (call) => {
+      const { caller, query } = call
+      const id = recordId(resource, call.params)
+      const listing = await listProjection(caller, resource, sub, query, id, listOptions(call))
+      return ofRecord(caller, resource, id, listing, type, query)
+    },
   }
   return [
-    { path: `/${name}`, privileges, actions: { GET: ofAll } },
-    { path: `/:id/${name}`, privileges, actions: { GET: ofOne } },
+    { path: `/${name}`, params: {}, privileges, operations: { GET: ofAll } },
+    { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET: ofOne } },
   ]
 }
 
@@ -123,24 +176,30 @@ function objectType(resource: Resource, { object }: ProjectedSubResource): Recor
 /** Its records are those of another service, so the caller must be allowed to read both. */
 function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResource): Endpoint {
   const other = sub.resource()
-  const GET: Action = ({ caller, params, query }) => {
-    const id = recordId(resource, params)
-    return ofRecord(caller, resource, id, other, query, () => listRelated(caller, sub, id, query))
+  const { filters, maxRecords } = other
+  const GET: Operation = {
+    gives: { kind: 'list', type: other, maxRecords, filters },
+    run: async (call) => {
+      const { caller, query } = call
+      const id = recordId(resource, call.params)
+      const listing = await listRelated(caller, sub, id, query, listOptions(call))
+      return ofRecord(caller, resource, id, listing, other, query)
+    },
   }
-  return { path: `/:id/${name}`, privileges: [resource.privilege, other.privilege], actions: { GET } }
+  const privileges = [resource.privilege, other.privilege]
+  return { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET } }
 }
 
-/** A count of 0 is an answer only if there is the record that it is of. */
+/** A count of 0, and the nothing behind a cursor, are answers only if there is the record that they are of. */
 async function ofRecord(
   caller: Caller,
   resource: Resource,
   id: number,
+  listing: Listing,
   type: RecordType,
   query: Call['query'],
-  read: () => Promise<Listing>,
 ): Promise<Answer> {
-  const listing = await read()
-  const isUncertain = 'count' in listing && listing.count === 0
+  const isUncertain = ('count' in listing ? listing.count : listing.records.length) === 0
   if (isUncertain && !(await exists(caller, resource, id))) return { kind: 'nothing' }
   return listingAnswer(listing, type, query)
 }

@@ -51,10 +51,10 @@ export function lineRecord(line: OrderLine, { id, shipmentId, dateAdded }: LineP
   return {
     CatalogID: product.id,
     ItemIndexID: id,
-    ItemID: variantOf(line)?.sku ?? product.sku,
+    ItemID: lineSku(line),
     ItemShipmentID: shipmentId,
     ItemQuantity: quantity,
-    ItemDescription: product.name + choices.map((choice) => optionText(product, choice)).join(''),
+    ItemDescription: lineName(line),
     ItemUnitPrice: dollars(line.unitCents),
     ItemWeight: product.weight / 10,
     ItemOptionPrice: dollars(line.optionCents),
@@ -64,6 +64,15 @@ export function lineRecord(line: OrderLine, { id, shipmentId, dateAdded }: LineP
     ItemUnitStock: quantity + between(0, 60),
     ItemOptions: choices.map((choice) => `,${choice.id}`).join(''),
   }
+}
+
+export function lineSku(line: OrderLine): string {
+  return variantOf(line)?.sku ?? line.product.sku
+}
+
+/** With the options that were chosen. */
+export function lineName({ product, choices }: OrderLine): string {
+  return product.name + choices.map((choice) => optionText(product, choice)).join('')
 }
 
 /** The combination that was bought, of a product that has a stock for each. */

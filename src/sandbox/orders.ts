@@ -11,7 +11,7 @@ const orderCount = 350
 const firstInvoice = 1000
 
 /** order-statuses 1.1 */
-const status = {
+export const status = {
   new: 1,
   processing: 2,
   partial: 3,
@@ -42,6 +42,12 @@ const openStatuses = [
 const openOrderCount = 42
 
 export interface Order {
+  readonly id: number
+  readonly statusId: number
+  readonly placedAt: string
+  /** When its parcels left, if they did. */
+  readonly shippedDay: number
+  readonly lines: readonly OrderLine[]
   readonly record: Record<string, unknown>
   /** What the wire does not show: ids of single shipments, and the combination of options that a line took off the stock. */
   readonly private: { readonly Rows: { readonly ShipmentList: object[]; readonly OrderItemList?: object[] } }
@@ -145,7 +151,8 @@ function makeOrder(
     InternalComments: happens(12) ? oneOf(internalComments) : '',
     ExternalComments: happens(4) ? 'Gift: no prices in the parcel' : '',
   }
-  return { record, private: { Rows: hiddenColumns(shipmentIds, parcels.flat()) } }
+  const hidden = { Rows: hiddenColumns(shipmentIds, lines) }
+  return { id: record.OrderID, statusId, placedAt, shippedDay, lines, record, private: hidden }
 }
 
 /** As an export writes them: a list without hidden columns is left out. */

@@ -33,6 +33,8 @@ export interface Product {
   readonly weight: number
   readonly isTaxed: boolean
   readonly isOffered: boolean
+  readonly stock: number
+  readonly createdAt: string
   readonly fileName: string
   readonly optionSets: readonly OptionSet[]
   readonly variants: readonly Variant[]
@@ -139,6 +141,8 @@ function makeProduct(id: number, round: number, department: Department, shelf: S
     weight: noun.weight,
     isTaxed: true,
     isOffered: !offer.NotForSale && !offer.Hide,
+    stock,
+    createdAt: record.DateCreated,
     fileName,
     optionSets,
     variants,
@@ -168,8 +172,8 @@ function makeGiftCertificate(id: number, value: number): Product {
     CustomFileName: fileName,
   }
   const prices = { costCents: 0, priceCents: value * 100, saleCents: 0, levelCents: [0, 0, 0] }
-  const plain = { discounts: [], weight: 0, isTaxed: false, isOffered: true, optionSets: [], variants: [] }
-  return { id, sku, name, ...prices, ...plain, fileName, record }
+  const plain = { discounts: [], weight: 0, isTaxed: false, isOffered: true, stock: 0, optionSets: [], variants: [] }
+  return { id, sku, name, ...prices, ...plain, createdAt: record.DateCreated, fileName, record }
 }
 
 function makePrices(noun: Noun) {

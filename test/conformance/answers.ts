@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import type { TestStore } from '../support/store.ts'
+import type { CallOptions, TestStore } from '../support/store.ts'
 import { at } from './paths.ts'
 import type { Wire } from './samples.ts'
 import type { Stage } from './stage.ts'
@@ -25,8 +25,13 @@ export function expectNothing(answer: LightMyRequestResponse): void {
   expect({ status: answer.statusCode, body: answer.body.slice(0, 500) }).toEqual({ status: 404, body: '' })
 }
 
-export async function countOf({ resource }: Pick<Stage, 'resource'>, shop: TestStore, query = ''): Promise<number> {
-  const answer = await shop.call('GET', `/${resource.service}?countonly=1${query}`)
+export async function countOf(
+  { resource }: Pick<Stage, 'resource'>,
+  shop: TestStore,
+  query = '',
+  options: CallOptions = {},
+): Promise<number> {
+  const answer = await shop.call('GET', `/${resource.service}?countonly=1${query}`, options)
   expect(answer.statusCode, answer.body).toBe(200)
   expect(Object.keys(answer.json())).toEqual(['TotalCount'])
   return answer.json().TotalCount
@@ -47,4 +52,10 @@ export function idPath({ fields, resultKey }: Resource): string {
   if (fields.get(resultKey) !== undefined) return resultKey
   const [holder] = fields.entries.find(([, field]) => field.kind === 'object' && field.fields.get(resultKey)) ?? []
   return `${holder}.${resultKey}`
+}
+
+/** The methods that a 405 names; HEAD goes with GET. */
+export function allowHeader({ headers }: LightMyRequestResponse): string[] {
+  const names = String(headers.allow).split(/\s*,\s*/)
+  return names.filter((name) => name !== 'HEAD').sort()
 }

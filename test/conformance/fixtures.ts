@@ -1,4 +1,7 @@
 import { expect } from 'vitest'
+import { importRecords } from '../../src/engine/transfer.ts'
+import { numberLines } from '../../src/engine/transfer-lines.ts'
+import { resources, type Service } from '../../src/resources/index.ts'
 import type { TestServer, TestStore } from '../support/store.ts'
 import type { Overrides, Wire } from './samples.ts'
 
@@ -23,6 +26,8 @@ export interface Fixture {
   readonly computed: Readonly<Record<string, unknown>>
   /** By field what else changes with it, in the record or in the item. */
   readonly follows?: Readonly<Record<string, readonly string[]>>
+  /** Lists whose items are nothing without the record that they refer to. */
+  readonly bound?: readonly string[]
   /** Two records, changed a day apart, that the examples of the filters tell apart. */
   readonly a: Wire
   readonly b: Wire
@@ -44,31 +49,27 @@ export function givenBy(example: FilterExample): string {
   return 'a' in example ? example.a : example.b
 }
 
-/** In the order of the registry. */
-export const services = [
-  'Category',
-  'Manufacturers',
-  'Distributors',
-  'CustomerGroups',
-  'Products',
-  'Customers',
-  'OrderStatus',
-  'Orders',
-] as const
-
-export type Service = (typeof services)[number]
-
 const now = expect.stringMatching(/^2026-03-\d\dT\d\d:\d\d:\d\d$/)
 const editor = expect.stringMatching(/^Application \d+$/)
+
+/** Their numbers are the same in every store, and they are never deleted. */
+const returnedOrders = [77_001, 77_002] as const
 
 export const fixtures = {
   Category: {
     prepare: async (shop) => ({
       Category: await posted(shop, 'Category', [{ CategoryName: 'P1' }, { CategoryName: 'P2' }]),
+      Products: await posted(shop, 'Products', [
+        { SKUInfo: { SKU: 'B-1', Name: 'Bundled 1' } },
+        { SKUInfo: { SKU: 'B-2', Name: 'Bundled 2' } },
+      ]),
     }),
     minimal: (seed) => ({ CategoryName: `Category ${seed}` }),
     required: ['CategoryName'],
-    overrides: ({ Category = [] }, seed) => ({ CategoryParent: Category[seed % 2] }),
+    overrides: ({ Category = [], Products = [] }, seed) => ({
+      CategoryParent: Category[seed % 2],
+      'OptionSetList.OptionList.OptionBundleCatalogId': [Products[seed % 2], Products[(seed + 1) % 2]],
+    }),
     computed: { UserID: editor, LastUpdate: now },
     a: { CategoryName: 'Küche & 100% Tisch' },
     b: { CategoryName: 'Garden' },
@@ -137,15 +138,26 @@ export const fixtures = {
         { CategoryName: 'C3' },
       ]),
       CustomerGroups: await posted(shop, 'CustomerGroups', [{ Name: 'G1' }, { Name: 'G2' }]),
+      Products: await posted(shop, 'Products', [
+        { SKUInfo: { SKU: 'L-1', Name: 'Linked 1' } },
+        { SKUInfo: { SKU: 'L-2', Name: 'Linked 2' } },
+        { SKUInfo: { SKU: 'L-3', Name: 'Linked 3' } },
+      ]),
     }),
     minimal: (seed) => ({ SKUInfo: { SKU: `SKU-${seed}`, Name: `Product ${seed}` } }),
     required: ['SKUInfo.SKU', 'SKUInfo.Name'],
     unique: ['SKUInfo.SKU'],
-    overrides: ({ Manufacturers = [], Distributors = [], Category = [], CustomerGroups = [] }, seed) => ({
+    overrides: (
+      { Manufacturers = [], Distributors = [], Category = [], CustomerGroups = [], Products = [] },
+      seed,
+    ) => ({
       ManufacturerID: Manufacturers[seed % 2],
       AllowAccessCustomerGroupID: CustomerGroups[seed % 2],
       'DistributorList.DistributorID': [Distributors[seed % 2], Distributors[2]],
       'CategoryList.CategoryID': [Category[seed % 2], Category[2]],
+      'RelatedProductList.RelatedProductID': [Products[seed % 2], Products[2]],
+      'UpSellingItemList.UpSellingItemID': [Products[2], Products[seed % 2]],
+      'OptionSetList.OptionList.OptionBundleCatalogId': [Products[seed % 2], 0],
       // By how much a stock moves is stored as well, and has the bounds of a stock.
       'SKUInfo.Stock': seed + 0.1234,
       'AdvancedOptionList.AdvancedOptionStock': [-seed - 0.5, seed + 0.25],
@@ -164,6 +176,7 @@ export const fixtures = {
       AllowAccessCustomerGroupID: ['AllowAccessCustomerGroupName'],
       CustomFileName: ['ProductLink'],
     },
+    bound: ['DistributorList', 'CategoryList', 'RelatedProductList', 'UpSellingItemList'],
     a: {
       SKUInfo: { SKU: 'Filter-A', Name: 'Blue 100% Kettle', Cost: 20.5, Price: 30.25, Stock: 7.5, OnSale: true },
       Hide: true,
@@ -318,10 +331,100 @@ export const fixtures = {
       billingemail: { kind: 'text', b: 'bert@mail.example' },
     },
   },
+  GiftRegistries: {
+    prepare: async (shop) => ({ Products: await posted(shop, 'Products', ['G-1', 'G-2', 'G-3'].map(productOf)) }),
+    minimal: (seed) => ({ Name: `Registry ${seed}` }),
+    required: ['Name'],
+    overrides: ({ Products = [] }, seed) => ({
+      'GiftRegistryItemList.CatalogID': [Products[seed % 2], Products[2]],
+    }),
+    computed: { Created: now, LastUpdate: now, 'CustomerAddressBook.CustomerAddressId': expect.any(Number) },
+    a: {
+      Name: 'Anna and Bert',
+      Event: '2026-03-10T12:00:00',
+      Expires: '2026-03-10T12:00:00',
+      GiftRegistryItemList: [{}, { CatalogID: 1, SKU: 'Filter-A' }],
+    },
+    b: {
+      Name: 'Baby',
+      Event: '2026-03-11T12:00:00',
+      Expires: '2026-03-11T12:00:00',
+      GiftRegistryItemList: [{ CatalogID: 2, SKU: 'Filter-B' }, {}],
+    },
+    filters: {
+      catalogid: { kind: 'number', a: '1' },
+      sku: { kind: 'text', b: 'Filter-B' },
+      datestartcreated: { kind: 'date', b: '03/11/2026 00:00:00' },
+      dateendcreated: { kind: 'date', a: '03/10/2026 23:59:59' },
+      datestartevent: { kind: 'date', b: '03/11/2026 00:00:00' },
+      dateendevent: { kind: 'date', a: '03/10/2026 23:59:59' },
+      datestartexpiration: { kind: 'date', b: '03/11/2026 00:00:00' },
+      dateendexpiration: { kind: 'date', a: '03/10/2026 23:59:59' },
+    },
+  },
+  RMA: {
+    prepare: async (shop) => {
+      const Products = await posted(shop, 'Products', ['R-1', 'R-2', 'R-3'].map(productOf))
+      const OrderItemList = Products.map((CatalogID, index) => ({
+        CatalogID,
+        ItemID: `R-${index + 1}`,
+        ItemQuantity: 1_000_000_000,
+      }))
+      await imported(
+        shop,
+        returnedOrders.map((OrderID) => ({ OrderID, OrderStatusID: 4, OrderItemList })),
+      )
+      return { Products }
+    },
+    minimal: () => ({ OrderID: returnedOrders[0] }),
+    required: ['OrderID'],
+    overrides: ({ Products = [] }, seed) => ({
+      OrderID: returnedOrders[seed % 2],
+      'RMAItemList.CatalogID': [Products[seed % 2], Products[2]],
+      'RMAItemList.SKU': [`R-${1 + (seed % 2)}`, 'R-3'],
+      // No more than was sold; a stock is raised by it.
+      'RMAItemList.ReturnQuantity': [1.5 + (seed % 2), 2.25],
+      'RMAItemList.RestockQuantity': [0.5 + (seed % 2), 0.25],
+    }),
+    computed: { RmaDate: now, RMAStatusID: 1 },
+    a: {
+      OrderID: returnedOrders[0],
+      RMAStatusID: 2,
+      RMAReasonID: 3,
+      RMAMethodID: 4,
+      RMAItemList: [{ CatalogID: 3 }, { CatalogID: 1 }],
+    },
+    b: {
+      OrderID: returnedOrders[1],
+      RMAStatusID: 5,
+      RMAReasonID: 6,
+      RMAMethodID: 7,
+      RMAItemList: [{ CatalogID: 2 }, { CatalogID: 3 }],
+    },
+    filters: {
+      rmastatusid: { kind: 'number', a: '2' },
+      rmareasonid: { kind: 'number', b: '6' },
+      rmamethodid: { kind: 'number', a: '4' },
+      catalogid: { kind: 'number', b: '2' },
+      sku: { kind: 'text', a: 'R-1' },
+      datestart: { kind: 'date', b: '03/11/2026 00:00:00' },
+      dateend: { kind: 'date', a: '03/10/2026 23:59:59' },
+    },
+  },
 } satisfies Record<Service, Fixture>
 
 async function posted(shop: TestStore, service: Service, bodies: readonly Wire[]): Promise<number[]> {
   const answer = await shop.call('POST', `/${service}`, { body: bodies })
   expect(answer.statusCode, answer.body).toBe(201)
   return answer.json().map(({ Value }: { Value: string }) => Number(Value))
+}
+
+function productOf(sku: string): Wire {
+  return { SKUInfo: { SKU: sku, Name: `Product ${sku}`, Price: 5 } }
+}
+
+async function imported({ caller }: TestStore, records: readonly Wire[]): Promise<void> {
+  const lines = numberLines(records.map((record) => ({ service: 'Orders', record })))
+  const { stored } = await importRecords(caller, resources, lines, { refused: ({ message }) => expect.fail(message) })
+  expect(stored).toBe(records.length)
 }

@@ -1,8 +1,9 @@
 import { registerApplication } from '../../src/access/applications.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
 import type { Resource } from '../../src/engine/define.ts'
+import type { Service } from '../../src/resources/index.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../support/store.ts'
-import { type Fixture, fixtures, type References, type Service } from './fixtures.ts'
+import { type Fixture, fixtures, type References } from './fixtures.ts'
 import { newRecord } from './records.ts'
 
 /** A store in which one service is tried. */

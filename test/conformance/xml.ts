@@ -67,7 +67,7 @@ function valueIn(inner: string, field: Field | undefined): unknown {
       return recordOf(item, field.fields)
     })
   }
-  const text = unescaped(inner)
+  const text = textOf(inner)
   if (field?.kind === 'boolean') return ({ true: true, false: false } as Record<string, boolean>)[text] ?? text
   return field?.kind === 'integer' || field?.kind === 'decimal' ? Number(text) : text
 }
@@ -105,7 +105,7 @@ function endOf(text: string, name: string, start: number): number {
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-function unescaped(text: string): string {
+export function textOf(text: string): string {
   return text.replace(/&(#(\d+)|\w+);/g, (reference, name: string, code?: string) =>
     code === undefined ? (entities[name] ?? reference) : String.fromCodePoint(Number(code)),
   )

@@ -33,18 +33,21 @@ test('the comparison sees a column, an index and a foreign key that differ', asy
   })
 })
 
-test('every optional reference to a record of the store clears its own column alone', async () => {
+test('an optional reference to a record of the store clears its own column alone, or is refused', async () => {
   const { rows } = await client.query<{ name: string; clears: string }>(`
     SELECT conname AS "name", substring(pg_get_constraintdef(oid) FROM 'ON DELETE SET NULL \\((.*)\\)') AS "clears"
     FROM pg_constraint WHERE contype = 'f' AND confdeltype IN ('n', 'a') ORDER BY conname`)
 
   expect(Object.fromEntries(rows.map(({ name, clears }) => [name, clears]))).toEqual({
-    Category_storeId_parentId_fkey: '"parentId"',
+    Category_storeId_parentId_fkey: null,
     Customer_storeId_groupId_fkey: '"groupId"',
+    GiftRegistryItem_storeId_productId_fkey: '"productId"',
     OrderItem_storeId_productId_fkey: '"productId"',
     Order_storeId_customerId_fkey: '"customerId"',
-    Product_storeId_accessGroupId_fkey: '"accessGroupId"',
+    Product_storeId_accessGroupId_fkey: null,
     Product_storeId_manufacturerId_fkey: '"manufacturerId"',
+    RmaItem_storeId_productId_fkey: '"productId"',
+    Rma_storeId_orderId_fkey: null,
   })
 })
 

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { convertRetail, type RetailCounts, type RetailProgress, type RetailReturn } from './convert.ts'
+import { convertRetail, type RetailCounts, type RetailProgress } from './convert.ts'
 import { countryCode } from './countries.ts'
-import { computeFigures } from './figures.ts'
+import { computeFigures, returnTotals } from './figures.ts'
 import { generatedFigures, generatedSource, generateRetail, smallYear } from './generate.ts'
 import { findRealFile, whereToGetIt } from './real-file.ts'
 import type { RetailSource } from './retail-rows.ts'
+import { creditedPence, figuresOfReturns, totalsOfReturns, type WireReturn } from './wire-return.ts'
 
 const source = generatedSource(smallYear)
 const generated = convert(source)
@@ -63,17 +64,19 @@ test.each([{ ...smallYear, invoices: 100, products: 60, customers: 40 }, smallYe
 )
 
 test('the figures computed from the generated text are those that the generator knows', async () => {
-  expect(await computeFigures(source)).toEqual(generatedFigures(smallYear))
+  const computed = await computeFigures(source)
+  const returns = new Map([...computed.returns].map(([invoice, record]) => [invoice, { ...record, orderId: 0 }]))
+  expect({ ...computed, returns }).toEqual(generatedFigures(smallYear))
 })
 
 test.each([undefined, december])(
-  'every order, amount and customer total agrees with the figures (month: %s)',
+  'every order, return, amount and customer total agrees with the figures (month: %s)',
   async (month) => {
     await expectAgreement(source, month)
   },
 )
 
-test('the real file: every order, amount and customer total of December 2010 agrees with the figures', async ({
+test('the real file: every order, return, amount and customer total of December 2010 agrees with the figures', async ({
   skip,
 }) => {
   const file = findRealFile()
@@ -91,8 +94,8 @@ test('what became of every row is counted', async () => {
   expect(counts).toMatchObject({ rows: figures.rows, products: figures.products, customers: figures.customers })
   expect(leftOut.badDebts.invoices).toBe(figures.badDebts)
   expect(leftOut.stockCorrections.invoices).toBe(figures.stockCorrections)
-  expect(returns).toHaveLength(figures.returns)
-  expect(returns.flatMap(({ items }) => items)).toHaveLength(counts.returns.rows)
+  expect(counts.returns.invoices).toBe(figures.returns.size)
+  expect(returns.flatMap(({ RMAItemList }) => RMAItemList)).toHaveLength(counts.returns.rows)
 })
 
 test('an order whose rows lie apart in the file is one order', async () => {
@@ -186,11 +189,86 @@ test('a customer who moved lives where the last row says; an order goes where it
   expect(orders.map(({ BillingCountry }) => BillingCountry)).toEqual(['FR', 'ES'])
 })
 
-test('a return keeps its lines as they are in the file', async () => {
-  const { returns, orders } = await convert(csv('C1,10,A,-2,2010-12-01 08:00:00,1.50,7,EIRE'))
-  const items = [{ catalogId: 100_001, sku: '10', description: 'A', quantity: -2, price: 1.5 }]
-  expect(returns).toEqual([{ invoice: 'C1', date: '2010-12-01T08:00:00', customerId: 7, country: 'IE', items }])
+test('a return keeps all that its rows say, what has no field in its comments', async () => {
+  const { lines, orders } = await convert(
+    csv(
+      'C1,10,A,-2,2010-12-01 08:00:00,1.50,7,EIRE',
+      'C1,11b,"B, ""SMALL"" ",-3,2010-12-01 08:00:00,0.125,7,EIRE',
+      'C2,10,A,-1,2010-12-01 08:01:00,0.001,,Channel Islands',
+    ),
+  )
+  const none = { OrderID: 0, RMAReasonID: 4, RMAMethodID: 1, RMAStatusID: 4 }
+  expect(lines.filter(({ service }) => service === 'RMA')).toEqual([
+    {
+      service: 'RMA',
+      record: {
+        ...none,
+        RMAID: 1,
+        RmaDate: '2010-12-01T08:00:00',
+        InternalComments: 'Invoice: C1\nCustomer: 7\nCountry: EIRE\nCredited: 3.38\nUnit prices: 1.50, 0.125',
+        RMAItemList: [
+          item({ CatalogID: 100_001, SKU: '10', ItemName: 'A', quantity: 2 }),
+          item({ CatalogID: 100_002, SKU: '11b', ItemName: 'B, "SMALL" ', quantity: 3 }),
+        ],
+      },
+      private: { LastUpdate: '2010-12-01T08:00:00' },
+    },
+    {
+      service: 'RMA',
+      record: {
+        ...none,
+        RMAID: 2,
+        RmaDate: '2010-12-01T08:01:00',
+        InternalComments: 'Invoice: C2\nCustomer: guest\nCountry: Channel Islands\nCredited: 0.00\nUnit prices: 0.001',
+        RMAItemList: [item({ CatalogID: 100_001, SKU: '10', ItemName: 'A', quantity: 1 })],
+      },
+      private: { LastUpdate: '2010-12-01T08:01:00' },
+    },
+  ])
   expect(orders).toEqual([])
+})
+
+test.each([
+  ['the only one with a product of it', 1, ['1 08:00 7 a', '2 08:00 7 b'], 'a'],
+  ['the one with more of its products, though older', 1, ['1 08:00 7 a b', '2 09:00 7 a c d'], 'a b'],
+  ['of two with as many the later', 2, ['1 08:00 7 a', '2 09:00 7 a'], 'a'],
+  ['of two of one time the one with the higher number', 2, ['2 08:00 7 a', '1 08:00 7 a'], 'a'],
+  ['one of the same minute, wherever it stands in the file', 2, ['1 08:00 7 a', '2 12:00 7 a'], 'a'],
+  ['none that is later', 1, ['1 08:00 7 a', '2 12:01 7 a'], 'a'],
+  ['one that spells the stock code in another case', 1, ['1 08:00 7 A'], 'a'],
+  ['the one with more products, not with more rows of one', 1, ['1 08:00 7 a b', '2 09:00 7 a a a'], 'a b'],
+  ['none of another customer', 0, ['1 08:00 8 a'], 'a'],
+  ['none without a product of it', 0, ['1 08:00 7 b c'], 'a'],
+])('a return is of %s', async (_which, expected, orders, returned) => {
+  const rows = [['C9', '12:00', '7', ...returned.split(' ')], ...orders.map((order) => order.split(' '))]
+  const text = rows
+    // An order that is as late as the return stands after it.
+    .sort(([, a = ''], [, b = '']) => (a < b ? -1 : 1))
+    .flatMap(([invoice = '', time, customer, ...skus]) =>
+      skus.map(
+        (sku) => `${invoice},${sku},X,${invoice === 'C9' ? -1 : 1},2010-12-01 ${time}:00,1.0,${customer},France`,
+      ),
+    )
+  expect((await convert(csv(...text))).returns).toMatchObject([{ RMAID: 9, OrderID: expected }])
+  expect((await computeFigures(csv(...text))).returns.get('C9')?.orderId).toBe(expected)
+})
+
+test('a guest’s return is of no order, though a guest has bought the same', async () => {
+  const file = csv('1,a,X,1,2010-12-01 08:00:00,1.0,,France', 'C9,a,X,-1,2010-12-01 12:00:00,1.0,,France')
+  expect((await convert(file)).returns).toMatchObject([{ OrderID: 0 }])
+  expect((await computeFigures(file)).returns.get('C9')?.orderId).toBe(0)
+})
+
+test('returns come after the orders, and name orders that were given out', async () => {
+  const { lines, orders, returns } = await generated
+  const services = lines.map(({ service }) => service)
+  expect([...new Set(services)]).toEqual(['Products', 'Customers', 'Orders', 'RMA'])
+  expect(services).toEqual([...services].sort((a, b) => services.indexOf(a) - services.indexOf(b)))
+  const orderIds = new Set(orders.map(({ OrderID }) => OrderID))
+  const named = returns.filter(({ OrderID }) => OrderID !== 0)
+  expect(named.every(({ OrderID }) => orderIds.has(OrderID))).toBe(true)
+  expect(named.length).toBeGreaterThan(5)
+  expect(returns.length - named.length).toBeGreaterThan(5)
 })
 
 test.each([
@@ -206,9 +284,9 @@ test.each([
 test('progress ends at the total that it names', async () => {
   const seen: RetailProgress[] = []
   for await (const _ of convertRetail(source, { onProgress: (progress) => seen.push({ ...progress }) }));
-  const { rows, products, customers, orders } = generatedFigures(smallYear)
+  const { rows, products, customers, orders, returns } = generatedFigures(smallYear)
   expect(seen.findLast(({ stage }) => stage === 'survey')).toEqual({ stage: 'survey', done: rows })
-  const total = products + customers + orders.size
+  const total = products + customers + orders.size + returns.size
   expect(seen.at(-1)).toEqual({ stage: 'lines', done: total, total })
 })
 
@@ -232,9 +310,9 @@ test('a file of another form is refused, and so is a file that is not there', as
 
 async function expectAgreement(file: RetailSource, month: string | undefined) {
   const figures = await computeFigures(file, month)
-  const { lines, orders, counts } = await convert(file, month)
+  const { lines, orders, returns, counts } = await convert(file, month)
   expect(counts).toMatchObject({ rows: figures.rows, products: figures.products, customers: figures.customers })
-  expect(lines).toHaveLength(figures.products + figures.customers + figures.orders.size)
+  expect(lines).toHaveLength(figures.products + figures.customers + figures.orders.size + figures.returns.size)
   const found = orders.map(({ InvoiceNumber, CustomerID, OrderItemList, OrderAmount }) => [
     InvoiceNumber,
     { customerId: CustomerID, items: OrderItemList.length, amountPence: Math.round(OrderAmount * 100) },
@@ -245,13 +323,15 @@ async function expectAgreement(file: RetailSource, month: string | undefined) {
     totals[CustomerID] = (totals[CustomerID] ?? 0) + Math.round(OrderAmount * 100)
   }
   expect(totals).toEqual(Object.fromEntries(figures.customerTotals))
+  expect(figuresOfReturns(returns)).toEqual(figures.returns)
+  expect(totalsOfReturns(returns)).toEqual(returnTotals(figures.returns.values(), figures.returnedPieces))
+  expect(returns.map(creditedPence)).toEqual([...figures.returns.values()].map(({ creditPence }) => creditPence))
+  expect(new Set(returns.map(({ RMAID }) => RMAID)).size).toBe(figures.returns.size)
 }
 
 async function convert(file: RetailSource, month?: string) {
-  const returns: RetailReturn[] = []
   let counts: RetailCounts | undefined
   const options = {
-    onReturn: (record: RetailReturn) => returns.push(record),
     onCounts: (given: RetailCounts) => {
       counts = given
     },
@@ -259,7 +339,12 @@ async function convert(file: RetailSource, month?: string) {
   const lines = await Array.fromAsync(convertRetail(file, month === undefined ? options : { ...options, month }))
   if (!counts) throw new Error('No counts were given')
   const of = <T>(service: string) => lines.filter((line) => line.service === service).map(({ record }) => record as T)
-  return { lines, counts, returns, products: of<ConvertedProduct>('Products'), orders: of<ConvertedOrder>('Orders') }
+  const [products, orders] = [of<ConvertedProduct>('Products'), of<ConvertedOrder>('Orders')]
+  return { lines, counts, products, orders, returns: of<WireReturn>('RMA') }
+}
+
+function item({ quantity, ...item }: { CatalogID: number; SKU: string; ItemName: string; quantity: number }) {
+  return { ...item, ReturnQuantity: quantity, ReceivedQuantity: quantity, RestockQuantity: 0 }
 }
 
 function csv(...rows: string[]): RetailSource {

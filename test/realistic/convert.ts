@@ -1,6 +1,7 @@
 import type { TransferLine } from '../../src/engine/transfer.ts'
 import { countryCode } from './countries.ts'
-import { type RetailRow, type RetailSource, readRetailRows } from './retail-rows.ts'
+import { amountCents, type InvoiceRows, type RetailRow, type RetailSource, readRetailRows } from './retail-rows.ts'
+import { type CatalogIdOf, CustomerOrders, returnLine } from './returns.ts'
 
 /*
  * The Online Retail file as lines that `POST /admin/stores/{id}/import` takes.
@@ -8,11 +9,12 @@ import { type RetailRow, type RetailSource, readRetailRows } from './retail-rows
  * Ids are the same at every run, so that loading twice doubles nothing, and lie above those of the sandbox's own
  * records, so that the year fits beside them in one store:
  * - CatalogID: 100,000 + the place of the product's first appearance; CustomerID: the file's number (12346 and up);
- * - OrderID = InvoiceNumber = the file's number (536365 and up), without prefix;
+ * - OrderID = InvoiceNumber = the file's number (536365 and up), without prefix; RMAID likewise, without its `C`;
  * - ItemIndexID: 1,000,000 + the row's number.
  *
  * What an invoice becomes:
- * - `C…`: a return, handed to onReturn for the RMA service;
+ * - `C…`: a return, every row an item, of the order that returns.ts finds; what an RMA has no field for (customer,
+ *   country, prices) stands in its InternalComments;
  * - `A…`: a bad-debt adjustment, left out: nothing was sold;
  * - digits, without customer, and nothing on it has a price: a stock correction ("damaged", "found"), left out;
  * - any other: an order, whether of a customer or a guest (CustomerID 0), every row an item, free ones too.
@@ -28,23 +30,6 @@ const statusShipped = 4
 
 /** Codes of the file that are charges and bookings: kept, since orders name them, but not for sale. */
 const notGoods = new Set(['POST', 'DOT', 'C2', 'M', 'D', 'S', 'B', 'BANK CHARGES', 'AMAZONFEE', 'CRUK'])
-
-export interface RetailReturn {
-  /** With its `C`. */
-  readonly invoice: string
-  readonly date: string
-  /** 0: a guest. */
-  readonly customerId: number
-  readonly country: string
-  /** Quantities as in the file: negative. */
-  readonly items: readonly {
-    readonly catalogId: number
-    readonly sku: string
-    readonly description: string
-    readonly quantity: number
-    readonly price: number
-  }[]
-}
 
 export interface InvoiceCount {
   invoices: number
@@ -68,22 +53,21 @@ export interface ConvertOptions {
   /** `YYYY-MM`: the rows of that month alone, as if the file had no others. */
   readonly month?: string
   readonly onProgress?: (progress: RetailProgress) => void
-  /** Called for each return as it is met, between the orders. */
-  readonly onReturn?: (record: RetailReturn) => void
   /** Called once, after the last line. */
   readonly onCounts?: (counts: RetailCounts) => void
 }
 
 /**
- * Products, then customers, then orders as each is complete (rows of an invoice need not lie together).
- * Reads the file twice; memory is bounded by products, customers and invoice numbers, never by rows.
+ * Products, then customers, then orders as each is complete (rows of an invoice need not lie together), then returns.
+ * Reads the file twice. Memory is bounded by products, customers, invoice numbers, the rows of the returns, and which
+ * products the orders of each customer have.
  */
 export async function* convertRetail(source: RetailSource, options: ConvertOptions = {}): AsyncGenerator<TransferLine> {
   const survey = await surveyRows(source, options)
   const counts = countInvoices(survey)
-  const total = survey.products.size + survey.customers.size + counts.orders.invoices
+  const total = survey.products.size + survey.customers.size + counts.orders.invoices + counts.returns.invoices
   let done = 0
-  for await (const line of linesOf(source, survey, options)) {
+  for await (const line of linesOf(source, survey, options.month)) {
     yield line
     done += 1
     options.onProgress?.({ stage: 'lines', done, total })
@@ -204,32 +188,41 @@ function meaningOf({ kind, hasCustomer, hasPrice }: Invoice): 'order' | 'return'
   return hasCustomer || hasPrice ? 'order' : 'stock-correction'
 }
 
-async function* linesOf(
-  source: RetailSource,
-  survey: Survey,
-  { month, onReturn }: ConvertOptions,
-): AsyncGenerator<TransferLine> {
+async function* linesOf(source: RetailSource, survey: Survey, month: string | undefined): AsyncGenerator<TransferLine> {
   for (const product of survey.products.values()) yield productLine(product)
   for (const [id, customer] of survey.customers) yield customerLine(id, customer)
+  const catalogIdOf = (row: RetailRow) => productOf(row, survey.products).id
+  const placed = new CustomerOrders()
+  const returns: InvoiceRows[] = []
   for await (const rows of completeInvoices(readRetailRows(source, month), survey.invoices)) {
-    const [first] = rows
-    if (first?.invoiceKind === 'return') onReturn?.(returnOf(rows, survey.products))
-    else yield orderLine(rows, survey.products)
+    const [{ invoice, invoiceKind, customerId, date }] = rows
+    if (invoiceKind === 'return') {
+      returns.push(rows)
+      continue
+    }
+    placed.add(customerId, { id: Number(invoice), date, catalogIds: new Set(rows.map(catalogIdOf)) })
+    yield orderLine(rows, catalogIdOf)
+  }
+  // Only now is every order known that may be of the same minute as a return.
+  for (const rows of returns) {
+    const [{ customerId, date }] = rows
+    const orderId = placed.orderOf(customerId, date, new Set(rows.map(catalogIdOf)))
+    yield returnLine(rows, orderId, catalogIdOf)
   }
 }
 
 /** The rows of each order and return, given out when the last of them was read. */
 async function* completeInvoices(rows: AsyncIterable<RetailRow>, invoices: Map<string, Invoice>) {
-  const open = new Map<string, RetailRow[]>()
+  const open = new Map<string, InvoiceRows>()
   for await (const row of rows) {
     const invoice = invoices.get(row.invoice)
     // A pipe would give other rows the second time; a file, when someone writes to it.
     if (!invoice) throw new Error(`Row ${row.number}: the file changed while it was read`)
     const meaning = meaningOf(invoice)
     if (meaning === 'bad-debt' || meaning === 'stock-correction') continue
-    const met = open.get(row.invoice) ?? []
-    met.push(row)
-    open.set(row.invoice, met)
+    const met: InvoiceRows = open.get(row.invoice) ?? [row]
+    if (open.has(row.invoice)) met.push(row)
+    else open.set(row.invoice, met)
     if (met.length < invoice.rows) continue
     open.delete(row.invoice)
     yield met
@@ -270,9 +263,8 @@ function customerLine(id: number, customer: Customer): TransferLine {
   }
 }
 
-function orderLine(rows: RetailRow[], products: Map<string, Product>): TransferLine {
+function orderLine(rows: InvoiceRows, catalogIdOf: CatalogIdOf): TransferLine {
   const [first] = rows
-  if (!first) throw new Error('An order has at least one row')
   const number = Number(first.invoice)
   const country = countryCode(first.country)
   return {
@@ -296,7 +288,7 @@ function orderLine(rows: RetailRow[], products: Map<string, Product>): TransferL
         },
       ],
       OrderItemList: rows.map((row) => ({
-        CatalogID: productOf(row, products).id,
+        CatalogID: catalogIdOf(row),
         ItemIndexID: itemIdBase + row.number,
         ItemID: row.sku,
         ItemQuantity: row.quantity,
@@ -306,30 +298,6 @@ function orderLine(rows: RetailRow[], products: Map<string, Product>): TransferL
       })),
       OrderAmount: amountCents(rows) / 100,
     },
-  }
-}
-
-/** Whole numbers below 2^53 all the way: the division that makes it a wire number is the only one. */
-function amountCents(rows: RetailRow[]): number {
-  const milli = rows.reduce((sum, row) => sum + row.quantity * row.priceMilli, 0)
-  return Math.sign(milli) * Math.floor((Math.abs(milli) + 5) / 10)
-}
-
-function returnOf(rows: RetailRow[], products: Map<string, Product>): RetailReturn {
-  const [first] = rows
-  if (!first) throw new Error('A return has at least one row')
-  return {
-    invoice: first.invoice,
-    date: first.date,
-    customerId: first.customerId,
-    country: countryCode(first.country),
-    items: rows.map((row) => ({
-      catalogId: productOf(row, products).id,
-      sku: row.sku,
-      description: row.description,
-      quantity: row.quantity,
-      price: row.priceMilli / 1000,
-    })),
   }
 }
 

@@ -88,7 +88,7 @@ function describeCounts({ rows, products, customers, orders, returns, leftOut }:
   return `
 ${n(rows)} rows of the file: ${n(products)} products and ${n(customers)} customers, and
   ${n(orders.rows)} in ${n(orders.invoices)} orders;
-  ${n(returns.rows)} in ${n(returns.invoices)} returns (C…): not loaded, they are for the RMA service;
+  ${n(returns.rows)} in ${n(returns.invoices)} returns (C…);
   ${n(stockCorrections.rows)} in ${n(stockCorrections.invoices)} stock corrections (no customer, no price): left out;
   ${n(badDebts.rows)} in ${n(badDebts.invoices)} bad-debt adjustments (A…): left out.
 `
@@ -103,7 +103,7 @@ function curlLines({ baseUrl, store, application }: SandboxFile): string {
   const options = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
   const curl = (path: string) => `curl ${options.join(' ')} '${baseUrl}/${path}'\n`
   return `
-A product by its SKU, an order by its invoice number, and how many orders there are:
+A product by its SKU, an order by its invoice number, its return, and how many orders there are:
 
-${curl('Products?sku=85123A')}${curl('Orders?invoicenumber=536365')}${curl('Orders?countonly=1')}`
+${curl('Products?sku=85123A')}${curl('Orders?invoicenumber=537217')}${curl('RMA/537402')}${curl('Orders?countonly=1')}`
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { addOrder, emptyFigures, type RetailFigures } from './figures.ts'
+import { addOrder, addPieces, emptyFigures, type RetailFigures } from './figures.ts'
 
 /*
  * A file of the shape of Online Retail, with the oddities that were met in it, for machines that do not have it:
@@ -36,31 +36,55 @@ export function* generateRetail(size: RetailSize): Generator<string> {
   for (const lines of planYear(size)) yield lines.map(csvLine).join('')
 }
 
-/** What the generator knows of its file before it is text: the figures that computeFigures must find in it. */
+/**
+ * What the generator knows of its file before it is text: the figures that computeFigures must find in it, but for the
+ * orders of returns (0), which nobody planned.
+ */
 export function generatedFigures(size: RetailSize): RetailFigures {
   const figures = emptyFigures()
   const skus = new Set<string>()
   const customers = new Set<number>()
-  const sums = new Map<string, { kind: InvoiceKind; customerId: number; items: number; milli: number }>()
+  const sums = new Map<string, PlannedSum>()
   for (const line of [...planYear(size)].flat()) {
     figures.rows += 1
     skus.add(line.sku.toUpperCase())
     if (line.customerId !== 0) customers.add(line.customerId)
-    const sum = sums.get(line.invoice) ?? { kind: line.kind, customerId: line.customerId, items: 0, milli: 0 }
+    const { kind, customerId, minute } = line
+    const sum = sums.get(line.invoice) ?? { kind, customerId, minute, items: 0, pieces: 0, milli: 0 }
     sum.items += 1
+    sum.pieces += line.quantity
     sum.milli += line.quantity * line.priceMilli
     sums.set(line.invoice, sum)
+    if (kind === 'return') addPieces(figures, line.sku.toLowerCase(), -line.quantity)
   }
   figures.products = skus.size
   figures.customers = customers.size
-  for (const [invoice, { kind, customerId, items, milli }] of sums) {
-    if (kind === 'return') figures.returns += 1
-    else if (kind === 'bad-debt') figures.badDebts += 1
+  for (const [invoice, { kind, customerId, minute, items, pieces, milli }] of sums) {
+    if (kind === 'return') {
+      const creditPence = Math.floor((5 - milli) / 10)
+      figures.returns.set(invoice, {
+        date: wireTime(minute),
+        customerId,
+        orderId: 0,
+        items,
+        pieces: -pieces,
+        creditPence,
+      })
+    } else if (kind === 'bad-debt') figures.badDebts += 1
     else if (kind === 'stock-correction') figures.stockCorrections += 1
     // No order of the plan comes to less than nothing.
     else addOrder(figures, Number(invoice), { customerId, items, amountPence: Math.floor((milli + 5) / 10) })
   }
   return figures
+}
+
+interface PlannedSum {
+  readonly kind: InvoiceKind
+  readonly customerId: number
+  readonly minute: number
+  items: number
+  pieces: number
+  milli: number
 }
 
 type InvoiceKind = 'order' | 'return' | 'bad-debt' | 'stock-correction'
@@ -270,10 +294,14 @@ function productAt(place: number, size: RetailSize): PlannedProduct {
 }
 
 function csvLine(line: PlannedLine): string {
-  const date = new Date(Date.UTC(2010, 11, 1) + line.minute * 60_000).toISOString().slice(0, 19).replace('T', ' ')
+  const date = wireTime(line.minute).replace('T', ' ')
   const customer = line.customerId === 0 ? '' : String(line.customerId)
   const cells = [line.invoice, line.sku, line.description, line.quantity, date, priceText(line.priceMilli), customer]
   return `${[...cells, line.country].map((cell) => quoted(String(cell))).join(',')}\n`
+}
+
+function wireTime(minute: number): string {
+  return new Date(Date.UTC(2010, 11, 1) + minute * 60_000).toISOString().slice(0, 19)
 }
 
 /** As the file writes prices: `2.55`, `0.0`, `0.001`. */

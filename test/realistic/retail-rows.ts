@@ -27,6 +27,9 @@ export interface RetailRow {
   readonly country: string
 }
 
+/** In the file's order. */
+export type InvoiceRows = [RetailRow, ...RetailRow[]]
+
 const header = 'InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country'
 
 /**
@@ -108,4 +111,13 @@ function thousandths(price: string): number {
   const [whole = '', decimals = ''] = price.replace('-', '').split('.')
   const size = Number(whole) * 1000 + Number(decimals.padEnd(3, '0'))
   return price.startsWith('-') ? -size : size
+}
+
+/**
+ * What the rows come to, half a penny away from zero. Whole numbers below 2^53 all the way: the division that makes it
+ * a wire number is the only one.
+ */
+export function amountCents(rows: readonly RetailRow[]): number {
+  const milli = rows.reduce((sum, row) => sum + row.quantity * row.priceMilli, 0)
+  return Math.sign(milli) * Math.floor((Math.abs(milli) + 5) / 10)
 }

@@ -50,7 +50,7 @@ describe('v1 and v2 answer the same', () => {
 
 describe('query parameters', () => {
   const skus = async (query: string) => {
-    const answer = await shop.call('GET', `/Products/skuinfo?${query}`)
+    const answer = await shop.call('GET', `/Products/skuinfo?${query}`, { tolerated: query.includes('unknown') })
     return answer.statusCode === 200 ? answer.json().map(({ SKU }: { SKU: string }) => SKU) : answer.statusCode
   }
 

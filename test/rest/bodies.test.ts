@@ -85,7 +85,8 @@ describe('takes a body', () => {
     ['text/json'],
     ['application/vnd.shop+json'],
   ])('as %s', async (contentType) => {
-    const answer = await shop.call('POST', '/Distributors', { body: '{"CompanyName":"D"}', contentType })
+    const tolerated = contentType.startsWith('application/vnd')
+    const answer = await shop.call('POST', '/Distributors', { body: '{"CompanyName":"D"}', contentType, tolerated })
     expect(answer.statusCode).toBe(201)
   })
 
@@ -94,7 +95,8 @@ describe('takes a body', () => {
   })
 
   test('with a byte order mark', async () => {
-    expect((await shop.call('POST', '/Distributors', { body: '\ufeff{"CompanyName":"D"}' })).statusCode).toBe(201)
+    const body = '\ufeff{"CompanyName":"D"}'
+    expect((await shop.call('POST', '/Distributors', { body, tolerated: true })).statusCode).toBe(201)
   })
 
   test('of which a member stands twice: the last counts', async () => {
@@ -104,7 +106,8 @@ describe('takes a body', () => {
   })
 
   test('one record as a list of one for an item address', async () => {
-    const answer = await shop.call('PUT', '/CustomerGroups/1', { body: [{ CustomerGroupID: 2, Name: 'by path' }] })
+    const body = [{ CustomerGroupID: 2, Name: 'by path' }]
+    const answer = await shop.call('PUT', '/CustomerGroups/1', { body, tolerated: true })
     expect(answer.json()[0].Value).toBe('1')
     expect((await shop.call('GET', '/CustomerGroups/1')).json()[0].Name).toBe('by path')
   })

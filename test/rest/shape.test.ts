@@ -58,7 +58,8 @@ describe('$orderby', () => {
 
   test('leaves each record as it was read', async () => {
     const plain = await get('/Products/1')
-    expect((await get('/Products/1?%24orderby=MFGID')).body).toBe(plain.body)
+    const ordered = await shop.call('GET', '/Products/1?%24orderby=MFGID', { tolerated: true })
+    expect(ordered.body).toBe(plain.body)
   })
 })
 

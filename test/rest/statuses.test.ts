@@ -65,7 +65,7 @@ describe('200', () => {
 
   test.each([
     { path: '/Products?countonly=1', count: 1 },
-    { path: '/Products?countonly=true&sku=none&limit=5&offset=0', count: 0 },
+    { path: '/Products?countonly=1&sku=none&limit=5&offset=0', count: 0 },
     { path: '/Products/skuinfo?countonly=1', count: 1 },
     { path: '/Products/1/skuinfo?countonly=1', count: 1 },
     { path: '/Manufacturers/1/Products?countonly=1', count: 1 },

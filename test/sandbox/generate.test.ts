@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import type { Resource } from '../../src/engine/define.ts'
 import type { FieldSet } from '../../src/engine/fields.ts'
 import type { TransferLine } from '../../src/engine/transfer.ts'
 import { resources } from '../../src/resources/index.ts'
+import { holdsStock } from '../../src/resources/orders/statuses.ts'
 import { generateSandbox } from '../../src/sandbox/generate.ts'
 
 type Rows = Record<string, string | number | boolean>[]
@@ -46,6 +48,7 @@ interface Order {
   OrderItemList: {
     CatalogID: number
     ItemID: string
+    ItemDescription: string
     ItemIndexID: number
     ItemShipmentID: number
     ItemQuantity: number
@@ -73,10 +76,56 @@ interface Customer {
   CustomerGroupID: number
 }
 
+interface Return {
+  RMAID: number
+  RmaDate: string
+  OrderID: number
+  RMAStatusID: number
+  RMAItemList: {
+    CatalogID: number
+    SKU: string
+    ItemName: string
+    ReturnQuantity: number
+    ReceivedQuantity: number
+    RestockQuantity: number
+  }[]
+}
+
+interface GiftRegistry {
+  Created: string
+  LastUpdate: string
+  Event: string
+  Expires: string
+  GiftRegistryItemList: {
+    CatalogID: number
+    SKU: string
+    ItemName: string
+    Listed: number
+    Sold: number
+    SoldOffline: number
+  }[]
+}
+
+interface Movement {
+  AdvancedOptionCode: string
+  Quantity: number
+  StockAfter: number
+  Cause: string
+  OrderID: number
+  Date: string
+}
+
 const lines = [...generateSandbox()]
 const products = recordsOf<Product>('Products')
 const customers = recordsOf<Customer>('Customers')
 const orders = recordsOf<Order>('Orders')
+const returns = recordsOf<Return>('RMA')
+const registries = recordsOf<GiftRegistry>('GiftRegistries')
+const movements = new Map(
+  lines
+    .filter(({ service }) => service === 'Products')
+    .map(({ record, private: hidden }) => [(record as unknown as Product).SKUInfo.CatalogID, hidden?.StockMovements]),
+)
 
 test('the store is the same at every run, whatever the machine’s clock zone and language', async () => {
   const hash = hashOf(lines)
@@ -103,7 +152,14 @@ test('it holds so many records of each service, references pointing backwards', 
     ['Products', 600],
     ['Customers', 600],
     ['Orders', 350],
+    ['GiftRegistries', 10],
+    ['RMA', 20],
   ])
+})
+
+test('there is no service without records but OrderStatus, whose records come with the store', () => {
+  const without = resources.filter((resource) => !lines.some(({ service }) => service === resource.service))
+  expect(without.map(({ service }) => service)).toEqual(['OrderStatus'])
 })
 
 test('every reference names a record that is there', () => {
@@ -128,6 +184,8 @@ test('every reference names a record that is there', () => {
   expect(neighbours.every((id) => catalogIds.has(id))).toBe(true)
   expect(customers.every(({ CustomerGroupID }) => CustomerGroupID === 0 || groups.has(CustomerGroupID))).toBe(true)
   expect(orders.every(({ CustomerID }) => CustomerID === 0 || customerIds.has(CustomerID))).toBe(true)
+  const listed = registries.flatMap(({ GiftRegistryItemList }) => GiftRegistryItemList)
+  expect(listed.every(({ CatalogID }) => catalogIds.has(CatalogID))).toBe(true)
   const parents = recordsOf<{ CategoryID: number; CategoryParent: number }>('Category')
   expect(parents.every(({ CategoryID, CategoryParent }) => CategoryParent < CategoryID)).toBe(true)
   expect(parents.filter(({ CategoryParent }) => CategoryParent > 0)).toHaveLength(18)
@@ -190,6 +248,101 @@ test('an item is of a product on offer, at no more than its price, with options 
     expect(item.ItemID).toBe(variant?.AdvancedOptionSufix ?? SKU)
     expect(Boolean(variant)).toBe((product.AdvancedOptionList?.length ?? 0) > 0)
   }
+})
+
+test('a return is of lines of an order that was shipped before, of no more than the order has of them', () => {
+  const byId = new Map(orders.map((order) => [order.OrderID, order]))
+  for (const { OrderID, RmaDate, RMAItemList } of returns) {
+    const order = byId.get(OrderID)
+    if (!order) throw new Error(`No order ${OrderID}`)
+    expect(order.OrderStatusID).toBe(4)
+    expect(RmaDate > order.LastUpdate).toBe(true)
+    expect(RMAItemList.length).toBeGreaterThan(0)
+    for (const item of RMAItemList) {
+      const line = order.OrderItemList.find(({ ItemID }) => ItemID === item.SKU)
+      expect(line).toMatchObject({ CatalogID: item.CatalogID, ItemDescription: item.ItemName })
+      const { ReturnQuantity, ReceivedQuantity, RestockQuantity } = item
+      expect([line?.ItemQuantity, ReturnQuantity, ReceivedQuantity, RestockQuantity]).toEqual(
+        [line?.ItemQuantity ?? 0, ReturnQuantity, ReceivedQuantity, RestockQuantity].sort((a, b) => b - a),
+      )
+      expect(ReturnQuantity).toBeGreaterThan(0)
+    }
+  }
+  expect(new Set(returns.map(({ OrderID }) => OrderID)).size).toBe(returns.length)
+})
+
+test('an item of a return names the variant that its order’s line took, where the wire does not show it', () => {
+  const orderLines = new Map(
+    lines.filter(({ service }) => service === 'Orders').map((line) => [line.record.OrderID, line]),
+  )
+  let variantCount = 0
+  for (const { record, private: hidden } of lines.filter(({ service }) => service === 'RMA')) {
+    const { OrderID, RMAItemList } = record as unknown as Return
+    const order = orderLines.get(OrderID)
+    if (!order) throw new Error(`No order ${OrderID}`)
+    const given = rowsIn(hidden, 'RMAItemList')
+    RMAItemList.forEach(({ SKU }, index) => {
+      const place = (order.record as unknown as Order).OrderItemList.findIndex(({ ItemID }) => ItemID === SKU)
+      const optionCode = rowsIn(order.private, 'OrderItemList')?.[place]?.optionCode
+      expect(given?.[index]?.optionCode).toBe(optionCode)
+      if (optionCode) variantCount += 1
+    })
+  }
+  expect(variantCount).toBeGreaterThan(0)
+})
+
+test('a gift registry lists goods on offer under their names, and no more are sold than are listed', () => {
+  const byId = new Map(products.map((product) => [product.SKUInfo.CatalogID, product]))
+  for (const { Created, LastUpdate, Event, Expires, GiftRegistryItemList } of registries) {
+    expect([Created, LastUpdate].toSorted()).toEqual([Created, LastUpdate])
+    expect([Created, Event, Expires].toSorted()).toEqual([Created, Event, Expires])
+    for (const { CatalogID, SKU, ItemName, Listed, Sold, SoldOffline } of GiftRegistryItemList) {
+      const product = byId.get(CatalogID)
+      expect(product?.SKUInfo).toMatchObject({ SKU, Name: ItemName })
+      expect(product?.Hide || product?.NotForSale || product?.GiftCertificate).toBeFalsy()
+      expect(Sold + SoldOffline).toBeLessThanOrEqual(Listed)
+    }
+  }
+})
+
+test('a product’s stock movements add up to its stock, and each variant’s to that variant’s; none was ever below zero', () => {
+  for (const { SKUInfo, AdvancedOptionList = [] } of products) {
+    const movements = movementsOf(SKUInfo.CatalogID)
+    const dates = movements.map(({ Date: date }) => date)
+    expect(dates.toSorted()).toEqual(dates)
+    const stocks = new Map([['', 0], ...AdvancedOptionList.map((row) => [row.AdvancedOptionCode, 0] as const)])
+    for (const { AdvancedOptionCode, Quantity, StockAfter } of movements) {
+      stocks.set(AdvancedOptionCode, (stocks.get(AdvancedOptionCode) ?? Number.NaN) + Quantity)
+      expect(stocks.get(AdvancedOptionCode), SKUInfo.SKU).toBe(StockAfter)
+      expect(StockAfter, SKUInfo.SKU).toBeGreaterThanOrEqual(0)
+    }
+    expect(Object.fromEntries(stocks), SKUInfo.SKU).toEqual({
+      '': SKUInfo.Stock,
+      ...Object.fromEntries(AdvancedOptionList.map((row) => [row.AdvancedOptionCode, row.AdvancedOptionStock])),
+    })
+  }
+})
+
+test('an order that holds stock moved what its lines have less what its return put back; every other order moved nothing', () => {
+  const moved = new Map<string, number>()
+  const add = (order: number, product: number, quantity: number) => {
+    const key = `order ${order}, product ${product}`
+    moved.set(key, (moved.get(key) ?? 0) + quantity)
+  }
+  for (const { SKUInfo } of products) {
+    for (const { OrderID, Quantity, Cause } of movementsOf(SKUInfo.CatalogID)) {
+      expect(OrderID === 0).toBe(Cause === 'initial')
+      if (OrderID !== 0) add(OrderID, SKUInfo.CatalogID, -Quantity)
+    }
+  }
+  for (const { OrderID, OrderStatusID, OrderItemList } of orders) {
+    if (!holdsStock(OrderStatusID)) continue
+    for (const { CatalogID, ItemQuantity } of OrderItemList) add(OrderID, CatalogID, -ItemQuantity)
+  }
+  const restocked = returns.flatMap(({ OrderID, RMAItemList }) => RMAItemList.map((item) => ({ OrderID, ...item })))
+  for (const { OrderID, CatalogID, RestockQuantity } of restocked) add(OrderID, CatalogID, RestockQuantity)
+  expect([...moved].filter(([, left]) => left !== 0)).toEqual([])
+  expect(moved.size).toBeGreaterThan(500)
 })
 
 test('the stock of a product with variants is theirs', () => {
@@ -255,6 +408,8 @@ test('every time of day is one that no time zone skips', () => {
 })
 
 test('there is some of everything that a client may meet', () => {
+  const returnedItems = returns.flatMap(({ RMAItemList }) => RMAItemList)
+  const restockedItems = returnedItems.filter(({ RestockQuantity }) => RestockQuantity > 0)
   const some = {
     options: products.filter(({ OptionSetList = [] }) => OptionSetList.length > 0).length,
     variants: products.filter(({ AdvancedOptionList = [] }) => AdvancedOptionList.length > 0).length,
@@ -275,17 +430,30 @@ test('there is some of everything that a client may meet', () => {
     discounted: orders.filter(({ PromotionList }) => PromotionList.length > 0).length,
     unpaid: orders.filter(({ TransactionList }) => TransactionList.length === 0).length,
     refunded: orders.filter(({ TransactionList }) => TransactionList.length > 1).length,
+    returnedTwoItems: returns.filter(({ RMAItemList }) => RMAItemList.length > 1).length,
+    restocked: restockedItems.filter((item) => item.RestockQuantity === item.ReturnQuantity).length,
+    restockedInPart: restockedItems.filter((item) => item.RestockQuantity < item.ReturnQuantity).length,
+    notRestocked: returnedItems.filter((item) => item.ReceivedQuantity > 0 && item.RestockQuantity === 0).length,
+    registriesToCome: registries.filter(({ Event }) => Event >= '2026-11-01').length,
+    registriesOfThePast: registries.filter(({ Event }) => Event < '2026-11-01').length,
   }
   expect(Object.entries(some).filter(([, count]) => count === 0)).toEqual([])
   expect(some.options).toBeGreaterThan(190)
+  expect(new Set(returns.map(({ RMAStatusID }) => RMAStatusID)).size).toBe(5)
   expect(new Set(customers.map(({ BillingCountry }) => BillingCountry)).size).toBeGreaterThanOrEqual(5)
   expect(JSON.stringify(lines)).toMatch(/\p{Script=Latin}[é-ü]/u)
 })
 
-test.each(resources)('every value of $service is one that its field takes, as it is', ({ service, storedFields }) => {
+test.each(resources)('every value of $service is one that its field takes, as it is', (resource) => {
+  const { service, storedFields, ledger }: Resource = resource
   const given = lines.filter((line) => line.service === service)
-  const found = given.flatMap(({ record, private: { Rows: _rows, ...hidden } = {} }) =>
-    misfits({ ...record, ...hidden }, storedFields, service),
+  const found = given.flatMap(
+    ({ record, private: { Rows: _rows, StockMovements: movements = [], ...hidden } = {} }) => [
+      ...misfits({ ...record, ...hidden }, storedFields, service),
+      ...(movements as object[]).flatMap((movement) =>
+        ledger ? misfits(movement, ledger.fields, ledger.name) : ['StockMovements do not belong here'],
+      ),
+    ],
   )
   expect(found).toEqual([])
 })
@@ -302,6 +470,15 @@ function misfits(record: object, fields: FieldSet, path: string): string[] {
     if (!read.success) return [`${here} refuses ${JSON.stringify(value)}: ${read.error.message}`]
     return read.data === value ? [] : [`${here} makes ${JSON.stringify(read.data)} of ${JSON.stringify(value)}`]
   })
+}
+
+/** The columns that the wire does not show, of a list's items. */
+function rowsIn(hidden: TransferLine['private'], list: string): { optionCode?: string }[] | undefined {
+  return (hidden?.Rows as Record<string, { optionCode?: string }[]> | undefined)?.[list]
+}
+
+function movementsOf(catalogId: number): Movement[] {
+  return (movements.get(catalogId) ?? []) as Movement[]
 }
 
 function recordsOf<T>(service: string): T[] {

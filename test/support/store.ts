@@ -3,11 +3,12 @@ import { type Application, registerApplication } from '../../src/access/applicat
 import { createAuthenticator } from '../../src/access/authenticate.ts'
 import { createStore, type Store } from '../../src/access/stores.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
-import { buildApp, type Services } from '../../src/app.ts'
+import { buildApp, openApiDocument, type Services } from '../../src/app.ts'
 import type { Caller } from '../../src/caller.ts'
 import { resources } from '../../src/resources/index.ts'
 import { createThrottle } from '../../src/throttle.ts'
 import { servicesOn } from '../process/services.ts'
+import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
@@ -20,6 +21,20 @@ export interface CallOptions {
   /** Over the credentials; undefined leaves one out. */
   headers?: Record<string, string | undefined>
   version?: 'v1' | 'v2'
+  /** The query or the body is spelt in a way that is taken but not documented. */
+  tolerated?: boolean
+}
+
+/** A request as it was sent, and what came back. */
+export interface Exchange {
+  readonly method: Method
+  /** With the query. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty: none was sent. */
+  readonly body: string
+  readonly isTolerated: boolean
+  readonly answer: LightMyRequestResponse
 }
 
 export interface TestServer {
@@ -28,6 +43,8 @@ export interface TestServer {
   readonly database: TestDatabase
   /** The present of everything in the server; it stands unless a test moves it. */
   readonly clock: { ms: number }
+  /** Every answer to a store's `call` is held against the reference: what that says otherwise, `call` throws. */
+  readonly check: AnswerCheck
   /** What the server logged, a line each. */
   readonly log: string[]
   readonly openStore: (options?: StoreOptions) => Promise<TestStore>
@@ -74,13 +91,17 @@ export async function openServer(settings: Record<string, string> = {}): Promise
   }
   const app = buildApp(services)
   await app.ready()
+  // The path of PUBLIC_URL is taken away before an address reaches the server.
+  const publicUrl = new URL(base.config.publicUrl).origin
+  const check = answerCheck(openApiDocument({ ...base.config, publicUrl }), resources)
   return {
     app,
     services,
     database,
     clock,
+    check,
     log,
-    openStore: (options = {}) => openStore(app, services, options),
+    openStore: (options = {}) => openStore(app, services, check, options),
     close: async () => {
       await app.close()
       await database.drop()
@@ -88,7 +109,12 @@ export async function openServer(settings: Record<string, string> = {}): Promise
   }
 }
 
-async function openStore(app: FastifyInstance, services: Services, options: StoreOptions): Promise<TestStore> {
+async function openStore(
+  app: FastifyInstance,
+  services: Services,
+  check: AnswerCheck,
+  options: StoreOptions,
+): Promise<TestStore> {
   const { privileges, throttle = roomy, timeZone } = options
   const number = ++serial
   const store = await createStore(services, {
@@ -116,8 +142,20 @@ async function openStore(app: FastifyInstance, services: Services, options: Stor
     token,
     credentials,
     caller,
-    call: (method, path, options = {}) => app.inject(injection(method, path, credentials, options)),
+    call: async (method, path, options = {}) => {
+      const request = injection(method, path, credentials, options)
+      const answer = await app.inject(request)
+      const { url, headers, payload = '' } = request
+      check.verify({ method, url, headers, body: String(payload), isTolerated: options.tolerated === true, answer })
+      return answer
+    },
   }
+}
+
+interface Injection extends InjectOptions {
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly payload?: string | Buffer
 }
 
 function injection(
@@ -125,7 +163,7 @@ function injection(
   path: string,
   credentials: Record<string, string>,
   { body, accept, contentType, headers, version = 'v1' }: CallOptions,
-): InjectOptions {
+): Injection {
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
   const type = contentType ?? (body === undefined || isRaw ? undefined : 'application/json')
   const all = {

@@ -109,7 +109,7 @@ async function fill(resource: Resource): Promise<void> {
   await newRecord(ground, filled, fixture.minimal(nextSeed('even')))
 }
 
-/** An order that took its items off the stock of an option: which one, no answer shows. */
+/** An order that took its items off the stock of an option, and its return: which option, no answer shows. */
 async function sellOptions(): Promise<void> {
   const option = { AdvancedOptionCode: '4,9', AdvancedOptionStock: 10, AdvancedOptionPrice: 3 }
   const created = await shop.call('POST', '/Products', {
@@ -136,6 +136,8 @@ async function sellOptions(): Promise<void> {
     shop.store.id,
     CatalogID,
   )
+  const returned = { OrderID: placed.json()[0].Value, RMAItemList: [{ CatalogID, RestockQuantity: 1 }] }
+  expect((await shop.call('POST', '/RMA', { body: returned })).statusCode).toBe(201)
 }
 
 async function moveManyTimes(): Promise<void> {
@@ -177,6 +179,11 @@ const oddRecords = [
       PasswordHash: `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'B'.repeat(43)}`,
       DateCreated: '2001-02-03T04:05:06',
     },
+  },
+  {
+    service: 'RMA',
+    record: { RMAID: 9_003, RMAItemList: [{ CatalogID: 7_000, SKU: 'AUTUMN', RestockQuantity: 1.5 }, {}] },
+    private: { Rows: { RMAItemList: [{}, { optionCode: '4,9' }] } },
   },
   {
     service: 'OrderStatus',

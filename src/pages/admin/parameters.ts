@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { namedObject, readInput } from '../../access/input.ts'
 
-const PAGE_LIMIT_DEFAULT = 100
-const PAGE_LIMIT_MAX = 500
+export const PAGE_LIMIT_DEFAULT = 100
+export const PAGE_LIMIT_MAX = 500
 const INTEGER_MAX = 2_147_483_647
 
 const page = namedObject({

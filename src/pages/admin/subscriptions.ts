@@ -12,7 +12,7 @@ export interface SubscriptionServices extends AccessChange {
   now: () => Date
 }
 
-const newSubscription = namedObject({ PublicKey: text(100) })
+export const newSubscription = namedObject({ PublicKey: text(100) })
 
 export async function subscriptionRoutes(app: FastifyInstance, services: SubscriptionServices) {
   app.get('/admin/stores/:id/subscriptions', async ({ params, query }) => {

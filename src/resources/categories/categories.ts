@@ -3,6 +3,7 @@ import { boolean, date, type Fields, integer, list, reference, text } from '../.
 import { containing } from '../../engine/filters.ts'
 import { optionSetList } from '../option-sets.ts'
 import { products } from '../products/products.ts'
+import { importCategories, settleCategory } from './settle-category.ts'
 
 const externalIds: Fields = {
   ID: integer({ access: 'key' }),
@@ -10,6 +11,9 @@ const externalIds: Fields = {
   ExternalId1: text(),
   ExternalIdType: text(),
 }
+
+const inCategory = `t."id" IN (SELECT c."productId" FROM "ProductCategory" c
+  WHERE c."storeId" = t."storeId" AND c."categoryId" = ?::int)`
 
 /** Categories (rest-resources 4). The public interface calls the collection Categories, the contract Category. */
 export const categories = defineResource({
@@ -73,8 +77,13 @@ export const categories = defineResource({
     Products: {
       kind: 'related',
       resource: () => products,
-      where: `t."id" IN (SELECT c."productId" FROM "ProductCategory" c
-        WHERE c."storeId" = t."storeId" AND c."categoryId" = ?::int)`,
+      where: inCategory,
     },
   },
+  settle: settleCategory,
+  imported: importCategories,
+  referrers: [
+    { table: 'Category', fields: ['CategoryParent'], where: 't."parentId" = ?::int', rule: 'refuse' },
+    { table: 'Product', fields: ['CategoryList.CategoryID'], where: inCategory, rule: 'clear' },
+  ],
 })

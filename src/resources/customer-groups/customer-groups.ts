@@ -2,6 +2,8 @@ import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, text } from '../../engine/fields.ts'
 import { customers } from '../customers/customers.ts'
 
+const inGroup = 't."groupId" = ?::int'
+
 /** Groups of customers, with the price level that they buy at (rest-resources 7). */
 export const customerGroups = defineResource({
   service: 'CustomerGroups',
@@ -25,6 +27,11 @@ export const customerGroups = defineResource({
   },
   privateFields: { LastUpdate: date({ column: 'updatedAt', access: 'ro' }) },
   subResources: {
-    Customers: { kind: 'related', resource: () => customers, where: 't."groupId" = ?::int' },
+    Customers: { kind: 'related', resource: () => customers, where: inGroup },
   },
+  referrers: [
+    // Cleared, what is for the group alone would be open to everybody.
+    { table: 'Product', fields: ['AllowAccessCustomerGroupID'], where: 't."accessGroupId" = ?::int', rule: 'refuse' },
+    { table: 'Customer', fields: ['CustomerGroupID'], where: inGroup, rule: 'clear' },
+  ],
 })

@@ -69,4 +69,5 @@ export const customers = defineResource({
     lastupdateend: until('updatedAt'),
   },
   settle: settleCustomer,
+  referrers: [{ table: 'Order', fields: ['CustomerID'], where: 't."customerId" = ?::int', rule: 'clear' }],
 })

@@ -3,6 +3,9 @@ import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
 import { products } from '../products/products.ts'
 
+const ofDistributor = `t."id" IN (SELECT d."productId" FROM "ProductDistributor" d
+  WHERE d."storeId" = t."storeId" AND d."distributorId" = ?::int)`
+
 /** Distributors (rest-resources 6). */
 export const distributors = defineResource({
   service: 'Distributors',
@@ -54,8 +57,8 @@ export const distributors = defineResource({
     Products: {
       kind: 'related',
       resource: () => products,
-      where: `t."id" IN (SELECT d."productId" FROM "ProductDistributor" d
-        WHERE d."storeId" = t."storeId" AND d."distributorId" = ?::int)`,
+      where: ofDistributor,
     },
   },
+  referrers: [{ table: 'Product', fields: ['DistributorList.DistributorID'], where: ofDistributor, rule: 'clear' }],
 })

@@ -3,6 +3,8 @@ import { date, integer, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
 import { products } from '../products/products.ts'
 
+const ofManufacturer = 't."manufacturerId" = ?::int'
+
 /** Manufacturers (rest-resources 5). */
 export const manufacturers = defineResource({
   service: 'Manufacturers',
@@ -28,6 +30,7 @@ export const manufacturers = defineResource({
   },
   filters: { manufacturer: containing('name') },
   subResources: {
-    Products: { kind: 'related', resource: () => products, where: 't."manufacturerId" = ?::int' },
+    Products: { kind: 'related', resource: () => products, where: ofManufacturer },
   },
+  referrers: [{ table: 'Product', fields: ['ManufacturerID'], where: ofManufacturer, rule: 'clear' }],
 })

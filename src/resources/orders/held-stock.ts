@@ -3,7 +3,7 @@ import type { Row } from '../../engine/merge.ts'
 import { changeStock, type StockCause } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
 
-/** What one line takes of one stock: the product's own, or that of an advanced option. */
+/** What one line takes of one stock, the product's own or that of an advanced option; negative: what it gives back. */
 export interface StockTaken {
   readonly productId: number
   readonly optionCode: string | null
@@ -22,12 +22,21 @@ export async function lockProducts(caller: Caller, productIds: readonly number[]
   return new Set(found.map(({ id }) => id))
 }
 
-/** What these rows of OrderItem take; lines without a product take nothing. */
-export function takenBy(items: readonly Row[]): StockTaken[] {
-  return items.flatMap(({ productId, optionCode, quantity }) =>
-    productId === null
+/** What these lines of an order take; those without a product take nothing. */
+export function takenBy(lines: readonly Row[]): StockTaken[] {
+  return stocksOf(lines, ({ quantity }) => Number(quantity))
+}
+
+/** The other way round: what these items of returns put back. */
+export function restockedBy(items: readonly Row[]): StockTaken[] {
+  return stocksOf(items, ({ restockQuantity }) => -Number(restockQuantity))
+}
+
+function stocksOf(rows: readonly Row[], quantityOf: (row: Row) => number): StockTaken[] {
+  return rows.flatMap((row) =>
+    row.productId === null
       ? []
-      : [{ productId: Number(productId), optionCode: optionCode as string | null, quantity: Number(quantity) }],
+      : [{ productId: Number(row.productId), optionCode: row.optionCode as string | null, quantity: quantityOf(row) }],
   )
 }
 
@@ -51,12 +60,12 @@ export function difference(before: readonly StockTaken[], after: readonly StockT
 }
 
 /**
- * Moves the stocks of an order that was changed. A merchant's change may take a stock below zero. An advanced option
- * that is gone is stood for by its product; a product that is gone has no stock to move.
+ * Moves the stocks of an order that was changed, or one of its returns. A merchant's change may take a stock below zero.
+ * An advanced option that is gone is stood for by its product; a product that is gone has no stock to move.
  */
 export async function moveStocks(
   caller: Caller,
-  orderId: number,
+  orderId: number | null,
   cause: StockCause,
   moves: readonly StockTaken[],
 ): Promise<void> {
@@ -69,7 +78,14 @@ export async function moveStocks(
     const { productId, quantity } = move
     if (!products.has(productId)) continue
     const optionCode = gone.has(move) ? null : move.optionCode
-    await changeStock(caller, { productId, optionCode, quantity: -quantity, mode: 'add', cause, orderId })
+    await changeStock(caller, {
+      productId,
+      optionCode,
+      quantity: -quantity,
+      mode: 'add',
+      cause,
+      ...(orderId !== null && { orderId }),
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../caller.ts'
-import type { FieldSet } from '../../engine/fields.ts'
+import { type FieldSet, fieldSet } from '../../engine/fields.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orders } from './orders.ts'
@@ -60,6 +60,21 @@ const refusals: Refusals = {
     TransactionList: { fields: transactionList.fields, computed: ['TransactionIndexID', 'OrderID'] },
     QuestionList: { fields: questionList.fields, computed: ['QuestionAnswerIndexID', 'OrderID'] },
   },
+}
+
+/** What the body of an order may hold, for whoever describes it. */
+export const orderBodyType = { typeName: 'PlacedOrder', fields: takenFields(refusals) }
+
+function takenFields({ fields, computed, lists = {} }: Refusals): FieldSet {
+  const taken = fields.entries
+    .filter(([name]) => !computed.includes(name))
+    .map(([name, field]) => {
+      const list = lists[name]
+      if (field.kind === 'object') return [name, field]
+      if (field.kind !== 'list') return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access }]
+      return [name, { ...field, typeName: `Placed${field.typeName}`, fields: list ? takenFields(list) : field.fields }]
+    })
+  return fieldSet(Object.fromEntries(taken))
 }
 
 /** By wire name the column of what counts in the order's amount. */

@@ -108,5 +108,8 @@ export const orders = defineResource({
 
 /** A bound of a range, inclusive. Compared as integers: an index of integers does not serve comparisons with decimals. */
 function invoiceNumber(operator: '>=' | '<='): Filter {
-  return (given, name) => ({ sql: `t."invoiceNumber" ${operator} ?::int`, values: [wholeNumber(given, name)] })
+  return {
+    kind: 'integer',
+    read: (given, name) => ({ sql: `t."invoiceNumber" ${operator} ?::int`, values: [wholeNumber(given, name)] }),
+  }
 }

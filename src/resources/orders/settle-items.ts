@@ -1,19 +1,23 @@
-import type { Caller } from '../../caller.ts'
-import { hasRows, type ListField } from '../../engine/fields.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document, Row } from '../../engine/merge.ts'
-import { readRows } from '../../engine/write.ts'
 import type { StockCause } from '../products/stock.ts'
+import { toNumber } from './amounts.ts'
 import { knownChoices } from './choose-options.ts'
-import { difference, lockProducts, moveStocks, takenBy } from './held-stock.ts'
+import { goodsOf, sumByGoods } from './goods.ts'
+import { difference, lockProducts, moveStocks, restockedBy, takenBy } from './held-stock.ts'
 import { lineColumns, lineDetails } from './line-fields.ts'
 import { orderItemList, shipmentList } from './lists.ts'
+import { restockedItems } from './restocked.ts'
+import { rowsOf } from './rows-of.ts'
 import type { OrderChange } from './settle-order.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import { holdsStock, statusCancelled } from './statuses.ts'
 import { wrongField } from './wrong-field.ts'
 
-/** Completes the lines that a caller sent, and moves the stock by what the order holds more or less than before. */
+/**
+ * Completes the lines that a caller sent, and moves the stock by what the order holds more or less than before: its lines
+ * less what its returns put back.
+ */
 export async function settleItems(change: OrderChange): Promise<void> {
   const { caller, id, before, after } = change
   const sent = after.lists.OrderItemList
@@ -24,8 +28,10 @@ export async function settleItems(change: OrderChange): Promise<void> {
   const to = Number(after.row.statusId)
   if (!sent && holdsStock(from) === holdsStock(to)) return
   const stored = before.lists.OrderItemList ?? (await rowsOf(caller, orderItemList, id))
-  const held = holdsStock(from) ? takenBy(stored) : []
-  const holds = holdsStock(to) ? takenBy(sent ?? stored) : []
+  const restocked = await restockedItems(caller, id)
+  if (sent) refuseLessThanRestocked(stored, sent, restocked)
+  const held = holdsStock(from) ? [...takenBy(stored), ...restockedBy(restocked)] : []
+  const holds = holdsStock(to) ? [...takenBy(sent ?? stored), ...restockedBy(restocked)] : []
   await moveStocks(caller, id, causeOf(from, to), difference(held, holds))
 }
 
@@ -98,7 +104,16 @@ function keepInShipments({ caller, id, afterwards }: OrderChange): void {
   })
 }
 
-function rowsOf(caller: Caller, field: ListField, orderId: number): Promise<Row[]> {
-  if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
-  return readRows(caller, field, field.rows, orderId)
+/** A line that is taken out gives its goods back; those of a return were given back already. */
+function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], restocked: readonly Row[]): void {
+  const [had, has] = [sumByGoods(before, 'quantity'), sumByGoods(after, 'quantity')]
+  for (const [goods, quantity] of sumByGoods(restocked, 'restockQuantity')) {
+    const left = has.get(goods) ?? 0n
+    if (left >= quantity || left >= (had.get(goods) ?? 0n)) continue
+    const sku = restocked.find((row) => goodsOf(row) === goods)?.sku
+    throw wrongField(
+      'OrderItemList',
+      `must keep at least ${toNumber(quantity)} of ${sku}: so many did returns of this order put back in stock`,
+    )
+  }
 }

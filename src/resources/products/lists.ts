@@ -112,7 +112,8 @@ export const relatedProductList = list(
   'RelatedProduct',
   {
     RelatedIndexID: integer({ access: 'key' }),
-    RelatedProductID: integer(),
+    /** 0: none. */
+    RelatedProductID: integer({ min: 0 }),
     RelatedProductSorting: integer(),
   },
   { key: 'RelatedIndexID' },
@@ -122,7 +123,8 @@ export const upSellingItemList = list(
   'UpSellingItem',
   {
     UpSellingIndexID: integer({ access: 'key' }),
-    UpSellingItemID: integer(),
+    /** 0: none. */
+    UpSellingItemID: integer({ min: 0 }),
     UpSellingItemSorting: integer(),
   },
   { key: 'UpSellingIndexID' },

@@ -13,6 +13,7 @@ import {
 } from '../../engine/fields.ts'
 import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
 import { optionSetList } from '../option-sets.ts'
+import { keepNamedProducts, productLinks } from './linked-products.ts'
 import {
   advancedOptionList,
   categoryExternalIdsList,
@@ -28,7 +29,7 @@ import {
   upSellingItemList,
 } from './lists.ts'
 import { stockMovements } from './movements.ts'
-import { settleProduct } from './stock.ts'
+import { settleProduct } from './settle-product.ts'
 
 const skuInfo: Fields = {
   CatalogID: integer({ column: 'id', access: 'key' }),
@@ -247,5 +248,28 @@ export const products = defineResource({
     },
   },
   settle: settleProduct,
+  imported: keepNamedProducts,
+  referrers: [
+    {
+      table: 'Order',
+      fields: ['OrderItemList.CatalogID'],
+      where: `t."id" IN (SELECT i."orderId" FROM "OrderItem" i WHERE i."storeId" = t."storeId" AND i."productId" = ?::int)`,
+      rule: 'clear',
+    },
+    {
+      table: 'Rma',
+      fields: ['RMAItemList.CatalogID'],
+      where: `t."id" IN (SELECT i."rmaId" FROM "RmaItem" i WHERE i."storeId" = t."storeId" AND i."productId" = ?::int)`,
+      rule: 'clear',
+    },
+    {
+      table: 'GiftRegistry',
+      fields: ['GiftRegistryItemList.CatalogID'],
+      where: `t."id" IN (SELECT i."registryId" FROM "GiftRegistryItem" i
+        WHERE i."storeId" = t."storeId" AND i."productId" = ?::int)`,
+      rule: 'clear',
+    },
+    ...productLinks,
+  ],
   ledger: stockMovements,
 })

@@ -63,7 +63,7 @@ const moveProductStock = `
   WITH o AS (
     SELECT "stock" FROM "Product" WHERE "storeId" = $1::int AND "id" = $2::int FOR NO KEY UPDATE),
   moved AS (
-    UPDATE "Product" t SET "stock" = ${nextStock}, "updatedAt" = $10::timestamptz, "updatedBy" = $9::text
+    UPDATE "Product" t SET "stock" = ${nextStock}, "updatedAt" = greatest("updatedAt", $10::timestamptz), "updatedBy" = $9::text
     FROM o WHERE t."storeId" = $1::int AND t."id" = $2::int AND (NOT $6::boolean OR ${nextStock} >= 0)
     RETURNING o."stock" AS "before", t."stock" AS "after"),
   logged AS (${writeMovement})
@@ -72,7 +72,7 @@ const moveProductStock = `
 /** The product is locked first, as every other change of its options does. */
 const moveOptionStock = `
   WITH product AS (
-    UPDATE "Product" SET "updatedAt" = $10::timestamptz, "updatedBy" = $9::text
+    UPDATE "Product" SET "updatedAt" = greatest("updatedAt", $10::timestamptz), "updatedBy" = $9::text
     WHERE "storeId" = $1::int AND "id" = $2::int RETURNING "id"),
   o AS (
     SELECT a."stock" FROM product JOIN "AdvancedOption" a ON a."productId" = product."id"
@@ -86,7 +86,7 @@ const moveOptionStock = `
   ${beforeAndAfter}`
 
 /** Writes the ledger rows of a product whose stock, or whose options' stock, a caller set through its record. */
-export async function settleProduct({ caller, id, before, after, afterwards }: Change): Promise<void> {
+export function settleStock({ caller, id, before, after, afterwards }: Change): void {
   const movements = [
     ...movement(null, before?.row, after.row),
     ...optionMovements(before?.lists.AdvancedOptionList ?? [], after.lists.AdvancedOptionList ?? []),

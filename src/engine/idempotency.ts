@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../caller.ts'
+import type { ResultItem } from '../result-item.ts'
+
+/** How long a key counts from its first use on. */
+const KEPT_MS = 24 * 60 * 60 * 1_000
+/** An attempt that stored nothing for so long is taken for dead. Should it live, the lost claim undoes its next change. */
+const LEASE_MS = 60_000
+/** Each claim removes so many keys whose time is over: more than it adds, and too few to be felt. */
+const PURGED_MAX = 5
+/** A key can be gone, or another's, between two statements of a claim; not time after time. */
+const TRIES_MAX = 5
+
+/** A request that may be sent again. */
+export interface KeyedRequest {
+  /** The same for every time that it is sent, and for no other request of the store. */
+  readonly scope: string
+  /** Another one for another body. */
+  readonly bodyHash: string
+}
+
+/** What became of the records of a request, by their places from 0. */
+export type StoredItems = Map<number, ResultItem>
+
+export type Claim =
+  /** The caller works on it until it ends the attempt, or lets 60 s pass; what is stored stands. */
+  | { readonly kind: 'ours'; readonly attempt: Attempt; readonly stored: StoredItems }
+  | { readonly kind: 'answered'; readonly stored: StoredItems }
+  /** Another attempt works on it. */
+  | { readonly kind: 'in-progress' }
+  | { readonly kind: 'other-body' }
+
+/** The right to store what becomes of a request's records. Whoever takes over has another `claim`. */
+export interface Attempt {
+  readonly scope: string
+  readonly claim: string
+}
+
+/** Claims a request for an attempt at it. A key of 24 hours ago counts as new. */
+export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedRequest): Promise<Claim> {
+  const attempt = { scope, claim: randomUUID() }
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    if (await insertKey(caller, attempt, bodyHash)) return { kind: 'ours', attempt, stored: new Map() }
+    const key = await readKey(caller, scope)
+    if (key === null) continue
+    if (key.isOver) {
+      await deleteKey(caller, scope)
+      continue
+    }
+    if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
+    if (key.answered) return { kind: 'answered', stored: key.stored }
+    if (key.isLeased) return { kind: 'in-progress' }
+    if (!(await takeOver(caller, attempt, key.claim))) continue
+    // Read again: until it was taken over, the other attempt may have stored more.
+    const ours = await readKey(caller, scope)
+    if (ours !== null) return { kind: 'ours', attempt, stored: ours.stored }
+  }
+  return { kind: 'in-progress' }
+}
+
+/** True when the key is new; what is in its way is left as it is. Keys of others whose time is over go with it. */
+async function insertKey(caller: Caller, { scope, claim }: Attempt, bodyHash: string): Promise<boolean> {
+  const inserted = await caller.db.$executeRawUnsafe(
+    `WITH past AS (
+       SELECT "storeId", "scope" FROM "IdempotencyKey" WHERE "claimedAt" <= $7::timestamptz
+       ORDER BY "claimedAt" LIMIT ${PURGED_MAX} FOR UPDATE SKIP LOCKED),
+     purged AS (
+       DELETE FROM "IdempotencyKey" k USING past p WHERE k."storeId" = p."storeId" AND k."scope" = p."scope")
+     INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "answered")
+     VALUES ($1::int, $2, $3, $4::timestamptz, $5, $6::timestamptz, false)
+     ON CONFLICT ("storeId", "scope") DO NOTHING`,
+    caller.store.id,
+    scope,
+    bodyHash,
+    caller.now().toISOString(),
+    claim,
+    leaseEnd(caller),
+    over(caller),
+  )
+  return inserted > 0
+}
+
+interface Key {
+  readonly bodyHash: string
+  readonly claim: string
+  readonly answered: boolean
+  readonly isLeased: boolean
+  readonly isOver: boolean
+  readonly stored: StoredItems
+}
+
+async function readKey(caller: Caller, scope: string): Promise<Key | null> {
+  const [row] = await caller.db.$queryRawUnsafe<(Omit<Key, 'stored'> & { items: string | null })[]>(
+    `SELECT k."bodyHash", k."claim", k."answered", k."leasedUntil" > $3::timestamptz AS "isLeased",
+       k."claimedAt" <= $4::timestamptz AS "isOver",
+       (SELECT json_agg(json_build_array(a."place", a."item") ORDER BY a."place")::text FROM "IdempotencyAnswer" a
+        WHERE a."storeId" = k."storeId" AND a."scope" = k."scope") AS "items"
+     FROM "IdempotencyKey" k WHERE k."storeId" = $1::int AND k."scope" = $2`,
+    caller.store.id,
+    scope,
+    caller.now().toISOString(),
+    over(caller),
+  )
+  if (row === undefined) return null
+  const { items, ...key } = row
+  return { ...key, stored: new Map(JSON.parse(items ?? '[]') as [number, ResultItem][]) }
+}
+
+async function deleteKey(caller: Caller, scope: string): Promise<void> {
+  await caller.db.$executeRawUnsafe(
+    `DELETE FROM "IdempotencyKey" WHERE "storeId" = $1::int AND "scope" = $2 AND "claimedAt" <= $3::timestamptz`,
+    caller.store.id,
+    scope,
+    over(caller),
+  )
+}
+
+/** Waits for a transaction that is about to store; false when the key is another's by then, or still in use. */
+async function takeOver(caller: Caller, { scope, claim }: Attempt, former: string): Promise<boolean> {
+  const taken = await caller.db.$executeRawUnsafe(
+    `UPDATE "IdempotencyKey" SET "claim" = $4, "leasedUntil" = $5::timestamptz
+     WHERE "storeId" = $1::int AND "scope" = $2 AND "claim" = $3 AND NOT "answered" AND "leasedUntil" <= $6::timestamptz`,
+    caller.store.id,
+    scope,
+    former,
+    claim,
+    leaseEnd(caller),
+    caller.now().toISOString(),
+  )
+  return taken > 0
+}
+
+/**
+ * Stores what became of one record, in the transaction of its change: as the last step, for from then on whoever wants the
+ * key waits. False, with nothing stored, when another attempt has taken over: the change must then be undone.
+ * `isLast`: with it the request is answered.
+ */
+export async function storeItem(
+  tx: Caller,
+  { scope, claim }: Attempt,
+  place: number,
+  item: ResultItem,
+  isLast: boolean,
+): Promise<boolean> {
+  const stored = await tx.db.$executeRawUnsafe(
+    `WITH held AS (
+       UPDATE "IdempotencyKey" SET "leasedUntil" = $4::timestamptz, "answered" = $5::boolean
+       WHERE "storeId" = $1::int AND "scope" = $2 AND "claim" = $3 RETURNING "storeId", "scope")
+     INSERT INTO "IdempotencyAnswer" ("storeId", "scope", "place", "item")
+     SELECT held."storeId", held."scope", $6::int, $7::text::json FROM held`,
+    tx.store.id,
+    scope,
+    claim,
+    leaseEnd(tx),
+    isLast,
+    place,
+    JSON.stringify(item),
+  )
+  return stored > 0
+}
+
+/** Ends an attempt that leaves something to do: the next one can begin at once. Nothing happens where one took over. */
+export async function endAttempt(caller: Caller, { scope, claim }: Attempt): Promise<void> {
+  await caller.db.$executeRawUnsafe(
+    `UPDATE "IdempotencyKey" SET "leasedUntil" = "claimedAt"
+     WHERE "storeId" = $1::int AND "scope" = $2 AND "claim" = $3`,
+    caller.store.id,
+    scope,
+    claim,
+  )
+}
+
+function leaseEnd({ now }: Caller): string {
+  return new Date(now().getTime() + LEASE_MS).toISOString()
+}
+
+/** Keys claimed until then count no more. */
+function over({ now }: Caller): string {
+  return new Date(now().getTime() - KEPT_MS).toISOString()
+}

@@ -1,0 +1,181 @@
+import { dateForms } from '../dates.ts'
+import type { JsonSchema } from '../openapi.ts'
+import type { Field, FieldSet, ListField, ValueField } from './fields.ts'
+import { LIST_ITEMS_MAX } from './input.ts'
+
+/**
+ * A record as it is read; as a caller gives it to create or to change one; `item`: as an item of a list in either.
+ */
+export type SchemaMode = 'read' | 'create' | 'update' | 'item'
+
+export interface DescribedType {
+  readonly typeName: string
+  readonly fields: FieldSet
+}
+
+/** Named schemas, to be referred to as `#/components/schemas/{name}`. */
+export type Schemas = Map<string, JsonSchema>
+
+const suffixes: Readonly<Record<SchemaMode, string>> = {
+  read: '',
+  create: 'Create',
+  update: 'Update',
+  item: 'Input',
+}
+
+/**
+ * The JSON Schema of a record out of the fields that validate it, and of everything inside it, put into `schemas`; returns
+ * the reference to it. A record that is read has every member, in this order, and no other. One that is given has the
+ * members that a caller may set; what else it holds is ignored. Its tolerated spellings (numbers as text, null for "not
+ * given", names in another case) are not described.
+ */
+export function describeRecord(schemas: Schemas, { typeName, fields }: DescribedType, mode: SchemaMode): JsonSchema {
+  return recordSchema(schemas, { typeName, fields }, mode, '')
+}
+
+/** `owner` names the record that it lies in: two types of one name may differ. */
+function recordSchema(schemas: Schemas, type: DescribedType, mode: SchemaMode, owner: string): JsonSchema {
+  const { typeName, fields } = type
+  const properties: Record<string, JsonSchema> = {}
+  const required: string[] = []
+  for (const [name, field] of fields.entries) {
+    if (!isDescribed(field, mode)) continue
+    properties[name] = memberSchema(schemas, field, mode, typeName)
+    if (mode === 'read' || (mode === 'create' && isRequired(field))) required.push(name)
+  }
+  const schema: JsonSchema = {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(mode === 'read' && { additionalProperties: false }),
+    xml: { name: typeName },
+  }
+  return addSchema(schemas, typeName + suffixes[mode], schema, owner)
+}
+
+function isDescribed(field: Field, mode: SchemaMode): boolean {
+  if (mode === 'read' || field.kind === 'object') return true
+  if (field.access === 'key') return mode !== 'create'
+  return field.access === 'rw' || field.access === 'wo'
+}
+
+function isRequired(field: Field): boolean {
+  if (field.kind === 'list') return false
+  return field.kind === 'object' ? field.fields.entries.some(([, member]) => isRequired(member)) : field.required
+}
+
+function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
+  if (field.kind === 'object') return recordSchema(schemas, field, mode, owner)
+  if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
+  const description = descriptionOf(field, mode)
+  return {
+    ...valueSchema(schemas, field, mode),
+    ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
+    ...(mode === 'read' && isOfPlatform(field) && { readOnly: true }),
+    ...(mode !== 'read' && field.access === 'wo' && { writeOnly: true }),
+    ...(description !== '' && { description }),
+  }
+}
+
+function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner: string): JsonSchema {
+  const items = recordSchema(schemas, field, mode === 'read' ? 'read' : 'item', owner)
+  const needsKey = mode !== 'read' && field.keyFrom === 'caller' && field.key !== undefined
+  return {
+    type: 'array',
+    items: needsKey ? { ...items, type: 'object', required: [field.key] } : items,
+    ...(mode !== 'read' && { maxItems: LIST_ITEMS_MAX }),
+    xml: { wrapped: true },
+    ...(mode === 'read' && field.access !== 'rw' && { readOnly: true }),
+    ...(mode === 'update' && { description: replacesList(field) }),
+  }
+}
+
+function replacesList({ key }: ListField): string {
+  const keeps = key === undefined ? '' : `; an item with a known ${key} keeps what is not sent of it`
+  return `Replaces the stored list as a whole${keeps}.`
+}
+
+const INT32_MIN = -2_147_483_648
+const INT32_MAX = 2_147_483_647
+
+function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
+  if (mode === 'read' && field.access === 'wo') return { type: typeOf(field), const: field.default }
+  const { min, max, maxLength } = field.bounds
+  // A secret that is sent back as it was read, empty, is not given.
+  const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
+  switch (field.kind) {
+    case 'date':
+      return mode === 'read'
+        ? addSchema(schemas, 'LocalTime', localTime)
+        : addSchema(schemas, 'LocalTimeInput', localTimeInput)
+    case 'decimal':
+      if (field.access === 'derived') return { type: 'number' }
+      return min === -(max ?? 0)
+        ? addSchema(schemas, 'Decimal', { type: 'number', minimum: min, maximum: max, description: DECIMAL })
+        : { type: 'number', minimum: min, maximum: max }
+    case 'integer':
+      return {
+        type: 'integer',
+        format: 'int32',
+        ...(min !== INT32_MIN && { minimum: min }),
+        ...(max !== INT32_MAX && { maximum: max }),
+      }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'text':
+      return { type: 'string', ...(isNeeded && { minLength: 1 }), maxLength }
+  }
+}
+
+const DECIMAL = 'Kept to four decimals.'
+
+const localTime: JsonSchema = {
+  type: 'string',
+  pattern: String.raw`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})?$`,
+  description: 'A time in the zone of the store, to the second; empty: not set.',
+}
+
+const localTimeInput: JsonSchema = {
+  type: 'string',
+  maxLength: 40,
+  description: `A time in the zone of the store: ${dateForms}.`,
+}
+
+function typeOf({ kind }: ValueField): string {
+  if (kind === 'integer' || kind === 'boolean') return kind
+  return kind === 'decimal' ? 'number' : 'string'
+}
+
+function isOfPlatform({ access }: ValueField): boolean {
+  return access === 'key' || access === 'ro' || access === 'derived'
+}
+
+function descriptionOf(field: ValueField, mode: SchemaMode): string {
+  const { access, nullable, kind, required } = field
+  if (access === 'wo')
+    return mode === 'read' ? 'Taken and never given back: always empty.' : 'Taken, and never given back.'
+  if (access === 'key') return keyDescriptions[mode]
+  if (mode === 'read' && access === 'derived') return 'Computed when it is read; ignored when it is sent.'
+  if (mode === 'read' && access === 'ro') return 'Kept by the store; ignored when it is sent.'
+  if (kind === 'integer' && nullable) return `The identifier of another record${required ? '' : '; 0: none'}.`
+  return ''
+}
+
+const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
+  read: 'The identifier.',
+  create: '',
+  update: 'Names the record in a list of updates; in an update of one record the address names it.',
+  item: 'Names a stored item, which keeps what is not sent of it; an item of an unknown key is new.',
+}
+
+/** Throws for two types of one name and one owner that differ: that can only be a mistake in the definitions. */
+function addSchema(schemas: Schemas, name: string, schema: JsonSchema, owner = ''): JsonSchema {
+  for (const candidate of new Set([name, owner + name])) {
+    const known = schemas.get(candidate)
+    if (known === undefined) schemas.set(candidate, schema)
+    if (known === undefined || JSON.stringify(known) === JSON.stringify(schema)) {
+      return { $ref: `#/components/schemas/${candidate}` }
+    }
+  }
+  throw new Error(`two types are named ${name} and differ`)
+}

@@ -1,0 +1,56 @@
+import { defineResource } from '../../engine/define.ts'
+import { boolean, date, integer, object, text } from '../../engine/fields.ts'
+import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+import { giftRegistryItemList, giftRegistryItemRows, sumOfItems } from './items.ts'
+
+/** What somebody wishes for, and where it is to be sent (rest-resources 8). */
+export const giftRegistries = defineResource({
+  service: 'GiftRegistries',
+  typeName: 'GiftRegistry',
+  idParam: 'giftregistryid',
+  idField: 'GiftRegistryID',
+  table: 'GiftRegistry',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  maxRecords: 500,
+  fields: {
+    CustomerAddressBook: object('CustomerAddressBook', {
+      // A registry has one address, so its own number tells it from all others.
+      CustomerAddressId: integer({ sql: 't."id"' }),
+      FirstName: text(50),
+      LastName: text(50),
+      Address1: text(255),
+      Address2: text(50),
+      City: text(100),
+      State: text(100),
+      ZipCode: text(20),
+      Country: text(100),
+      Company: text(255),
+      PhoneNumber: text(50),
+    }),
+    GiftRegistryID: integer({ column: 'id', access: 'key' }),
+    Name: text(50, { column: 'name', required: true }),
+    Created: date({ column: 'createdAt', access: 'ro' }),
+    LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
+    Expires: date({ column: 'expiresAt', nullable: true }),
+    Event: date({ column: 'eventAt', nullable: true }),
+    Message: text(),
+    ShipToAddress: boolean(),
+    Sold: integer({ sql: sumOfItems('sold') }),
+    Items: integer({ sql: sumOfItems('listed') }),
+    GiftRegistryItemList: giftRegistryItemList,
+  },
+  privateFields: { UserID: text(50, { column: 'updatedBy' }) },
+  filters: {
+    catalogid: anyItem(giftRegistryItemRows, equalTo('productId')),
+    sku: anyItem(giftRegistryItemRows, exactly('sku')),
+    datestartcreated: since('createdAt'),
+    dateendcreated: until('createdAt'),
+    datestartevent: since('eventAt'),
+    dateendevent: until('eventAt'),
+    datestartexpiration: since('expiresAt'),
+    dateendexpiration: until('expiresAt'),
+  },
+  subResources: {
+    Items: { kind: 'nested', list: 'GiftRegistryItemList', methods: ['GET'], idParam: 'catalogid' },
+  },
+})

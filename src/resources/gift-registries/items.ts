@@ -1,0 +1,29 @@
+import { decimal, integer, type ListRows, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
+
+export const giftRegistryItemRows: ListRows = {
+  table: 'GiftRegistryItem',
+  parent: 'registryId',
+  position: 'position',
+}
+
+export const giftRegistryItemList = list(
+  'GiftRegistryItem',
+  {
+    CatalogID: reference('productId'),
+    SKU: text(300, { column: 'sku' }),
+    ItemName: text(LONG_TEXT, { column: 'name' }),
+    Listed: integer({ column: 'listed', min: 0 }),
+    Price: decimal({ column: 'price' }),
+    Subtotal: decimal({ sql: 'r."listed" * r."price"' }),
+    Sold: integer({ column: 'sold', min: 0 }),
+    SoldOffline: integer({ column: 'soldOffline', min: 0 }),
+  },
+  { rows: giftRegistryItemRows },
+)
+
+/** Over all items of the registry; no more than 32 bits hold, which is what clients read it into. */
+export function sumOfItems(column: 'listed' | 'sold'): string {
+  const { table, parent } = giftRegistryItemRows
+  return `(SELECT least(coalesce(sum(i."${column}"), 0), 2147483647) FROM "${table}" i
+    WHERE i."storeId" = t."storeId" AND i."${parent}" = t."id")`
+}

@@ -1,0 +1,121 @@
+import type { Caller } from '../../caller.ts'
+import { raiseCounter } from '../../engine/ids.ts'
+import type { Json, Patch } from '../../engine/input.ts'
+import { listedIds, thisStore } from '../../engine/listed.ts'
+import type { Document, Row } from '../../engine/merge.ts'
+import type { Referrer } from '../../engine/referrers.ts'
+import { refused } from '../../engine/refused.ts'
+import type { Change } from '../../engine/write.ts'
+
+// Documents of products and categories name products: related ones, up-selling items, and those that an option of a
+// bundle stands for. No foreign key sees these numbers; the SQL function linkedProducts finds them by an index.
+
+const related = { list: 'RelatedProductList', product: 'RelatedProductID' }
+const upSelling = { list: 'UpSellingItemList', product: 'UpSellingItemID' }
+const sets = 'OptionSetList'
+const bundled = { list: 'OptionList', product: 'OptionBundleCatalogId' }
+
+/** No store gives out as many ids; a wrong number in a file must not use them up. */
+const KEPT_MAX = 1_000_000_000
+
+const where = `"linkedProducts"(t."details") @> ARRAY[?::int]`
+const inItems = [related, upSelling].map(({ list, product }) => `${list}.${product}`)
+const inOptions = `${sets}.${bundled.list}.${bundled.product}`
+
+/** Who names products in a document. */
+export const productLinks: readonly Referrer[] = [
+  { table: 'Product', fields: [...inItems, inOptions], where, rule: 'clear', without: withoutProduct },
+  { table: 'Category', fields: [inOptions], where, rule: 'clear', without: withoutProduct },
+]
+
+/** Related and up-selling items are nothing without their product; an option stays, and is no bundle any more. */
+function withoutProduct(details: Document, id: number): Document {
+  const next = { ...details }
+  for (const { list, product } of [related, upSelling]) {
+    const items = itemsOf(details, list).filter((item) => item[product] !== id)
+    if (items.length > 0) next[list] = items
+    else delete next[list]
+  }
+  if (details[sets] !== undefined) next[sets] = itemsOf(details, sets).map((set) => withoutBundled(set, id))
+  return next
+}
+
+function withoutBundled(set: Document, id: number): Document {
+  if (set[bundled.list] === undefined) return set
+  const options = itemsOf(set, bundled.list).map((option) => {
+    const { [bundled.product]: product, ...others } = option
+    return product === id ? others : option
+  })
+  return { ...set, [bundled.list]: options }
+}
+
+/**
+ * Refuses (400) a product that a change of a document names anew and that is not there. Those that are there cannot be
+ * deleted until the change is stored. What was stored already is not asked about: an import may have brought it.
+ */
+export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
+  const stored = productsIn((before?.row.details ?? {}) as Document)
+  const links = linksIn(patch).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
+  if (links.length === 0) return
+  const found = await lockProducts(caller, new Set(links.map(({ id }) => id)))
+  const unknown = links.find(({ id }) => !found.has(id))
+  if (unknown) throw refused(unknown.field, `${unknown.field} refers to a record that does not exist`)
+}
+
+/** The lock that foreign keys take. */
+async function lockProducts(caller: Caller, ids: ReadonlySet<Json | undefined>): Promise<Set<Json | undefined>> {
+  const found = await caller.db.$queryRawUnsafe<{ id: number }[]>(
+    `SELECT p."id" FROM "Product" p WHERE p."storeId" = ${thisStore} AND p."id" = ${listedIds}
+     ORDER BY p."id" FOR KEY SHARE`,
+    caller.store.id,
+    [...ids].join(','),
+  )
+  return new Set(found.map(({ id }) => id))
+}
+
+/**
+ * Imported documents may name products that come later, in another file, or never: no new product gets their numbers,
+ * since it is not what they mean.
+ */
+export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
+  let highest = 0
+  for (const { details } of rows) {
+    for (const id of productsIn(details as Document))
+      if (Number(id) <= KEPT_MAX) highest = Math.max(highest, Number(id))
+  }
+  if (highest === 0) return
+  const [counter] = await caller.db.$queryRawUnsafe<{ value: number }[]>(
+    `SELECT "value" FROM "Counter" WHERE "storeId" = $1::int AND "name" = 'Product'`,
+    caller.store.id,
+  )
+  // Raised, it keeps others from new products until the import's transaction ends.
+  if (highest > (counter?.value ?? 0)) await raiseCounter(caller, 'Product', highest)
+}
+
+interface Link {
+  readonly field: string
+  readonly id: Json | undefined
+}
+
+function linksIn({ lists }: Patch): Link[] {
+  const inSets = (lists[sets] ?? []).flatMap((set, index) => linksOf(bundled, set, `${sets}[${index}].`))
+  return [...linksOf(related, { lists }), ...linksOf(upSelling, { lists }), ...inSets]
+}
+
+function linksOf({ list, product }: typeof related, { lists }: Pick<Patch, 'lists'>, path = ''): Link[] {
+  return (lists[list] ?? []).map(({ details }, index) => ({
+    field: `${path}${list}[${index}].${product}`,
+    id: details[product],
+  }))
+}
+
+function productsIn(details: Document): Set<Json | undefined> {
+  const idsOf = ({ list, product }: typeof related, document: Document) =>
+    itemsOf(document, list).map((item) => item[product])
+  const inSets = itemsOf(details, sets).flatMap((set) => idsOf(bundled, set))
+  return new Set([...idsOf(related, details), ...idsOf(upSelling, details), ...inSets])
+}
+
+function itemsOf(document: Document, list: string): Document[] {
+  return (document[list] ?? []) as Document[]
+}

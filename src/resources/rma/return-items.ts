@@ -1,0 +1,100 @@
+import type { Row } from '../../engine/merge.ts'
+import { exact, toNumber } from '../orders/amounts.ts'
+import { goodsOf, sumByGoods } from '../orders/goods.ts'
+import { wrongField } from '../orders/wrong-field.ts'
+
+/** What items of a return are measured by. */
+export interface Returnable {
+  /** Of the order. */
+  readonly lines: readonly Row[]
+  /** The items of its other returns. */
+  readonly restocked: readonly Row[]
+}
+
+/**
+ * Finds the order's line of each item and takes from it what the caller left out, and the advanced option. Refuses (400)
+ * what the order does not have, more than it sold of it, and to put more of it back in stock than it took from there.
+ */
+export function completeItems(items: readonly Row[], { lines, restocked }: Returnable): void {
+  const find = finderOf(lines)
+  const sold = sumByGoods(lines, 'quantity')
+  const back = sumByGoods(restocked, 'restockQuantity')
+  items.forEach((item, index) => {
+    const path = `RMAItemList[${index}]`
+    const line = find(item) ?? refuse(item, lines, path)
+    item.productId = line.productId as number | null
+    item.optionCode = line.optionCode as string | null
+    if (skuIn(item) === '') item.sku = line.sku as string
+    if (item.name === '') item.name = line.description as string
+
+    const goods = goodsOf(line)
+    const quantity = sold.get(goods) as bigint
+    const already = back.get(goods) ?? 0n
+    const has = `the order has ${toNumber(quantity)} of ${line.sku}`
+    refuseMore(item.returnQuantity, quantity, `${path}.ReturnQuantity`, has)
+    const isBack = `${has}, of which ${toNumber(already)} went back to stock already`
+    refuseMore(item.restockQuantity, quantity - already, `${path}.RestockQuantity`, already > 0n ? isBack : has)
+    back.set(goods, already + exact(Number(item.restockQuantity)))
+  })
+}
+
+/** Finds the line that an item names by its product, by its SKU, or by both; the first one of several. */
+function finderOf(lines: readonly Row[]): (item: Row) => Row | undefined {
+  const named = new Map<string, Row>()
+  for (const line of lines) {
+    const { productId } = line
+    for (const name of [nameOf(productId, skuIn(line)), nameOf(productId, ''), nameOf(null, skuIn(line))]) {
+      if (!named.has(name)) named.set(name, line)
+    }
+  }
+  named.delete(nameOf(null, ''))
+  return (item) => named.get(nameOf(item.productId, skuIn(item)))
+}
+
+function nameOf(productId: Row[string] | undefined, sku: string): string {
+  return `${productId ?? ''} ${sku}`
+}
+
+function skuIn({ sku }: Row): string {
+  return String(sku).trim().toLowerCase()
+}
+
+function refuse(item: Row, lines: readonly Row[], path: string): never {
+  const { productId } = item
+  const ofProduct = productId === null ? lines : lines.filter((line) => line.productId === productId)
+  const isBySku = skuIn(item) !== '' && ofProduct.length > 0
+  const [name, known] = isBySku
+    ? ['SKU', ofProduct.map(({ sku }) => sku)]
+    : ['CatalogID', lines.map((line) => line.productId)]
+  throw wrongField(`${path}.${name}`, `must be that of a line of the order, one of ${listed(known)}`)
+}
+
+/** Named in a refusal. */
+const NAMED_MAX = 10
+
+function listed(values: readonly unknown[]): string {
+  const different = [...new Set(values.filter((value) => value !== null && value !== ''))]
+  const named = different.slice(0, NAMED_MAX).join(', ')
+  return different.length > NAMED_MAX ? `${named} and more` : named || 'none'
+}
+
+function refuseMore(given: unknown, limit: bigint, field: string, reason: string): void {
+  const allowed = limit > 0n ? limit : 0n
+  if (exact(Number(given)) > allowed) throw wrongField(field, `must be at most ${toNumber(allowed)}: ${reason}`)
+}
+
+/** Without an order, an item has the option of the stored one that is about the same product. */
+export function keepOptions(items: readonly Row[], stored: readonly Row[]): void {
+  const known = Map.groupBy(stored, (row) => nameOf(row.productId, skuIn(row)))
+  for (const item of items) {
+    const own = known.get(nameOf(item.productId, skuIn(item)))?.shift()
+    item.optionCode = (own?.optionCode ?? null) as string | null
+  }
+}
+
+const sentColumns = ['productId', 'sku', 'name', 'returnQuantity', 'receivedQuantity', 'restockQuantity']
+
+/** Whether nothing of an item is changed that a caller can send. */
+export function isSameItem(item: Row, stored: Row): boolean {
+  return sentColumns.every((column) => item[column] === stored[column])
+}

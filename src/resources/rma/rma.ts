@@ -1,0 +1,45 @@
+import { defineResource } from '../../engine/define.ts'
+import { date, integer, text } from '../../engine/fields.ts'
+import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+import { rmaItemList, rmaItemRows } from './items.ts'
+import { settleDeletedReturn, settleReturn } from './settle-return.ts'
+
+/** Returns: which lines of an order come back, and what of them went back to the stock (rest-resources 9). */
+export const rma = defineResource({
+  service: 'RMA',
+  typeName: 'RMA',
+  idParam: 'rmaid',
+  idField: 'RMAID',
+  table: 'Rma',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  maxRecords: 500,
+  fields: {
+    RMAID: integer({ column: 'id', access: 'key' }),
+    RmaDate: date({ column: 'rmaDate', defaultNow: true }),
+    // Only an import stores a return without its order.
+    OrderID: integer({ column: 'orderId', min: 0, nullable: true, required: true }),
+    // The merchant's own numbers (order-statuses 3).
+    RMAReasonID: integer({ column: 'reasonId', min: 0 }),
+    RMAMethodID: integer({ column: 'methodId', min: 0 }),
+    RMAStatusID: integer({ column: 'statusId', min: 0, default: 1 }),
+    Comments: text(),
+    InternalComments: text(),
+    StaffComments: text(),
+    RMAItemList: rmaItemList,
+  },
+  privateFields: { LastUpdate: date({ column: 'updatedAt' }), UserID: text(50, { column: 'updatedBy' }) },
+  filters: {
+    rmastatusid: equalTo('statusId'),
+    rmareasonid: equalTo('reasonId'),
+    rmamethodid: equalTo('methodId'),
+    catalogid: anyItem(rmaItemRows, equalTo('productId')),
+    sku: anyItem(rmaItemRows, exactly('sku')),
+    datestart: since('rmaDate'),
+    dateend: until('rmaDate'),
+  },
+  subResources: {
+    Items: { kind: 'nested', list: 'RMAItemList', methods: ['GET'], idParam: 'catalogid' },
+  },
+  settle: settleReturn,
+  settleDeletion: settleDeletedReturn,
+})

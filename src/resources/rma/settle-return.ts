@@ -1,0 +1,92 @@
+import type { Caller } from '../../caller.ts'
+import type { Row } from '../../engine/merge.ts'
+import type { Change, Deletion } from '../../engine/write.ts'
+import { difference, lockProducts, moveStocks, restockedBy, type StockTaken } from '../orders/held-stock.ts'
+import { orderItemList } from '../orders/lists.ts'
+import { restockedItems } from '../orders/restocked.ts'
+import { rowsOf } from '../orders/rows-of.ts'
+import { holdsStock } from '../orders/statuses.ts'
+import { wrongField } from '../orders/wrong-field.ts'
+import { rmaItemList } from './items.ts'
+import { completeItems, isSameItem, keepOptions } from './return-items.ts'
+
+/**
+ * What a change of a return means besides its fields: its items are checked against the lines of the order and completed
+ * from them, and the stock moves by what goes back to it more or less than before. Everything is in the change's
+ * transaction: the return is locked first, then its orders, then the products, each in the order of their ids.
+ */
+export async function settleReturn({ caller, id, before, after }: Change): Promise<void> {
+  const [from, to] = [orderIdOf(before?.row), orderIdOf(after.row)]
+  if (to === null && (before === null || from !== null)) throw wrongField('OrderID', 'must be the id of an order')
+  const sent = after.lists.RMAItemList
+  if (before !== null && from === to && !sent) return
+
+  const stored = before === null ? [] : (before.lists.RMAItemList ?? (await rowsOf(caller, rmaItemList, id)))
+  const items = sent ?? stored.map((row) => ({ ...row }))
+  if (from === to && areSame(stored, items)) {
+    after.lists.RMAItemList = stored
+    return
+  }
+  const orders = await lockOrders(caller, [from, to])
+  if (to === null) {
+    keepOptions(items, stored)
+  } else {
+    if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist')
+    const restocked = await restockedItems(caller, to, id)
+    completeItems(items, { lines: await rowsOf(caller, orderItemList, to), restocked })
+  }
+  after.lists.RMAItemList = items
+  const had = isHeld(from, orders) ? restockedBy(stored) : []
+  const has = isHeld(to, orders) ? restockedBy(items) : []
+  if (from === to) await moveStocks(caller, to, 'return', difference(had, has))
+  else await moveBetween(caller, { orderId: from, restocked: had }, { orderId: to, restocked: has })
+}
+
+interface OrderReturns {
+  readonly orderId: number | null
+  readonly restocked: readonly StockTaken[]
+}
+
+/** The ledger names both orders. */
+async function moveBetween(caller: Caller, from: OrderReturns, to: OrderReturns): Promise<void> {
+  // All in one go: a second lock of a lower id could meet another's in a deadlock.
+  const stocks = [...from.restocked, ...to.restocked]
+  await lockProducts(
+    caller,
+    stocks.map(({ productId }) => productId),
+  )
+  await moveStocks(caller, from.orderId, 'return', difference(from.restocked, []))
+  await moveStocks(caller, to.orderId, 'return', difference([], to.restocked))
+}
+
+/** A return that is deleted takes back what it put in stock. */
+export async function settleDeletedReturn({ caller, id, before }: Deletion): Promise<void> {
+  const orderId = orderIdOf(before)
+  const orders = await lockOrders(caller, [orderId])
+  if (!isHeld(orderId, orders)) return
+  await moveStocks(caller, orderId, 'return', difference(restockedBy(await rowsOf(caller, rmaItemList, id)), []))
+}
+
+function orderIdOf(row: Row | undefined): number | null {
+  return (row?.orderId ?? null) as number | null
+}
+
+function areSame(stored: readonly Row[], items: readonly Row[]): boolean {
+  return stored.length === items.length && items.every((item, index) => isSameItem(item, stored[index] as Row))
+}
+
+/** The statuses of the orders that there are, each locked. */
+async function lockOrders(caller: Caller, ids: readonly (number | null)[]): Promise<Map<number, number>> {
+  const found = await caller.db.$queryRawUnsafe<{ id: number; statusId: number }[]>(
+    `SELECT o."id", o."statusId" FROM "Order" o WHERE o."storeId" = $1::int
+     AND o."id" IN (SELECT json_array_elements_text($2::text::json)::int) ORDER BY o."id" FOR NO KEY UPDATE OF o`,
+    caller.store.id,
+    JSON.stringify(ids.filter((id) => id !== null)),
+  )
+  return new Map(found.map(({ id, statusId }) => [id, statusId]))
+}
+
+/** An order that gave up its stock gave back all of its lines, returned or not. Without an order, a return counts by itself. */
+function isHeld(orderId: number | null, statuses: ReadonlyMap<number, number>): boolean {
+  return orderId === null || holdsStock(statuses.get(orderId) as number)
+}

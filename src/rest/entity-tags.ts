@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Query } from '../engine/read.ts'
+import type { Terms } from '../engine/write.ts'
+import { StoreFailure } from '../failure.ts'
+import type { Format } from './format.ts'
+
+/*
+ * The entity tag of a record is the hash of its JSON text. What is shown of it may be XML, or the choice of a $select: these
+ * are other representations with tags of their own, the record's hash and a second one behind a point. A change is
+ * conditional on the record alone, so that either tag will do for it.
+ */
+
+/** The tag of a record as this request sees it (RFC 9110 §8.8.3), strong. */
+export function entityTag(record: string, format: Format, query: Query): string {
+  const select = query.get('$select')
+  if (format === 'json' && select === undefined) return `"${digest(record)}"`
+  return `"${digest(record)}.${digest(`${format} ${select ?? ''}`).slice(0, 8)}"`
+}
+
+/** Whether `If-None-Match` names the tag, or any (RFC 9110 §13.1.2: by weak comparison). */
+export function isNamed(tag: string, ifNoneMatch: string | undefined): boolean {
+  const named = tagsIn(ifNoneMatch)
+  return named === '*' || named.some((one) => one.replace(/^W\//, '') === tag)
+}
+
+/**
+ * What `If-Match` and `If-None-Match` ask of a change of one record (RFC 9110 §13.1), to be compared under its lock.
+ * Throws `precondition-failed` at once where the request changes several: they have no tag in common.
+ */
+export function preconditionOf(headers: IncomingHttpHeaders, records: number): Pick<Terms, 'precondition'> {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers
+  if (ifMatch === undefined && ifNoneMatch === undefined) return {}
+  if (records > 1) {
+    const field = ifMatch === undefined ? 'If-None-Match' : 'If-Match'
+    throw unmet(field, 'If-Match and If-None-Match go with a change of one record')
+  }
+  return {
+    precondition: (record) => {
+      requireMatch(record, ifMatch)
+      if (ifNoneMatch !== undefined && isRecordNamed(record, ifNoneMatch, 'weak')) {
+        throw unmet('If-None-Match', 'The record is one that If-None-Match names')
+      }
+    },
+  }
+}
+
+/** Throws `precondition-failed` where there is an `If-Match` that does not name the record (RFC 9110 §13.1.1). */
+export function requireMatch(record: string, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || isRecordNamed(record, ifMatch, 'strong')) return
+  const message = isWellFormed(ifMatch)
+    ? 'The record is not the one that If-Match names: it was changed meanwhile. Read it again'
+    : 'If-Match must be * or an ETag as it was answered, in double quotes; several are separated by commas'
+  throw unmet('If-Match', message)
+}
+
+/** A new record has no tag yet, so that no `If-Match` can hold. Throws `precondition-failed`. */
+export function refuseIfMatch({ 'if-match': ifMatch }: IncomingHttpHeaders): void {
+  if (ifMatch !== undefined) throw unmet('If-Match', 'If-Match goes with the address of one record')
+}
+
+function unmet(field: string, message: string): StoreFailure {
+  return new StoreFailure('precondition-failed', message, { field })
+}
+
+/** Whether a header names the record, in whatever representation. Strong comparison passes over weak tags. */
+function isRecordNamed(record: string, header: string, comparison: 'strong' | 'weak'): boolean {
+  const named = tagsIn(header)
+  if (named === '*') return true
+  const current = digest(record)
+  return named.some((tag) => {
+    if (comparison === 'strong' && tag.startsWith('W/')) return false
+    return tag.replace(/^W\//, '').replace(/^"([^".]*).*"$/, '$1') === current
+  })
+}
+
+const tags = /(?:W\/)?"[^"]*"/g
+
+/** Of a header that is not well-formed none, lest a part of it be taken for what was meant. */
+function tagsIn(header: string | undefined): readonly string[] | '*' {
+  if (header === undefined || !isWellFormed(header)) return []
+  return header.trim() === '*' ? '*' : (header.match(tags) ?? [])
+}
+
+function isWellFormed(header: string): boolean {
+  return header.trim() === '*' || /^[\s,]*$/.test(header.replace(tags, ','))
+}
+
+/** 162 bits of SHA-256: nobody meets two records with the same. */
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 27)
+}

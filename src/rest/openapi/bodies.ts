@@ -1,0 +1,63 @@
+import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
+import type { Content, JsonSchema, MediaType } from '../../openapi.ts'
+import type { RecordType } from '../body.ts'
+import type { Given, Taken } from '../endpoints.ts'
+import { recordsToXml } from '../xml-write.ts'
+
+/** Most records of one POST or PUT (rest-protocol 6). */
+export const RECORDS_MAX = 100
+
+/** Both formats have the one schema; its `xml` members tell the elements' names. */
+export function inBothFormats(schema: JsonSchema): Content {
+  return { 'application/json': { schema }, 'application/xml': { schema } }
+}
+
+/** What an answer holds; null: what an answer of changes holds. */
+export function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
+  if (gives.kind === 'results') return { $ref: '#/components/schemas/ArrayOfResponseInfo' }
+  const record = describeRecord(schemas, gives.type, 'read')
+  const list = listOf(schemas, record, gives.type)
+  if (gives.kind === 'record') return { ...list, type: 'array', minItems: 1, maxItems: 1 }
+  return gives.filters === null ? list : { oneOf: [list, { $ref: '#/components/schemas/CountOnly' }] }
+}
+
+function listOf(schemas: Schemas, record: JsonSchema, { typeName }: RecordType): JsonSchema {
+  const name = `ArrayOf${nameIn(record)}`
+  schemas.set(name, {
+    type: 'array',
+    items: record,
+    xml: { name: `ArrayOf${typeName}`, wrapped: true },
+  })
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function nameIn({ $ref }: JsonSchema): string {
+  return String($ref).split('/').at(-1) ?? ''
+}
+
+/** What a body may be: one record, or up to 100 in a list. */
+export function takenContent(schemas: Schemas, { type, mode, many }: Taken, example: unknown): Content {
+  const isItem = 'kind' in type
+  const record = describeRecord(schemas, type, isItem ? 'item' : mode)
+  const list = {
+    type: 'array',
+    items: record,
+    minItems: 1,
+    maxItems: RECORDS_MAX,
+    xml: { name: `ArrayOf${type.typeName}`, wrapped: true },
+  }
+  const schema = many ? { oneOf: mode === 'create' ? [record, list] : [list, record] } : record
+  return {
+    'application/json': { schema, ...(example !== undefined && { example }) },
+    'application/xml': { schema, ...(example !== undefined && { example: xmlExample(type, example) }) },
+  }
+}
+
+/** As the writer of answers has it, a line for each element. */
+function xmlExample(type: RecordType, example: unknown): MediaType['example'] {
+  const records = Array.isArray(example) ? example : [example]
+  const texts = records.map((record) => JSON.stringify(record))
+  const list = recordsToXml(texts, type).replace(/ xmlns:\w+="[^"]*"/g, '')
+  const text = Array.isArray(example) ? list : list.replace(/<\/?ArrayOf\w+>/g, '')
+  return text.replaceAll('><', '>\n<')
+}

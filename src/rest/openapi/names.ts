@@ -1,0 +1,57 @@
+import type { Resource } from '../../engine/define.ts'
+import type { Endpoint, Operation } from '../endpoints.ts'
+
+export type Method = keyof Endpoint['operations']
+
+/**
+ * The operationId: a verb and what it is about, such as `listProducts`, `getProduct`, `updateProductFeatures`. What the
+ * records of the address are called in XML is the noun, without the parent's name that it may begin with.
+ */
+export function operationName(resource: Resource, endpoints: readonly Endpoint[], endpoint: Endpoint, method: Method) {
+  const { path } = endpoint
+  const isItem = path.endsWith('Id') || path === '/:id'
+  const name = subjectOf(resource, endpoint)
+  switch (method) {
+    case 'GET':
+      return isItem || hasWholeList(endpoints, path) ? `get${name}` : `list${plural(name)}`
+    case 'POST':
+      return `create${name}`
+    case 'PUT':
+      return `update${isItem ? name : plural(name)}`
+    case 'DELETE':
+      return `delete${name}`
+  }
+}
+
+/** Whether the same is listed for all records at once, as `/skuinfo` beside `/:id/skuinfo`: then this is one of them. */
+function hasWholeList(endpoints: readonly Endpoint[], path: string): boolean {
+  return path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
+}
+
+function subjectOf({ typeName }: Resource, { path, operations }: Endpoint): string {
+  if (path === '' || path === '/:id') return typeName
+  const inner = typeNameOf(Object.values(operations))
+  return typeName + (inner.startsWith(typeName) ? inner.slice(typeName.length) : inner)
+}
+
+/** Of the records that the operations give or take; all have the same. */
+function typeNameOf(operations: readonly Operation[]): string {
+  const [name] = operations.flatMap(({ takes, gives }) => {
+    if (takes !== undefined) return [takes.type.typeName]
+    return gives.kind === 'results' ? [] : [gives.type.typeName]
+  })
+  return name ?? ''
+}
+
+/** `Category` → `Categories`, `OrderStatus` → `OrderStatuses`, `Options` stays. */
+export function plural(name: string): string {
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
+  if (/(us|ss|x|ch)$/.test(name)) return `${name}es`
+  return name.endsWith('s') ? name : `${name}s`
+}
+
+/** `ProductSKU` → `product SKU`: a name as part of a sentence. */
+export function inWords(name: string): string {
+  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+  return words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
+}

@@ -1,0 +1,51 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ResultItem } from '../result-item.ts'
+import type { NothingAnswer, ResultsAnswer } from './answer.ts'
+import { PROBLEM_TYPE } from './format.ts'
+
+/** A refusal as RFC 9457 has it, with the members that it lets a service add: `errors` and `requestId`. */
+export interface Problem {
+  /** `urn:store-platform:problem:` and the status: the same for every refusal of its kind. */
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  /** What was wrong with this request. */
+  readonly detail: string
+  /** One for each record that was refused. */
+  readonly errors: readonly ProblemError[]
+  /** Also in the header X-Request-Id, and in the log. */
+  readonly requestId: string
+}
+
+export interface ProblemError {
+  /** The record's place in the request, from 0. */
+  readonly index: number
+  /** The field, parameter or header at fault; empty where it is none. */
+  readonly field: string
+  readonly status: number
+  readonly detail: string
+}
+
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: ResultsAnswer | NothingAnswer,
+): FastifyReply {
+  const status = answer.kind === 'nothing' ? 404 : answer.status
+  const items = answer.kind === 'nothing' ? [] : answer.items
+  const title = STATUS_CODES[status] ?? 'Error'
+  const problem: Problem = {
+    type: `urn:store-platform:problem:${status}`,
+    title,
+    status,
+    detail: items.length === 0 ? 'There is no such record' : items.map(({ Message }) => Message).join('; '),
+    errors: items.map(errorOf),
+    requestId: request.id,
+  }
+  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
+}
+
+function errorOf({ Value, Status, Message }: ResultItem, index: number): ProblemError {
+  return { index, field: Value, status: Number(Status), detail: Message }
+}

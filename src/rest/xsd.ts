@@ -1,0 +1,132 @@
+import type { Bounds, Field, FieldSet, ValueField } from '../engine/fields.ts'
+import type { RecordType } from './body.ts'
+
+/**
+ * An XML Schema 1.0 of everything that REST takes and gives in XML (rest-protocol 7): for each type that has an address the
+ * roots `{Type}` and `ArrayOf{Type}`, and `ArrayOfResponseInfo` and `CountOnly`. There is no namespace. One type serves
+ * answers and requests: members come in any order and each may be left out, as `$select` and partial updates leave them out.
+ * Answers hold to it always; requests that use a tolerated spelling (names in another case, other date forms, members that
+ * nobody knows) are taken without being valid by it. Throws where two types of one name have different members.
+ */
+export function recordSchemaText(addressed: readonly RecordType[]): string {
+  const types: Types = new Map()
+  const roots = new Set<string>()
+  for (const type of addressed) {
+    roots.add(addRecord(types, type)).add(addList(types, type))
+  }
+  addPlainTypes(types)
+  for (const name of ['ArrayOfResponseInfo', 'CountOnly']) roots.add(name)
+  const elements = [...roots].map((name) => `  <xs:element name="${name}" type="${name}" />`)
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">',
+    ...elements,
+    ...types.values(),
+    '</xs:schema>\n',
+  ].join('\n')
+}
+
+/** Definitions by the name of their type. */
+type Types = Map<string, string>
+
+function addType(types: Types, name: string, definition: string): string {
+  const known = types.get(name)
+  if (known !== undefined && known !== definition) throw new Error(`XML has two types named ${name}`)
+  types.set(name, definition)
+  return name
+}
+
+function addRecord(types: Types, { typeName, fields }: RecordType): string {
+  return addType(types, typeName, complexType(typeName, 'xs:all', membersOf(types, fields)))
+}
+
+function addList(types: Types, { typeName }: Pick<RecordType, 'typeName'>): string {
+  const name = `ArrayOf${typeName}`
+  const items = `<xs:element name="${typeName}" type="${typeName}" minOccurs="0" maxOccurs="unbounded" />`
+  return addType(types, name, complexType(name, 'xs:sequence', [items]))
+}
+
+function complexType(name: string, group: 'xs:all' | 'xs:sequence', members: readonly string[]): string {
+  if (members.length === 0) return `  <xs:complexType name="${name}" />`
+  return [
+    `  <xs:complexType name="${name}">`,
+    `    <${group}>`,
+    ...members.map((member) => `      ${member}`),
+    `    </${group}>`,
+    '  </xs:complexType>',
+  ].join('\n')
+}
+
+function membersOf(types: Types, fields: FieldSet): string[] {
+  return fields.entries.map(([name, field]) => {
+    const start = `<xs:element name="${name}" type="${typeOf(types, field)}" minOccurs="0"`
+    const remark = remarkOn(field)
+    if (remark === '') return `${start} />`
+    return `${start}><xs:annotation><xs:documentation>${remark}</xs:documentation></xs:annotation></xs:element>`
+  })
+}
+
+/** What a schema cannot say by itself; programs that write classes out of it keep it as a comment. */
+function remarkOn(field: Field): string {
+  if (field.kind === 'object') return ''
+  if (field.access === 'ro' || field.access === 'derived') return 'Read only: ignored in requests.'
+  const remarks = [
+    field.access === 'wo' ? 'Write only: empty in answers.' : '',
+    field.kind !== 'list' && field.required ? 'Required in a new record.' : '',
+  ]
+  return remarks.filter((remark) => remark !== '').join(' ')
+}
+
+function typeOf(types: Types, field: Field): string {
+  if (field.kind === 'object') return addRecord(types, field)
+  if (field.kind !== 'list') return valueType(types, field)
+  addRecord(types, field)
+  return addList(types, field)
+}
+
+/** Numbers are of the types that programs know as int and decimal: `xs:integer` has no bound and becomes a text in some. */
+function valueType(types: Types, { kind, bounds }: ValueField): string {
+  if (kind === 'boolean') return 'xs:boolean'
+  if (kind === 'date') return addRestriction(types, 'date', 'string', { pattern: DATE_PATTERN })
+  if (kind === 'text')
+    return addRestriction(types, `text${bounds.maxLength}`, 'string', { maxLength: bounds.maxLength })
+  return kind === 'integer' ? integerType(types, bounds) : decimalType(types, bounds)
+}
+
+/** Local time, or nothing. */
+const DATE_PATTERN = '([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})?'
+
+function integerType(types: Types, { min = INT_MIN, max = INT_MAX }: Bounds): string {
+  if (min === INT_MIN && max === INT_MAX) return 'xs:int'
+  const name = `int${min === INT_MIN ? '' : `From${min}`}${max === INT_MAX ? '' : `To${max}`}`.replaceAll('-', 'Minus')
+  return addRestriction(types, name, 'int', { minInclusive: min, maxInclusive: max })
+}
+
+const INT_MIN = -2_147_483_648
+const INT_MAX = 2_147_483_647
+
+function decimalType(types: Types, { min = 0, max = 0 }: Bounds): string {
+  const name = min === -max ? 'decimal' : `decimalFrom${min}`
+  return addRestriction(types, name, 'decimal', { minInclusive: min, maxInclusive: max })
+}
+
+type Facets = Readonly<Record<string, string | number | undefined>>
+
+function addRestriction(types: Types, name: string, base: 'string' | 'int' | 'decimal', facets: Facets): string {
+  const definition = [
+    `  <xs:simpleType name="${name}">`,
+    `    <xs:restriction base="xs:${base}">`,
+    ...Object.entries(facets).map(([facet, value]) => `      <xs:${facet} value="${value}" />`),
+    '    </xs:restriction>',
+    '  </xs:simpleType>',
+  ]
+  return addType(types, name, definition.join('\n'))
+}
+
+function addPlainTypes(types: Types): void {
+  const texts = ['Key', 'Value', 'Status', 'Message'].map((name) => `<xs:element name="${name}" type="xs:string" />`)
+  addType(types, 'ResponseInfo', complexType('ResponseInfo', 'xs:sequence', texts))
+  addList(types, { typeName: 'ResponseInfo' })
+  const count = '<xs:element name="TotalCount" type="xs:int" />'
+  addType(types, 'CountOnly', complexType('CountOnly', 'xs:sequence', [count]))
+}

@@ -1,0 +1,112 @@
+import type { LightMyRequestResponse } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operatorKey } from '../process/services.ts'
+import { answerFaults } from '../support/answer-faults.ts'
+import { type OpenApi, readOpenApi } from '../support/openapi.ts'
+import { type Method, openServer, type TestServer } from '../support/store.ts'
+
+let server: TestServer
+let api: OpenApi
+const seen: string[] = []
+
+beforeAll(async () => {
+  server = await openServer()
+  api = readOpenApi((await server.app.inject('/openapi.json')).json())
+})
+afterAll(() => server?.close())
+
+interface Options {
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Sends a request that must be answered with the status, in the way that the document says. */
+async function send(method: Method, url: string, status: number, { body, headers }: Options = {}) {
+  const text = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body)
+  const sent: Record<string, string> = {
+    authorization: `Bearer ${operatorKey}`,
+    ...(text !== '' && { 'content-type': 'application/json' }),
+    ...headers,
+  }
+  const answer: LightMyRequestResponse = await server.app.inject({
+    method,
+    url,
+    headers: sent,
+    ...(text !== '' && { payload: text }),
+  })
+  expect([answer.statusCode, answer.body], `${method} ${url}`).toEqual([status, expect.anything()])
+  const found = api.find(url)
+  // Lines of JSON are no JSON: of a stream the type alone can be compared.
+  const type = String(answer.headers['content-type'])
+  const operation = found?.address.operations.get(method)
+  const documented = api.member(operation, 'responses', String(status), 'content')?.value ?? {}
+  if (type === 'application/x-ndjson') expect(Object.keys(documented)).toEqual([type])
+  else {
+    const exchange = { method, url, headers: sent, body: text, isTolerated: false, answer }
+    expect(answerFaults(api, found, exchange), `${method} ${url} ${status}`).toEqual([])
+  }
+  seen.push(`${method} ${found?.address.path}`)
+  return answer
+}
+
+const shop = { Name: 'Shop', SecureURL: 'https://documented.example', Email: 'a@shop.example', Password: 'words' }
+
+test('the operator’s routes and those of the process answer as the document says', async () => {
+  const { Id } = (await send('POST', '/admin/stores', 201, { body: shop })).json()
+  await send('POST', '/admin/stores', 409, { body: shop })
+  await send('POST', '/admin/stores', 400, { body: { Name: 'Shop', Colour: 'red' } })
+  await send('POST', '/admin/stores', 401, { body: shop, headers: { authorization: 'Bearer wrong' } })
+  await send('POST', '/admin/stores', 413, { body: { Name: 'x'.repeat(1_100_000) } })
+  await send('POST', '/admin/stores', 415, { body: '<Store/>', headers: { 'content-type': 'application/xml' } })
+  await send('GET', '/admin/stores?limit=5&offset=0', 200)
+  await send('GET', '/admin/stores?limit=0', 400)
+
+  const registered = { Name: 'Application', Privileges: { Products: ['read', 'write'] }, Throttle: null }
+  const application = (await send('POST', '/admin/applications', 201, { body: registered })).json()
+  const changed = { Throttle: { Capacity: 100, LeakPerSecond: 2.5 }, Privileges: null }
+  await send('PUT', `/admin/applications/${application.Id}`, 200, { body: changed })
+  await send('PUT', '/admin/applications/999999', 404, { body: changed })
+  await send('GET', '/admin/applications', 200)
+
+  const subscription = { PublicKey: application.PublicKey }
+  const subscriptions = `/admin/stores/${Id}/subscriptions`
+  await send('POST', subscriptions, 201, { body: subscription })
+  await send('POST', subscriptions, 200, { body: subscription })
+  await send('POST', '/admin/stores/999999/subscriptions', 404, { body: subscription })
+  const [{ Id: subscriptionId }] = (await send('GET', subscriptions, 200)).json()
+  await send('DELETE', `${subscriptions}/${subscriptionId}`, 200)
+  await send('DELETE', `${subscriptions}/${subscriptionId}`, 404)
+
+  await send('POST', `/admin/stores/${Id}/orders`, 400, { body: { OrderItemList: [] } })
+  await send('GET', `/admin/stores/${Id}/export`, 200)
+  await send('POST', `/admin/stores/${Id}/import`, 200, {
+    body: '{"service":"Manufacturers","record":{"ManufacturerID":5,"ManufacturerName":"Potter"}}\n',
+    headers: { 'content-type': 'application/x-ndjson' },
+  })
+  await send('POST', `/admin/stores/${Id}/import`, 415, { body: '{}' })
+
+  for (const url of ['/healthz', '/readyz', '/metrics', '/records.xsd', '/openapi.json']) await send('GET', url, 200)
+})
+
+test('an order is placed with what the document describes of it', async () => {
+  const store = await server.openStore()
+  const product = { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } }
+  const [{ Value: id }] = (await store.call('POST', '/Products', { body: product })).json()
+  const order = (quantity: number) => ({
+    BillingEmail: 'guest@shop.example',
+    OrderDate: '2026-03-10 12:00:00',
+    OrderItemList: [{ CatalogID: Number(id), ItemQuantity: quantity, ItemOptions: '' }],
+    ShipmentList: [{ ShipmentMethodName: 'Ground', ShipmentCost: 6.5 }],
+    QuestionList: [{ QuestionID: 1, QuestionTitle: 'How did you hear of us?', QuestionAnswer: 'A friend' }],
+  })
+  const address = `/admin/stores/${store.store.id}/orders`
+  await send('POST', address, 201, { body: order(2) })
+  await send('POST', address, 409, { body: order(9) })
+})
+
+test('no route of the operator was left out', () => {
+  const described = api.addresses
+    .filter(({ path, item }) => item.value.servers !== undefined && path !== '/docs')
+    .flatMap(({ path, operations }) => [...operations.keys()].map((method) => `${method} ${path}`))
+  expect(described.filter((operation) => !seen.includes(operation))).toEqual([])
+})

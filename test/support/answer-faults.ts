@@ -1,0 +1,160 @@
+import { commonHeaders } from '../../src/rest/answer.ts'
+import { PROBLEM_TYPE } from '../../src/rest/format.ts'
+import type { Found, OpenApi, Part } from './openapi.ts'
+import type { Exchange } from './store.ts'
+
+/**
+ * What the document says otherwise of one exchange; empty: nothing.
+ *
+ * An address that the document does not have must be answered as its response `UnknownAddress` says, a method that an
+ * address does not have there as `MethodNotAllowed` says and with those that it has; or be refused before that.
+ * What was taken must be as documented too: the identifiers and the query in the address, and the body, unless the test says
+ * that it is spelt in a tolerated way.
+ */
+export function answerFaults(api: OpenApi, found: Found | undefined, exchange: Exchange): string[] {
+  const { statusCode } = exchange.answer
+  if (found === undefined) {
+    const name = unknownAddress[statusCode]
+    return name === undefined ? ['there is no such address'] : responseFaults(api, api.response(name), exchange)
+  }
+  const operation = found.address.operations.get(methodOf(exchange))
+  if (operation === undefined) return unknownMethod(api, found, exchange)
+  const response = api.member(operation, 'responses', String(statusCode))
+  if (response === undefined) return [`it answers ${namesIn(api.member(operation, 'responses'))}`]
+  const isTaken = isSuccess(exchange) && !exchange.isTolerated
+  return [
+    ...responseFaults(api, response, exchange),
+    ...(isTaken ? parameterFaults(api, found, operation, exchange) : []),
+    ...(isTaken ? requestFaults(api, operation, exchange) : []),
+  ]
+}
+
+/** The responses of the document for addresses that it does not have; the transport is looked at first. */
+const unknownAddress: Readonly<Record<number, string>> = { 403: 'InsecureTransport', 404: 'UnknownAddress' }
+
+/** Not 206: some of its records were refused. */
+export function isSuccess({ answer: { statusCode } }: Exchange): boolean {
+  return statusCode === 200 || statusCode === 201
+}
+
+/** HEAD is GET without the body. */
+export function methodOf({ method }: Exchange): string {
+  return method === 'HEAD' ? 'GET' : method
+}
+
+export function isXml(contentType: unknown): boolean {
+  return mediaTypeOf(contentType).endsWith('xml')
+}
+
+/** Statuses of what is looked at before the method; every operation of the address has them. */
+const earlier = [401, 403, 429]
+
+function unknownMethod(api: OpenApi, { address }: Found, exchange: Exchange): string[] {
+  const { statusCode, headers } = exchange.answer
+  const [operation] = address.operations.values()
+  const response = earlier.includes(statusCode) ? api.member(operation, 'responses', String(statusCode)) : undefined
+  if (response !== undefined) return responseFaults(api, response, exchange)
+  const methods = [...address.operations.keys()]
+  const expected = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).toSorted()
+  const allowed = String(headers.allow).split(', ').toSorted()
+  if (statusCode !== 405 || allowed.join() !== expected.join()) {
+    return [`it takes ${methods.join(', ')}, and Allow is "${headers.allow ?? ''}"`]
+  }
+  return responseFaults(api, api.response('MethodNotAllowed'), exchange)
+}
+
+function responseFaults(api: OpenApi, response: Part, exchange: Exchange): string[] {
+  return [...headerFaults(api, response, exchange.answer), ...bodyFaults(api, response, exchange)]
+}
+
+type Answer = Exchange['answer']
+
+/** Those that a document does not tell of: HTTP's own, and those that are the same on every answer. */
+const plainHeaders = ['content-type', 'content-length', 'date', 'connection', ...Object.keys(commonHeaders)]
+
+function headerFaults(api: OpenApi, response: Part, { headers }: Answer): string[] {
+  const documented = api.members(api.member(response, 'headers'))
+  const names = [...plainHeaders, ...documented.map(([name]) => name.toLowerCase())]
+  const others = Object.keys(headers).filter((name) => !names.includes(name))
+  return [
+    ...others.map((name) => `the header ${name} is not in the document`),
+    ...documented.flatMap(([name, header]) => headerFault(api, name, header, headers[name.toLowerCase()])),
+  ]
+}
+
+function headerFault(api: OpenApi, name: string, header: Part, value: unknown): string[] {
+  if (value === undefined) return header.value.required === true ? [`the header ${name} is missing`] : []
+  return textFaults(api, header, String(value)).map((fault) => `the header ${name} is "${value}": ${fault}`)
+}
+
+function bodyFaults(api: OpenApi, response: Part, exchange: Exchange): string[] {
+  const { method, answer } = exchange
+  const { headers, body } = answer
+  const content = api.member(response, 'content')
+  if (method === 'HEAD') return body === '' ? [] : ['the answer to HEAD has a body']
+  if (content === undefined) return body === '' ? [] : [`the body is empty, not "${body.slice(0, 100)}"`]
+  // A document cannot say that a body may be missing. There is none where only problem details are documented, unasked for.
+  if (body === '' && namesIn(content) === PROBLEM_TYPE) return []
+  const isPart = queryOf(exchange).has('$select')
+  return contentFaults(api, content, headers['content-type'], body, isPart).map((fault) => `the body ${fault}`)
+}
+
+function requestFaults(api: OpenApi, operation: Part, { headers, body }: Exchange): string[] {
+  const content = api.member(operation, 'requestBody', 'content')
+  if (content === undefined) return []
+  // The server takes text/json and text/xml for the same (rest-protocol 2).
+  const contentType = (headers['content-type'] ?? 'application/json').replace(/^text\//i, 'application/')
+  return contentFaults(api, content, contentType, body).map((fault) => `the request ${fault}`)
+}
+
+/** XML is held against its own schema. Of a part of a record no member is required. */
+function contentFaults(api: OpenApi, content: Part, contentType: unknown, text: string, isPart = false): string[] {
+  const type = mediaTypeOf(contentType)
+  const [, media] = api.members(content).find(([name]) => mediaTypeOf(name) === type) ?? []
+  if (media === undefined) return [`is ${namesIn(content)}, not ${type || 'of no type'}`]
+  const schema = api.member(media, 'schema')
+  if (!type.endsWith('json') || schema === undefined) return []
+  try {
+    return [...api.faults(schema, JSON.parse(text), isPart)]
+  } catch (error) {
+    if (error instanceof SyntaxError) return ['is not JSON']
+    throw error
+  }
+}
+
+function parameterFaults(api: OpenApi, { address, params }: Found, operation: Part, exchange: Exchange): string[] {
+  const documented = [address.item, operation].flatMap((part) => api.members(api.member(part, 'parameters')))
+  const query = queryOf(exchange)
+  const faults = documented.flatMap(([, parameter]) => {
+    const { name, in: place } = parameter.value as { name: string; in: string }
+    const value = place === 'path' ? params[name] : place === 'query' ? query.get(name.toLowerCase()) : undefined
+    if (place === 'query') query.delete(name.toLowerCase())
+    return value === undefined
+      ? []
+      : textFaults(api, parameter, value).map((fault) => `${name} is "${value}": ${fault}`)
+  })
+  return [...faults, ...[...query.keys()].map((name) => `the query parameter ${name} is not in the document`)]
+}
+
+/** By names in small letters. Of a parameter that is given twice the first that has a value counts. */
+function queryOf({ url }: Exchange): Map<string, string> {
+  const given = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(url.split('?')[1])) {
+    if (value !== '' && !given.has(name.toLowerCase())) given.set(name.toLowerCase(), value)
+  }
+  return given
+}
+
+function textFaults(api: OpenApi, described: Part, text: string): readonly string[] {
+  const schema = api.member(described, 'schema')
+  return schema === undefined ? [] : api.textFaults(schema, text)
+}
+
+function mediaTypeOf(contentType: unknown): string {
+  const [type = ''] = String(contentType ?? '').split(';', 1)
+  return type.trim().toLowerCase()
+}
+
+function namesIn(part: Part | undefined): string {
+  return Object.keys(part?.value ?? {}).join(', ')
+}

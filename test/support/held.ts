@@ -1,0 +1,46 @@
+import type { Caller } from '../../src/caller.ts'
+import type { TestServer, TestStore } from './store.ts'
+
+/** A transaction that has done its work and not ended yet. */
+export interface Held {
+  readonly commit: () => Promise<void>
+}
+
+/** Does `work` in a transaction that stays open, with its locks, until it is told to commit. */
+export async function hold(
+  { database: { db } }: TestServer,
+  { caller }: TestStore,
+  work: (tx: Caller) => Promise<unknown>,
+): Promise<Held> {
+  const done = Promise.withResolvers<void>()
+  const told = Promise.withResolvers<void>()
+  const ended = db.$transaction(
+    async (tx) => {
+      await work({ ...caller, db: tx })
+      done.resolve()
+      await told.promise
+    },
+    { timeout: 30_000 },
+  )
+  await Promise.race([done.promise, ended])
+  return {
+    commit: async () => {
+      told.resolve()
+      await ended
+    },
+  }
+}
+
+/** Comes back when somebody in the server's database waits for a lock, or when `request` is answered without waiting. */
+export async function untilItWaits({ database: { db } }: TestServer, request: PromiseLike<unknown>): Promise<void> {
+  let isAnswered = false
+  request.then(() => {
+    isAnswered = true
+  })
+  while (!isAnswered) {
+    const waiting = await db.$queryRawUnsafe<unknown[]>(
+      `SELECT 1 FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`,
+    )
+    if (waiting.length > 0) return
+  }
+}
