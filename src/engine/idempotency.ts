@@ -49,8 +49,7 @@ export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedReq
     }
     if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
     if (key.answered) return { kind: 'answered', stored: key.stored }
-    if (key.isLeased) return { kind: 'in-progress' }
-    if (!(await takeOver(caller, attempt, key.claim))) continue
+    if (!(await takeOver(caller, attempt, key.claim))) return { kind: 'in-progress' }
     // Read again: until it was taken over, the other attempt may have stored more.
     const ours = await readKey(caller, scope)
     if (ours !== null) return { kind: 'ours', attempt, stored: ours.stored }
@@ -84,21 +83,18 @@ interface Key {
   readonly bodyHash: string
   readonly claim: string
   readonly answered: boolean
-  readonly isLeased: boolean
   readonly isOver: boolean
   readonly stored: StoredItems
 }
 
 async function readKey(caller: Caller, scope: string): Promise<Key | null> {
   const [row] = await caller.db.$queryRawUnsafe<(Omit<Key, 'stored'> & { items: string | null })[]>(
-    `SELECT k."bodyHash", k."claim", k."answered", k."leasedUntil" > $3::timestamptz AS "isLeased",
-       k."claimedAt" <= $4::timestamptz AS "isOver",
+    `SELECT k."bodyHash", k."claim", k."answered", k."claimedAt" <= $3::timestamptz AS "isOver",
        (SELECT json_agg(json_build_array(a."place", a."item") ORDER BY a."place")::text FROM "IdempotencyAnswer" a
         WHERE a."storeId" = k."storeId" AND a."scope" = k."scope") AS "items"
      FROM "IdempotencyKey" k WHERE k."storeId" = $1::int AND k."scope" = $2`,
     caller.store.id,
     scope,
-    caller.now().toISOString(),
     over(caller),
   )
   if (row === undefined) return null
@@ -115,7 +111,7 @@ async function deleteKey(caller: Caller, scope: string): Promise<void> {
   )
 }
 
-/** Waits for a transaction that is about to store; false when the key is another's by then, or still in use. */
+/** False while the lease runs, or when the key is another's by now. Waits for a transaction that is about to store. */
 async function takeOver(caller: Caller, { scope, claim }: Attempt, former: string): Promise<boolean> {
   const taken = await caller.db.$executeRawUnsafe(
     `UPDATE "IdempotencyKey" SET "claim" = $4, "leasedUntil" = $5::timestamptz

@@ -111,7 +111,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
     case 'decimal':
       if (field.access === 'derived') return { type: 'number' }
       return min === -(max ?? 0)
-        ? addSchema(schemas, 'Decimal', { type: 'number', minimum: min, maximum: max, description: DECIMAL })
+        ? addSchema(schemas, 'Decimal', { ...decimal, minimum: min, maximum: max })
         : { type: 'number', minimum: min, maximum: max }
     case 'integer':
       return {
@@ -127,12 +127,13 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
   }
 }
 
-const DECIMAL = 'Kept to four decimals.'
+const decimal: JsonSchema = { type: 'number', description: 'Kept to four decimals.', examples: [12.5] }
 
 const localTime: JsonSchema = {
   type: 'string',
   pattern: String.raw`^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})?$`,
   description: 'A time in the zone of the store, to the second; empty: not set.',
+  examples: ['2026-03-10T12:00:00'],
 }
 
 const localTimeInput: JsonSchema = {

@@ -9,7 +9,7 @@ import { type Patch, readInput } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
 import { findByAlternateKey, getRecord, notFound } from './read.ts'
 import { hasDocumentMember, keyColumn } from './reader.ts'
-import { applyReferrers } from './referrers.ts'
+import { applyReferrers, lockDeletions } from './referrers.ts'
 
 /** A record's row, and those of its table lists that the change touches, by wire name. */
 export interface Stored {
@@ -161,6 +161,7 @@ export async function deleteRecord(
   { precondition, finish }: Terms = {},
 ): Promise<void> {
   await write(caller, resource, { keyless: 0, all: 0 }, async (tx) => {
+    await lockDeletions(tx, resource)
     const before = await lockRow(tx, resource, id, 'FOR UPDATE')
     if (precondition) precondition(await getRecord(tx, resource, id))
     await applyReferrers(tx, resource, id)

@@ -27,7 +27,7 @@ export function assembleDocument(
       summary: program.description,
       description: textOf('./introduction.md'),
     },
-    servers: restPrefixes.map((prefix) => restServer(publicUrl + prefix)),
+    servers: restPrefixes.map((prefix, index) => restServer(publicUrl + prefix, index === 0 ? '' : ` at ${prefix}`)),
     security: [{ SecureURL: [], PrivateKey: [], Token: [] }, { Bearer: [] }],
     tags: parts.flatMap(({ tags }) => tags),
     paths,
@@ -39,10 +39,11 @@ function textOf(file: string): string {
   return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
-function restServer(address: string): Server {
+/** Generators name servers after what is said of them, so that differs. */
+function restServer(address: string, where: string): Server {
   return {
     url: `${address}/{version}`,
-    description: 'The REST services',
+    description: `The REST services${where}`,
     variables: { version: { enum: ['v1', 'v2'], default: 'v1', description: 'Both are the same.' } },
   }
 }

@@ -7,23 +7,24 @@ export function describeReference(): ApiPart {
     paths: {
       '/openapi.json': {
         get: route('showDescription', 'This reference, as OpenAPI 3.1', {
-          200: {
-            ...found('The document.', 'application/json', { type: 'object' }),
-            headers: { 'X-Request-Id': ref('headers', 'X-Request-Id'), ETag: ref('headers', 'ETag') },
-          },
-          304: { description: 'The caller has it already.', headers: { ETag: ref('headers', 'ETag') } },
+          200: found('The document.', 'application/json', { type: 'object' }),
+          304: unmodified,
         }),
       },
       '/docs': {
         get: route('browse', 'This reference, as a page', {
           200: found('The page.', 'text/html', { type: 'string' }),
           302: { description: 'To its https address, where PUBLIC_URL is one.' },
+          304: unmodified,
         }),
       },
     },
     components: {},
   }
 }
+
+const headers = { 'X-Request-Id': ref('headers', 'X-Request-Id'), ETag: ref('headers', 'ETag') }
+const unmodified: Response = { description: 'The caller has it already.', headers }
 
 function route(operationId: string, summary: string, responses: Operation['responses']): Operation {
   return { operationId, summary, tags: ['Server'], security: [], responses }
@@ -32,7 +33,7 @@ function route(operationId: string, summary: string, responses: Operation['respo
 function found(description: string, type: string, schema: Readonly<Record<string, unknown>>): Response {
   return {
     description,
-    headers: { 'X-Request-Id': ref('headers', 'X-Request-Id') },
+    headers,
     content: { [type]: { schema } },
   }
 }

@@ -37,7 +37,7 @@ export function preconditionOf(headers: IncomingHttpHeaders, records: number): P
   }
   return {
     precondition: (record) => {
-      requireMatch(record, ifMatch)
+      if (ifMatch !== undefined && !isRecordNamed(record, ifMatch, 'strong')) throw unmatched(ifMatch)
       if (ifNoneMatch !== undefined && isRecordNamed(record, ifNoneMatch, 'weak')) {
         throw unmet('If-None-Match', 'The record is one that If-None-Match names')
       }
@@ -45,18 +45,16 @@ export function preconditionOf(headers: IncomingHttpHeaders, records: number): P
   }
 }
 
-/** Throws `precondition-failed` where there is an `If-Match` that does not name the record (RFC 9110 §13.1.1). */
-export function requireMatch(record: string, ifMatch: string | undefined): void {
-  if (ifMatch === undefined || isRecordNamed(record, ifMatch, 'strong')) return
-  const message = isWellFormed(ifMatch)
-    ? 'The record is not the one that If-Match names: it was changed meanwhile. Read it again'
-    : 'If-Match must be * or an ETag as it was answered, in double quotes; several are separated by commas'
-  throw unmet('If-Match', message)
-}
-
 /** A new record has no tag yet, so that no `If-Match` can hold. Throws `precondition-failed`. */
 export function refuseIfMatch({ 'if-match': ifMatch }: IncomingHttpHeaders): void {
   if (ifMatch !== undefined) throw unmet('If-Match', 'If-Match goes with the address of one record')
+}
+
+function unmatched(ifMatch: string): StoreFailure {
+  const message = isWellFormed(ifMatch)
+    ? 'The record is not the one that If-Match names: it was changed meanwhile. Read it again'
+    : 'If-Match must be * or an ETag as it was answered, in double quotes; several are separated by commas'
+  return unmet('If-Match', message)
 }
 
 function unmet(field: string, message: string): StoreFailure {

@@ -303,8 +303,8 @@ function changeMany(operation: Operation, entries: Entries): void {
     for (const dialect of dialects) {
       const [first, second] = await two(scene())
       const [before, ofSecond] = [await read(scene(), first), body()]
-      const wrongBody = named(first, withValue(body(), wrong.path, wrong.value))
-      const sent = [named(UNKNOWN, body()), wrongBody, {}, named(second, ofSecond)]
+      const wrongBody = named(first, withValue({}, wrong.path, wrong.value))
+      const sent = [named(UNKNOWN, {}), wrongBody, {}, named(second, ofSecond)]
       const answer = await send(home.call, dialect, 'PUT', pathOf(busy), sent, type)
       expect(resultsIn(answer, dialect, 206)).toMatchObject([
         { Key: 'Error', Value: String(UNKNOWN), Status: '404' },
@@ -325,20 +325,20 @@ function changeMany(operation: Operation, entries: Entries): void {
     }
   })
 
-  badBodies(operation, () => named(UNKNOWN, body()), true)
-  badIdentifiers(operation, () => named(1, body()))
+  badBodies(operation, () => named(UNKNOWN, {}), true)
+  badIdentifiers(operation, () => named(1, {}))
   unauthorized(operation)
 
   status(operation, 404, ' with an empty body when all records are unknown', async () => {
     const { quiet, foreign } = scene()
     for (const dialect of dialects) {
-      const sent = [UNKNOWN, 2_000_000_000, foreign].map((id) => named(id, body()))
+      const sent = [UNKNOWN, 2_000_000_000, foreign].map((id) => named(id, {}))
       expectNothing(await send(quiet.call, dialect, 'PUT', await path(), sent, type))
     }
   })
 
-  unknownIdentifiers(operation, () => named(1, body()))
-  unacceptableBodies(operation, body)
+  unknownIdentifiers(operation, () => named(1, {}))
+  unacceptableBodies(operation, () => named(1, {}))
   throttled(operation)
 }
 
@@ -374,11 +374,12 @@ function changeOne(operation: Operation, entries: Entries): void {
     }
   })
 
-  badBodies(operation, body, false)
-  badIdentifiers(operation, body)
+  const nothing = () => ({})
+  badBodies(operation, nothing, false)
+  badIdentifiers(operation, nothing)
   unauthorized(operation)
-  unknownIdentifiers(operation, body)
-  unacceptableBodies(operation, body)
+  unknownIdentifiers(operation, nothing)
+  unacceptableBodies(operation, nothing)
   throttled(operation)
 }
 

@@ -21,6 +21,8 @@ export function inXml(resource: Resource, stage: () => Stage): void {
     return shop.call(method, path, { body: text, contentType })
   }
 
+  if (!methods.includes('PUT')) return
+
   describe('in XML', () => {
     if (methods.includes('POST')) {
       test('POST makes the same record as the same body in JSON', async () => {
@@ -33,8 +35,6 @@ export function inXml(resource: Resource, stage: () => Stage): void {
         expect(differences(await readRecord(stage(), home, String(created?.Value)), shownOf(fields, body))).toEqual([])
       })
     }
-
-    if (!methods.includes('PUT')) return
 
     test('a record with texts at their full length is the same as in JSON', async () => {
       const { home } = stage()

@@ -98,15 +98,22 @@ async function whileLocked(sql: string, work: (release: () => Promise<void>) => 
 const lockProduct = (id: number) =>
   `SELECT FROM "Product" WHERE "storeId" = ${shop.store.id} AND "id" = ${id} FOR UPDATE`
 
-async function untilWaiting(count: number): Promise<void> {
-  await vi.waitFor(async () => {
-    const [row] = await query<{ count: number }>(
-      `SELECT count(*)::int AS "count" FROM pg_stat_activity
-       WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`,
-    )
-    expect(row?.count).toBe(count)
-  })
+/** Until so many statements with this text wait for a lock. */
+async function untilWaiting(count: number, text: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const [row] = await query<{ count: number }>(
+        `SELECT count(*)::int AS "count" FROM pg_stat_activity
+         WHERE "datname" = current_database() AND "wait_event_type" = 'Lock' AND strpos("query", '${text}') > 0`,
+      )
+      expect(row?.count).toBe(count)
+    },
+    { timeout: 20_000 },
+  )
 }
+const productLock = 'FOR NO KEY UPDATE'
+const keyStore = 'INSERT INTO "IdempotencyAnswer"'
+const keyTakeOver = 'UPDATE "IdempotencyKey" SET "claim"'
 
 /** Runs `work` while every change of a manufacturer called Broken ends as `failure` says, when it is written or committed. */
 async function whileBroken(failure: string, work: () => Promise<void>, when = 'write'): Promise<void> {
@@ -502,7 +509,7 @@ describe('while a request is in progress', () => {
   test('every other one with its key gets 409 and when to come back; with another body 422', async () => {
     await whileLocked(lockProduct(1), async (release) => {
       const first = send('PUT', '/Products/1', 'key', { body: setStock(5) })
-      await untilWaiting(1)
+      await untilWaiting(1, productLock)
       server.clock.ms += 59_999
       const others = await Promise.all(
         Array.from({ length: 19 }, () => send('PUT', '/Products/1', 'key', { body: setStock(5) })),
@@ -552,11 +559,11 @@ describe('while a request is in progress', () => {
     const body = [2, 1, 3].map((id) => ({ SKUInfo: { CatalogID: id, Stock: 5 } }))
     await whileLocked(lockProduct(1), async (release) => {
       const slow = send('PUT', '/Products', 'key', { body })
-      await untilWaiting(1)
+      await untilWaiting(1, productLock)
       await shop.call('PUT', '/Products/2', { body: setStock(7) })
       server.clock.ms += 60_000
       const next = send('PUT', '/Products', 'key', { body })
-      await untilWaiting(2)
+      await untilWaiting(2, productLock)
       await release()
       expect(refusalOf(await slow)).toMatchObject({ statusCode: 409, field: 'Idempotency-Key' })
       expect([(await next).statusCode, statusesOf(await next)]).toEqual([200, ['200', '200', '200']])
@@ -568,27 +575,28 @@ describe('while a request is in progress', () => {
 
   test('a record that is stored while the next attempt begins is not changed again', async () => {
     const body = [1, 2].map((id) => ({ SKUInfo: { CatalogID: id, Stock: 5 } }))
-    let requests: Promise<LightMyRequestResponse>[] = []
-    await whileLocked(lockProduct(1), async (release) => {
-      requests = [send('PUT', '/Products', 'key', { body })]
-      await untilWaiting(1)
-      // The first is about to store its first record, the second to take over.
-      await whileLocked(
-        `SELECT FROM "IdempotencyKey" WHERE "storeId" = ${shop.store.id} FOR UPDATE`,
-        async (releaseKey) => {
-          await release()
-          await untilWaiting(1)
+    const requests: Promise<LightMyRequestResponse>[] = []
+    const lockKey = `SELECT FROM "IdempotencyKey" WHERE "storeId" = ${shop.store.id} FOR UPDATE`
+    await whileLocked(lockProduct(2), async (release) => {
+      await whileLocked(lockProduct(1), async (releaseFirst) => {
+        requests.push(send('PUT', '/Products', 'key', { body }))
+        await untilWaiting(1, productLock)
+        await whileLocked(lockKey, async (releaseKey) => {
+          await releaseFirst()
+          await untilWaiting(1, keyStore)
           server.clock.ms += 60_000
           requests.push(send('PUT', '/Products', 'key', { body }))
-          await untilWaiting(2)
+          await untilWaiting(1, keyTakeOver)
           await releaseKey()
-        },
-      )
+        })
+      })
+      await untilWaiting(2, productLock)
+      await release()
+      const [slow, next] = await Promise.all(requests)
+      expect([slow?.statusCode, next?.statusCode]).toEqual([409, 200])
     })
-    const [slow, next] = await Promise.all(requests)
-    expect([slow?.statusCode, next?.statusCode]).toEqual([409, 200])
-    const times = await query<{ id: number; at: Date }>(
-      `SELECT "id", "updatedAt" AS "at" FROM "Product" WHERE "storeId" = ${shop.store.id} ORDER BY "id" LIMIT 2`,
+    const times = await query<{ at: Date }>(
+      `SELECT "updatedAt" AS "at" FROM "Product" WHERE "storeId" = ${shop.store.id} ORDER BY "id" LIMIT 2`,
     )
     expect(times.map(({ at }) => server.clock.ms - at.getTime())).toEqual([60_000, 0])
   })
@@ -596,10 +604,10 @@ describe('while a request is in progress', () => {
   test('what a lost attempt was refused is not stored either', async () => {
     await whileLocked(lockProduct(1), async (release) => {
       const slow = send('PUT', '/Products/1', 'key', { body: { SKUInfo: { SKU: 'B-2' } } })
-      await untilWaiting(1)
+      await untilWaiting(1, productLock)
       server.clock.ms += 60_000
       const next = send('PUT', '/Products/1', 'key', { body: { SKUInfo: { SKU: 'B-2' } } })
-      await untilWaiting(2)
+      await untilWaiting(2, productLock)
       await release()
       expect(refusalOf(await slow)).toMatchObject({ statusCode: 409 })
       expect(refusalOf(await next)).toMatchObject({ statusCode: 400, field: 'SKUInfo.SKU' })
@@ -611,11 +619,11 @@ describe('while a request is in progress', () => {
     await whileLocked(lockProduct(2), async (release) => {
       await whileLocked(lockProduct(1), async (releaseFirst) => {
         const slow = send('PUT', '/Products', 'key', { body })
-        await untilWaiting(1)
+        await untilWaiting(1, productLock)
         server.clock.ms += 59_000
         await releaseFirst()
-        await vi.waitFor(async () => expect(await movements(1)).toEqual([5]))
-        await untilWaiting(1)
+        await vi.waitFor(async () => expect(await movements(1)).toEqual([5]), { timeout: 20_000 })
+        await untilWaiting(1, productLock)
         server.clock.ms += 59_000
         expect((await send('PUT', '/Products', 'key', { body })).statusCode).toBe(409)
         await release()

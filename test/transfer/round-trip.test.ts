@@ -136,7 +136,7 @@ async function sellOptions(): Promise<void> {
     shop.store.id,
     CatalogID,
   )
-  const returned = { OrderID: placed.json()[0].Value, RMAItemList: [{ CatalogID, RestockQuantity: 1 }] }
+  const returned = { OrderID: Number(placed.json()[0].Value), RMAItemList: [{ CatalogID, RestockQuantity: 1 }] }
   expect((await shop.call('POST', '/RMA', { body: returned })).statusCode).toBe(201)
 }
 

@@ -162,3 +162,4 @@ CREATE FUNCTION "linkedProducts"(details json) RETURNS int[] LANGUAGE sql IMMUTA
 $$;
 CREATE INDEX "Product_linkedProducts_idx" ON "Product" USING gin ("storeId", "linkedProducts"("details"));
 CREATE INDEX "Category_linkedProducts_idx" ON "Category" USING gin ("storeId", "linkedProducts"("details"));
+CREATE INDEX "Product_accessGroupId_idx" ON "Product" ("storeId", "accessGroupId", "id") WHERE "accessGroupId" IS NOT NULL;

@@ -80,8 +80,9 @@ async function lockProducts(caller: Caller, ids: ReadonlySet<Json | undefined>):
 export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
   let highest = 0
   for (const { details } of rows) {
-    for (const id of productsIn(details as Document))
+    for (const id of productsIn(details as Document)) {
       if (Number(id) <= KEPT_MAX) highest = Math.max(highest, Number(id))
+    }
   }
   if (highest === 0) return
   const [counter] = await caller.db.$queryRawUnsafe<{ value: number }[]>(

@@ -50,8 +50,8 @@ export function plural(name: string): string {
   return name.endsWith('s') ? name : `${name}s`
 }
 
-/** `ProductSKU` → `product SKU`: a name as part of a sentence. */
+/** `ProductSKUs` → `product SKUs`, `RMAItem` → `RMA item`: a name as part of a sentence. */
 export function inWords(name: string): string {
-  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]{2})([A-Z][a-z]{2})/g, '$1 $2')
   return words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
 }

@@ -31,6 +31,7 @@ async function listed(query: string, store = shop): Promise<number[]> {
 }
 
 test('says how many are listed and sold, and what they cost, whatever is sent of that', async () => {
+  await registry({ Listed: 100, Sold: 100 })
   const id = await registry(
     { ItemName: 'Cup', Listed: 6, Price: 2.505, Subtotal: 1, Sold: 2, SoldOffline: 3 },
     { ItemName: 'Pot', Listed: 1, Price: 40, Sold: 1 },
