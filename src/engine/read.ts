@@ -26,7 +26,7 @@ export interface ListOptions {
 }
 
 /** The documented default of `limit` (rest-resources 0.5). */
-const LIMIT_DEFAULT = 10
+export const LIMIT_DEFAULT = 10
 
 /**
  * Lists a service's records by identifier, filtered and paged as the query says (rest-resources 0.5): by `offset`, or by

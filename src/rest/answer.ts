@@ -54,6 +54,7 @@ export interface UnmodifiedAnswer {
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
+  if (answer.kind === 'results' && comesBack.includes(answer.status)) reply.header('retry-after', '1')
   const { accept } = request.headers
   if (isRefusal(answer) && acceptsProblem(accept)) return sendProblem(request, reply, answer)
   if (answer.kind === 'nothing') return reply.code(404).send()
@@ -64,6 +65,9 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
     .send(format === 'xml' ? toXml(answer) : toJson(answer))
 }
+
+/** What is worth another try in a moment: a conflict with a request under way, an outage. */
+const comesBack = [409, 503]
 
 function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)

@@ -83,7 +83,7 @@ export interface RecordType {
 }
 
 /** Most records of one POST or PUT (rest-protocol 6). */
-const RECORDS_MAX = 100
+export const RECORDS_MAX = 100
 
 /** One record, or a list of them. Throws `bad-request` for none, and for more than 100. */
 export function readRecords(body: Body | null, type: RecordType): readonly unknown[] {

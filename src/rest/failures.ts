@@ -13,7 +13,6 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
     return sendAnswer(request, reply, { kind: 'results', status: 500, items: [defect] })
   }
   if (failure.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
-  if (failure.kind === 'unavailable' || failure.kind === 'in-progress') reply.header('retry-after', '1')
   return sendAnswer(request, reply, refusal(failure))
 }
 

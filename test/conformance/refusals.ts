@@ -164,10 +164,9 @@ export function unknownIdentifiers(operation: Operation, body?: MakeBody): void 
 
 export function unacceptableBodies({ method, address, scene, place, path }: Operation, body: () => Wire): void {
   status({ method, address }, 413, ' for a body of more than 10 MB', async () => {
-    for (const dialect of dialects.slice(1, 3)) {
-      const answer = await scene().quiet.call(method, await path(), { ...inDialect(dialect, ''), body: hugeBody })
-      expect(refusalIn(answer, dialect, 413).Message).toContain('10 MB')
-    }
+    const dialect = dialectAt(address.length)
+    const answer = await scene().quiet.call(method, await path(), { ...inDialect(dialect, ''), body: hugeBody })
+    expect(refusalIn(answer, dialect, 413).Message).toContain('10 MB')
   })
 
   status({ method, address }, 415, ' for a body of another media type', async () => {

@@ -497,10 +497,10 @@ describe('a sync that begins at the newest LastUpdate that it read, minus the ov
 
   test.each([
     ['any day', 'America/New_York', '2026-07-10T14:00:00Z'],
-    ['the spring change', 'America/New_York', '2026-03-08T06:58:00Z'],
-    ['the autumn change', 'America/New_York', '2026-11-01T05:58:00Z'],
-    ['the spring change by half an hour', 'Australia/Lord_Howe', '2026-10-03T15:28:00Z'],
-    ['the autumn change by half an hour', 'Australia/Lord_Howe', '2026-04-04T14:58:00Z'],
+    ['the spring change', 'America/New_York', '2026-03-08T06:59:15Z'],
+    ['the autumn change', 'America/New_York', '2026-11-01T05:59:15Z'],
+    ['the spring change by half an hour', 'Australia/Lord_Howe', '2026-10-03T15:29:15Z'],
+    ['the autumn change by half an hour', 'Australia/Lord_Howe', '2026-04-04T14:59:15Z'],
   ])('loses no change while others write and commit late: %s', async (_when, timeZone, begins) => {
     const shop = await server.openStore({ timeZone })
     server.clock.ms = Date.parse(begins) - 60_000

@@ -1,11 +1,8 @@
 import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
 import type { Content, JsonSchema, MediaType } from '../../openapi.ts'
-import type { RecordType } from '../body.ts'
+import { RECORDS_MAX, type RecordType } from '../body.ts'
 import type { Given, Taken } from '../endpoints.ts'
 import { recordsToXml } from '../xml-write.ts'
-
-/** Most records of one POST or PUT (rest-protocol 6). */
-export const RECORDS_MAX = 100
 
 /** Both formats have the one schema; its `xml` members tell the elements' names. */
 export function inBothFormats(schema: JsonSchema): Content {

@@ -1,6 +1,7 @@
 import { dateForms } from '../../dates.ts'
 import type { Resource } from '../../engine/define.ts'
 import type { FilterKind, Filters } from '../../engine/filters.ts'
+import { LIMIT_DEFAULT } from '../../engine/read.ts'
 import { type JsonSchema, type Parameter, type Ref, ref } from '../../openapi.ts'
 import type { Endpoint, Given, Operation } from '../endpoints.ts'
 
@@ -118,9 +119,6 @@ function listParameters(
     ...Object.entries(filters).map(([name, { kind }]) => filterParameter(name, kind)),
   ]
 }
-
-/** The documented default (rest-resources 0.5). */
-const LIMIT_DEFAULT = 10
 
 function limitParameter(maxRecords: number | null): Parameter {
   const most = maxRecords === null ? '' : ` More than ${maxRecords} is cut to ${maxRecords}.`
