@@ -115,7 +115,7 @@ async function deleteKey(caller: Caller, scope: string): Promise<void> {
 async function takeOver(caller: Caller, { scope, claim }: Attempt, former: string): Promise<boolean> {
   const taken = await caller.db.$executeRawUnsafe(
     `UPDATE "IdempotencyKey" SET "claim" = $4, "leasedUntil" = $5::timestamptz
-     WHERE "storeId" = $1::int AND "scope" = $2 AND "claim" = $3 AND NOT "answered" AND "leasedUntil" <= $6::timestamptz`,
+     WHERE "storeId" = $1::int AND "scope" = $2 AND "claim" = $3 AND "leasedUntil" <= $6::timestamptz`,
     caller.store.id,
     scope,
     former,

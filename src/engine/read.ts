@@ -137,7 +137,7 @@ async function list(
   return { records, next, total: counted ? await where.count() : null }
 }
 
-/** The id that the page begins behind. Throws `bad-request` together with `offset`: the two contradict one another. */
+/** The id that the page begins behind; 0: none was given. Throws `bad-request` together with `offset`: they contradict one another. */
 function cursorOf(query: Query): number {
   const given = query.get('cursor')
   if (given === undefined) return 0
@@ -180,22 +180,19 @@ class Where {
 
   /**
    * The page is chosen before anything is joined to it, so that rows passed over cost little, and comes as one value: each
-   * value that is handed over has its price. One row more than asked for tells whether there is a next page; nothing is
-   * built of it. (Measured: docs/decisions/sync.md.)
+   * value that is handed over has its price. One row more than asked for tells whether there is a next page, and where it
+   * begins. (Measured beside other ways: docs/decisions/sync.md.)
    */
   async read(
     reader: Reader,
     { limit, offset, after }: { limit: number; offset: number; after: number },
   ): Promise<Pick<Page, 'records' | 'next'>> {
     const last = this.#values.length
-    // A first page goes without the condition: it would change nothing but PostgreSQL's guesses.
+    // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
     const behind = after === 0 ? '' : `AND t."id" > $${last + 3}::int`
-    const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null; last: number; more: boolean }[]>(
-      `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page",
-         max(p."id") FILTER (WHERE p."row" IS NOT NULL) AS "last", count(*) > $${last + 1}::int AS "more"
-       FROM (
-         SELECT t."id",
-           CASE WHEN row_number() OVER (ORDER BY t."id") <= $${last + 1}::int THEN ${reader.select} END AS "row"
+    const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null; highest: number }[]>(
+      `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
+         SELECT t."id", ${reader.select} AS "row"
          FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql} ${behind}
                ORDER BY t."id" LIMIT $${last + 1}::int + 1 OFFSET $${last + 2}::bigint) t
          JOIN "Store" s ON s."id" = t."storeId") p`,
@@ -205,8 +202,8 @@ class Where {
       ...(after === 0 ? [] : [after]),
     )
     const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
-    if (!found?.more) return { records: rows.map(reader.compose), next: null }
-    return { records: rows.slice(0, limit).map(reader.compose), next: String(found.last) }
+    const next = found && rows.length > limit ? String(found.highest - 1) : null
+    return { records: rows.slice(0, limit).map(reader.compose), next }
   }
 }
 

