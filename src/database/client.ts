@@ -70,10 +70,16 @@ export interface DatabaseError {
 
 /** What PostgreSQL itself said, out of the error that Prisma wrapped it in; null when the error is another. */
 export function databaseError(error: unknown): DatabaseError | null {
-  const cause = (error as { meta?: { driverAdapterError?: { cause?: Record<string, unknown> } } })?.meta
-    ?.driverAdapterError?.cause
+  const cause = driverError(error)
   const code = cause?.originalCode ?? cause?.code
   if (!cause || typeof code !== 'string') return null
   const message = String(cause.originalMessage ?? cause.message ?? '')
   return { code, constraint: /constraint "([^"]+)"/.exec(message)?.[1], message }
+}
+
+/** What the driver said: Prisma wraps it in an error of its own, but for what happens at the commit. */
+export function driverError(error: unknown): Record<string, unknown> | undefined {
+  const { meta, cause } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: unknown } }; cause?: unknown }
+  const found = meta?.driverAdapterError?.cause ?? cause
+  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
 }

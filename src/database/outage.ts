@@ -1,4 +1,5 @@
 import { StoreFailure } from '../failure.ts'
+import { driverError } from './client.ts'
 
 /** What the driver says when it has no connection, or lost it. */
 const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
@@ -12,8 +13,8 @@ const sqlStates = /^(08\w{3}|53300|57P0[123])$/
  * Null for every other error. Whether a change that was under way was made is then not known.
  */
 export function outageOf(error: unknown): StoreFailure | null {
-  const { code, message, meta } = error as { code?: string; message?: string; meta?: PrismaMeta }
-  const cause = meta?.driverAdapterError?.cause
+  const { code, message } = error as { code?: string; message?: string }
+  const cause = driverError(error) as { kind?: string; originalCode?: string } | undefined
   const isOutage =
     kinds.has(cause?.kind ?? '') ||
     prismaCodes.has(code ?? '') ||
@@ -22,8 +23,4 @@ export function outageOf(error: unknown): StoreFailure | null {
   if (!isOutage) return null
   const logDetail = `${code ?? ''} ${cause?.kind ?? ''} ${cause?.originalCode ?? ''}`.trim() || String(message)
   return new StoreFailure('unavailable', 'The database does not answer; try again in a moment', { logDetail })
-}
-
-interface PrismaMeta {
-  driverAdapterError?: { cause?: { kind?: string; originalCode?: string } }
 }

@@ -102,7 +102,8 @@ function attemptAt(
     end: async () => {
       if (isEnded) return
       try {
-        await endAttempt(caller, attempt)
+        // The connection that an outage broke may still be the next in line.
+        await endAttempt(caller, attempt).catch(() => endAttempt(caller, attempt))
       } catch (error) {
         log.warn({ err: error }, 'an attempt could not be ended; the next one begins when its lease has run out')
       }

@@ -109,9 +109,13 @@ export function sameRecord(resource: Resource, stage: () => Stage): void {
         const field = resource.fields.get(member) as ListField | ObjectField
         const expected = sub.kind === 'nested' ? record[member] : [record[member]]
         expect(expected).not.toEqual([])
-        for (const path of [name, name.toLowerCase(), name.toUpperCase(), `${name}/`]) {
-          await expectAt(`/${service}/${id}/${path}`, expected, field)
+        for (const path of names.flatMap((each) => [
+          `/${each}/${id}/${name}`,
+          `/${each.toLowerCase()}/${id}/${name}/`,
+        ])) {
+          await expectAt(path, expected, field)
         }
+        await expectAt(`/${service}/${id}/${name.toUpperCase()}`, expected, field)
         if (sub.kind === 'projected') await expectAt(`/${service}/${name}?${idParam}=${id}`, expected, field)
       })
     }

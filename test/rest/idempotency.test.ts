@@ -404,6 +404,19 @@ describe('a 5xx is not stored', () => {
     expect([again.statusCode, again.body, isReplay(again)]).toEqual([206, done.body, true])
   })
 
+  test('an outage at the commit is one too: 503, and when to come back', async () => {
+    const post = () => send('POST', '/Manufacturers', 'key', { body: { ManufacturerName: 'Broken' } })
+    await whileBroken(
+      'PERFORM pg_terminate_backend(pg_backend_pid())',
+      async () => {
+        const answer = await post()
+        expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1'])
+      },
+      'commit',
+    )
+    expect((await post()).statusCode).toBe(201)
+  })
+
   test('of a request of one record either', async () => {
     const post = () => send('POST', '/Manufacturers', 'key', { body: { ManufacturerName: 'Broken' } })
     await whileBroken(`RAISE 'broken'`, async () => {
