@@ -29,6 +29,21 @@ beforeEach(async () => {
 })
 
 describe('a category', () => {
+  test('is named by its external ids, whatever a caller says', async () => {
+    const body = {
+      CategoryName: 'Named',
+      CategoryExternalIdsList: [{ ExternalId1: 'x', CategoryID: 7 }, { ExternalId1: 'y' }],
+    }
+    const created = await shop.call('POST', '/Category', { body })
+    const id = Number(created.json()[0].Value)
+
+    const [{ CategoryExternalIdsList: externalIds }] = (await shop.call('GET', `/Category/${id}`)).json()
+    expect(externalIds).toMatchObject([
+      { ExternalId1: 'x', CategoryID: id },
+      { ExternalId1: 'y', CategoryID: id },
+    ])
+  })
+
   test('does not come to lie in itself or in one below it: 400 that names CategoryParent and says why', async () => {
     const before = await rowsOf(server, shop)
 

@@ -7,7 +7,8 @@ import { importCategories, settleCategory } from './settle-category.ts'
 
 const externalIds: Fields = {
   ID: integer({ access: 'key' }),
-  CategoryID: integer(),
+  // The category that they are of, whatever a caller says.
+  CategoryID: integer({ access: 'ro' }),
   ExternalId1: text(),
   ExternalIdType: text(),
 }

@@ -52,7 +52,7 @@ export const categoryExternalIdsList = list(
   'CategoryExternalId',
   {
     ID: integer(),
-    CategoryID: integer(),
+    CategoryID: integer({ access: 'ro' }),
     ExternalId1: text(),
     ExternalIdType: text(),
   },
