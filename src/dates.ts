@@ -1,7 +1,11 @@
 import { DateTime, IANAZone } from 'luxon'
 
-/** Which instant a wall-clock time names in the hour that autumn repeats: a range's start takes the earlier, its end the later. */
-export type Repeated = 'earlier' | 'later'
+/**
+ * What a wall-clock time that its zone does not have once is to bound: a start takes the earlier of its two meanings, an end
+ * the later. They are two in the hour that autumn repeats; and in the hour that spring skips, by the clock before and the clock
+ * after (who takes two minutes from 03:01 and does not ask the zone means 02:59 by the clock after).
+ */
+export type Bound = 'start' | 'end'
 
 const clock = String.raw`(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:\s*([AP]M))?`
 const american = new RegExp(String.raw`^(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?:[\sT]+${clock})?$`, 'i')
@@ -20,10 +24,11 @@ export interface WireDate {
 export const dateForms = 'mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss'
 
 /**
- * Reads a date as clients write them (rest-protocol 8.2), in the store's zone unless the text names an offset.
- * A wall-clock time that spring skips is moved forward by the gap. Null: not a date, or outside the years 1753 to 9999.
+ * Reads a date as clients write them (rest-protocol 8.2), in the store's zone unless the text names an offset. Where it
+ * bounds nothing, the first of a repeated hour is meant, and a time that spring skips is moved forward by the gap.
+ * Null: not a date, or outside the years 1753 to 9999.
  */
-export function readDate(text: string, timeZone: string, repeated: Repeated = 'earlier'): WireDate | null {
+export function readDate(text: string, timeZone: string, bound?: Bound): WireDate | null {
   const trimmed = text.trim()
   const us = american.exec(trimmed)
   const parts = us ? [us[3], us[1], us[2], us[4], us[5], us[6], us[7], undefined] : iso.exec(trimmed)?.slice(1)
@@ -33,8 +38,11 @@ export function readDate(text: string, timeZone: string, repeated: Repeated = 'e
   if (hour === null) return null
   const wall = wallClock(Number(year), Number(month), Number(day), hour, Number(minute), Number(second))
   if (wall === null) return null
-  const instant = offset === undefined ? instantAt(wall, timeZone, repeated) : new Date(wall - offsetMs(offset))
-  return { instant, hasTime: hourText !== undefined }
+  const hasTime = hourText !== undefined
+  // A day has a first moment, whatever the clock said at midnight.
+  const choice = hasTime ? bound : undefined
+  const instant = offset === undefined ? instantAt(wall, timeZone, choice) : new Date(wall - offsetMs(offset))
+  return { instant, hasTime }
 }
 
 /** The time as if it were UTC, in milliseconds; null: there is no such day or time (JavaScript reads 02/31 as 2 March). */
@@ -57,13 +65,20 @@ const DAY_MS = 24 * 60 * MINUTE_MS
  * Asking for a zone's offset is dear, and an import asks hundreds of thousands of times. So it is asked once per zone and
  * day, and where the day before and the day after agree, it is the offset of every time in between.
  */
-function instantAt(wall: number, timeZone: string, repeated: Repeated): Date {
+function instantAt(wall: number, timeZone: string, bound: Bound | undefined): Date {
   const day = Math.floor(wall / DAY_MS)
-  const offset = offsetOn(timeZone, day - 1)
-  if (offset === offsetOn(timeZone, day + 2)) return new Date(wall - offset * MINUTE_MS)
-  const local = DateTime.fromMillis(wall, { zone: 'utc' }).setZone(timeZone, { keepLocalTime: true })
-  const candidates = local.getPossibleOffsets()
-  return ((repeated === 'earlier' ? candidates[0] : candidates.at(-1)) ?? local).toJSDate()
+  const [before, after] = [offsetOn(timeZone, day - 1), offsetOn(timeZone, day + 2)]
+  const byBefore = wall - before * MINUTE_MS
+  if (before === after) return new Date(byBefore)
+  const byAfter = wall - after * MINUTE_MS
+  const zone = IANAZone.create(timeZone)
+  const isBefore = zone.offset(byBefore) === before
+  const isAfter = zone.offset(byAfter) === after
+  if (isBefore !== isAfter) return new Date(isBefore ? byBefore : byAfter)
+  if (bound === 'start') return new Date(Math.min(byBefore, byAfter))
+  if (bound === 'end') return new Date(Math.max(byBefore, byAfter))
+  // Repeated, the clock before says the earlier one; skipped, it goes on as if nothing had happened.
+  return new Date(byBefore)
 }
 
 const OFFSETS_MAX = 20_000

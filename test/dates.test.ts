@@ -4,8 +4,8 @@ import { instantText, nextDay, readDate, writeDate } from '../src/dates.ts'
 
 const newYork = 'America/New_York'
 
-function read(text: string, timeZone = newYork, repeated?: 'earlier' | 'later'): string | null {
-  return readDate(text, timeZone, repeated)?.instant.toISOString() ?? null
+function read(text: string, timeZone = newYork, bound?: 'start' | 'end'): string | null {
+  return readDate(text, timeZone, bound)?.instant.toISOString() ?? null
 }
 
 describe('a date is read in the store’s zone', () => {
@@ -76,19 +76,25 @@ describe('where clocks are changed', () => {
     expect(writeDate(new Date(read('03/08/2026 02:30:00') as string), newYork)).toBe('2026-03-08T03:30:00')
   })
 
+  test('a time in the hour that spring skips is by the clock after it for a start, by the clock before it for an end', () => {
+    expect(read('03/08/2026 02:30:00', newYork, 'start')).toBe('2026-03-08T06:30:00.000Z')
+    expect(read('03/08/2026 02:30:00', newYork, 'end')).toBe('2026-03-08T07:30:00.000Z')
+    expect(read('09/06/2026', 'America/Santiago', 'start')).toBe('2026-09-06T04:00:00.000Z')
+  })
+
   test('a time in the hour that autumn repeats is the earlier one for a start, the later one for an end', () => {
-    expect(read('11/01/2026 01:30:00', newYork, 'earlier')).toBe('2026-11-01T05:30:00.000Z')
-    expect(read('11/01/2026 01:30:00', newYork, 'later')).toBe('2026-11-01T06:30:00.000Z')
+    expect(read('11/01/2026 01:30:00', newYork, 'start')).toBe('2026-11-01T05:30:00.000Z')
+    expect(read('11/01/2026 01:30:00', newYork, 'end')).toBe('2026-11-01T06:30:00.000Z')
     expect(read('11/01/2026 01:30:00')).toBe('2026-11-01T05:30:00.000Z')
   })
 
   test.each(['11/01/2026 00:59:59', '11/01/2026 02:00:00'])('%s is not repeated', (text) => {
-    expect(read(text, newYork, 'earlier')).toBe(read(text, newYork, 'later'))
+    expect(read(text, newYork, 'start')).toBe(read(text, newYork, 'end'))
   })
 
   test('a time with an offset is never ambiguous', () => {
-    expect(read('2026-11-01T01:30:00-05:00', newYork, 'earlier')).toBe('2026-11-01T06:30:00.000Z')
-    expect(read('2026-11-01T01:30:00-04:00', newYork, 'later')).toBe('2026-11-01T05:30:00.000Z')
+    expect(read('2026-11-01T01:30:00-05:00', newYork, 'start')).toBe('2026-11-01T06:30:00.000Z')
+    expect(read('2026-11-01T01:30:00-04:00', newYork, 'end')).toBe('2026-11-01T05:30:00.000Z')
   })
 
   test.each([
@@ -99,7 +105,7 @@ describe('where clocks are changed', () => {
     ['in a zone of half an hour', '07/11/2012', 'Asia/Kolkata', '2012-07-11T18:30:00.000Z'],
     ['at the end of a year', '12/31/2026', 'UTC', '2027-01-01T00:00:00.000Z'],
   ])('a day %s ends where the next one begins', (_day, text, timeZone, end) => {
-    const start = readDate(text, timeZone, 'later')
+    const start = readDate(text, timeZone, 'end')
 
     expect(start && nextDay(start.instant, timeZone).toISOString()).toBe(end)
   })
@@ -149,7 +155,7 @@ test.each(zones)('what is written is read back as the same instant: %s', (timeZo
   fc.assert(
     fc.property(instants, (instant) => {
       const text = writeDate(instant, timeZone)
-      const readings = [readDate(text, timeZone, 'earlier'), readDate(text, timeZone, 'later')]
+      const readings = [readDate(text, timeZone, 'start'), readDate(text, timeZone, 'end')]
 
       expect(readings.map((reading) => reading?.instant.getTime())).toContain(instant.getTime())
       for (const reading of readings) expect(writeDate(reading?.instant as Date, timeZone)).toBe(text)

@@ -1,4 +1,4 @@
-import { dateForms, instantText, nextDay, readDate } from '../dates.ts'
+import { type Bound, dateForms, instantText, nextDay, readDate } from '../dates.ts'
 import { StoreFailure } from '../failure.ts'
 import type { ListRows } from './fields.ts'
 
@@ -85,7 +85,7 @@ export function since(column: string): Filter {
   return {
     kind: 'since',
     read: (given, name, timeZone) => {
-      const { instant } = day(given, name, timeZone, 'earlier')
+      const { instant } = day(given, name, timeZone, 'start')
       return { sql: `t."${column}" >= ?::timestamptz`, values: [instantText(instant)] }
     },
   }
@@ -96,7 +96,7 @@ export function until(column: string): Filter {
   return {
     kind: 'until',
     read: (given, name, timeZone) => {
-      const { instant, hasTime } = day(given, name, timeZone, 'later')
+      const { instant, hasTime } = day(given, name, timeZone, 'end')
       const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
       return { sql: `t."${column}" < ?::timestamptz`, values: [instantText(after)] }
     },
@@ -117,8 +117,8 @@ export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Fi
   }
 }
 
-function day(given: string, name: string, timeZone: string, repeated: 'earlier' | 'later') {
-  const read = readDate(given, timeZone, repeated)
+function day(given: string, name: string, timeZone: string, bound: Bound) {
+  const read = readDate(given, timeZone, bound)
   if (!read) throw invalid(name, given, `is not a date; allowed: ${dateForms}`)
   return read
 }

@@ -137,7 +137,7 @@ function scalarOf(value: unknown, path: string): Scalar {
 }
 
 function laterInstant(name: string, hidden: Record<string, unknown>, { record, timeZone }: UnseenInput): string {
-  const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'later')
+  const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'end')
   if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
   return read.instant.toISOString()
 }
