@@ -156,11 +156,11 @@ const filterForms: Readonly<Record<FilterKind, Pick<Parameter, 'description' | '
     schema: { type: 'integer', enum: [1, 0, -1] },
   },
   since: {
-    description: `From this time on, inclusive, in the zone of the store: ${dateForms}. In the hour that autumn repeats the earlier time counts.`,
+    description: `From this time on, inclusive, in the zone of the store: ${dateForms}. In the hour that autumn repeats, or spring skips, the earlier time counts.`,
     schema: dateInput,
   },
   until: {
-    description: `To this time, its second included, or its day where it has no time, in the zone of the store: ${dateForms}. In the hour that autumn repeats the later time counts.`,
+    description: `To this time, its second included, or its day where it has no time, in the zone of the store: ${dateForms}. In the hour that autumn repeats, or spring skips, the later time counts.`,
     schema: dateInput,
   },
 }
