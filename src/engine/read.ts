@@ -187,25 +187,32 @@ class Where {
     reader: Reader,
     { limit, offset, after }: { limit: number; offset: number; after: number },
   ): Promise<Pick<Page, 'records' | 'next'>> {
-    const last = this.#values.length
+    const values = [...this.#values]
+    const placed = (value: number) => `$${values.push(value)}`
     // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
-    const behind = after === 0 ? '' : `AND t."id" > $${last + 3}::int`
+    const behind = after === 0 ? '' : `AND t."id" > ${placed(after)}::int`
+    const isPlannedOnce = this.#values.length === 1 && offset === 0 && plannedLimits.has(limit)
+    const bounds = isPlannedOnce
+      ? `LIMIT ${limit + 1}`
+      : `LIMIT ${placed(limit)}::int + 1 OFFSET ${placed(offset)}::bigint`
     const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null; highest: number }[]>(
       `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
          SELECT t."id", ${reader.select} AS "row"
-         FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql} ${behind}
-               ORDER BY t."id" LIMIT $${last + 1}::int + 1 OFFSET $${last + 2}::bigint) t
+         FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql} ${behind} ORDER BY t."id" ${bounds}) t
          JOIN "Store" s ON s."id" = t."storeId") p`,
-      ...this.#values,
-      limit,
-      offset,
-      ...(after === 0 ? [] : [after]),
+      ...values,
     )
     const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
     const next = found && rows.length > limit ? String(found.highest - 1) : null
     return { records: rows.slice(0, limit).map(reader.compose), next }
   }
 }
+
+/**
+ * With a limit that it does not know, PostgreSQL plans a page anew each time, which takes as long as to read ten products.
+ * So the usual sizes of a page are part of the statement; few, since prepared statements are.
+ */
+const plannedLimits = new Set([LIMIT_DEFAULT, 50, 100, 200, 300, 500])
 
 function queryConditions(caller: Caller, resource: Resource, filters: Filters, query: Query): Condition[] {
   const conditions: Condition[] = []

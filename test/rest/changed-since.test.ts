@@ -10,7 +10,7 @@ import { products } from '../../src/resources/products/products.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
-// Reading what changed since the last time, and losing nothing (issue 3, 5; docs/integration.md).
+// Reading what changed since the last time, and losing nothing (docs/integration.md).
 
 /** What a sync goes back by, as the docs say. */
 const OVERLAP_MS = 120_000

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
-// ETag, If-None-Match and If-Match: optimistic locking (issue 3, 7; RFC 9110 §8.8.3 and §13).
+// ETag, If-None-Match and If-Match: optimistic locking (RFC 9110 §8.8.3 and §13).
 
 const prefixes = ['/StoreWebAPI', '/api/3dCartWebAPI']
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody } from './fixture.ts'
 
-// Every answer carries a request id, and the log has it (issue 3, 6).
+// Every answer carries a request id, and the log has it.
 
 let server: TestServer
 let shop: TestStore

@@ -9,7 +9,7 @@ import { openStage } from '../conformance/stage.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
-// Reading a list page by page: by Link, by offset, and what X-Total-Count says of it (issue 3, 5 and 6).
+// Reading a list page by page: by Link, by offset, and what X-Total-Count says of it.
 
 const publicUrl = 'http://localhost:4711'
 const prefixes = ['/StoreWebAPI', '/api/3dCartWebAPI']

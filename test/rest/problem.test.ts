@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
-// Refusals as problem details, for who asks for them by name (issue 3, 6; RFC 9457).
+// Refusals as problem details, for who asks for them by name (RFC 9457).
 
 const PROBLEM = 'application/problem+json'
 
