@@ -88,6 +88,7 @@ export function buildApp(services: Services): FastifyInstance {
   })
   app.decorateRequest('caller', null)
   identifyRequests(app)
+  refuseExpectations(app)
   countRequests(app, services.metrics)
   logRequests(app)
   limitBodyTime(app)
@@ -114,6 +115,16 @@ function identifyRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
+  })
+}
+
+/** Node would answer these by itself, without an id and without a line in the log. */
+function refuseExpectations(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (_request, response) => {
+    const id = randomUUID()
+    app.log.info({ requestId: id, status: 417 }, 'request')
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id, connection: 'close' }
+    response.writeHead(417, headers).end(JSON.stringify(errorBody(417, 'Expect may only be 100-continue')))
   })
 }
 

@@ -106,6 +106,14 @@ describe('errors are a small JSON list', () => {
     expect(answer).toMatch(/^HTTP\/1.1 400 Bad Request\r\n[\s\S]*X-Request-Id: [0-9a-f-]{36}\r\n/)
     expect(answer).toContain(JSON.stringify(errorBody(400, 'Bad Request')))
   })
+  test('417 for an expectation that nobody knows', async () => {
+    const head = 'POST /StoreWebAPI/v1/Products HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n'
+    const answer = await rawRequest(await listening(makeApp()), head)
+    expect(answer).toMatch(/^HTTP\/1.1 417 /)
+    expect(answer).toMatch(/^x-request-id: [\w-]{36}\r$/im)
+    expect(answer).toContain('"Message":"Expect may only be 100-continue"')
+  })
+
   test('431 for headers of more than 16 KB', async () => {
     const head = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`
     expect(await rawRequest(await listening(makeApp()), head)).toMatch(/^HTTP\/1.1 431 /)
