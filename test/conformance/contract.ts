@@ -22,6 +22,7 @@ import {
 import type { Wire } from './samples.ts'
 import { openScene, type Scene } from './scene.ts'
 import type { Stage } from './stage.ts'
+import { terms } from './terms.ts'
 
 /**
  * Every status of every method at every address of a service (contract §2, §4, §5, §7 to §9; rest-resources 0; rest-protocol
@@ -37,7 +38,10 @@ export function contract(resource: Resource, stage: () => Stage): void {
     before = await opened.rows()
   })
 
-  for (const place of placesOf(resource)) statusesOf(place, scene)
+  for (const place of placesOf(resource)) {
+    statusesOf(place, scene)
+    terms(place, scene)
+  }
 
   test('what was refused has changed nothing: no row of the store, and none of the other store that was asked for', async () => {
     expect(await scene().rows()).toEqual(before)
