@@ -129,7 +129,8 @@ export function boolean(options: ValueOptions & { default?: boolean } = {}): Val
   return value('boolean', booleanSchema, options.default ?? false, {}, options)
 }
 
-const DATE_LENGTH_MAX = 40
+/** Characters of a date as clients write it. */
+export const DATE_LENGTH_MAX = 40
 
 /** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` where it is not set. */
 export function date(options: ValueOptions & { defaultNow?: boolean } = {}): ValueField {

@@ -1,6 +1,6 @@
 import { dateForms } from '../dates.ts'
 import type { JsonSchema } from '../openapi.ts'
-import type { Field, FieldSet, ListField, ValueField } from './fields.ts'
+import { DATE_LENGTH_MAX, type Field, type FieldSet, type ListField, type ValueField } from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
 
 /**
@@ -138,7 +138,7 @@ const localTime: JsonSchema = {
 
 const localTimeInput: JsonSchema = {
   type: 'string',
-  maxLength: 40,
+  maxLength: DATE_LENGTH_MAX,
   description: `A time in the zone of the store: ${dateForms}.`,
 }
 

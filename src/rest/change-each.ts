@@ -10,6 +10,8 @@ import { beginAttempt } from './idempotency.ts'
 /** The changes of one request. */
 export interface Changes {
   readonly records: readonly unknown[]
+  /** What the request demands of each record besides. */
+  readonly condition?: Pick<Terms, 'precondition'>
   /** Makes one of them and returns its identifier or key. */
   readonly change: (record: unknown, terms: Terms) => Promise<Scalar>
   /** What is answered to a change that was made. */
@@ -22,12 +24,15 @@ export interface Changes {
  * share if it is a defect or a failed precondition, else 400. A defect at one record is that record's 500; the others stand.
  * With an `Idempotency-Key`, what an earlier attempt did is answered and not done again.
  */
-export async function changeEach(call: Call, { records, change, done }: Changes): Promise<Answer> {
+export async function changeEach(call: Call, { records, condition, change, done }: Changes): Promise<Answer> {
   const attempt = await beginAttempt(call, records.length)
   const items: ResultItem[] = []
   for (const [place, record] of records.entries()) {
     const failedItem = (error: unknown) => failed(error, call.log)
-    const make = (terms: Terms) => change(record, terms).then(done).catch(failedItem)
+    const make = (terms: Terms) =>
+      change(record, { ...condition, ...terms })
+        .then(done)
+        .catch(failedItem)
     const made = attempt === null ? make({}) : attempt.once(place, done, make).catch(failedItem)
     items.push(await made)
   }

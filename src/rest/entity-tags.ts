@@ -84,7 +84,7 @@ function isWellFormed(header: string): boolean {
   return header.trim() === '*' || /^[\s,]*$/.test(header.replace(tags, ','))
 }
 
-/** 162 bits of SHA-256: nobody meets two records with the same. */
-function digest(text: string): string {
+/** 162 bits of SHA-256: nobody meets two texts with the same. */
+export function digest(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27)
 }

@@ -74,10 +74,10 @@ function updateMany(resource: Resource): Operation {
     gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
     run: async (call) => {
       const records = readRecords(call.body, resource)
-      const condition = preconditionOf(call.headers, records.length)
       return changeEach(call, {
+        condition: preconditionOf(call.headers, records.length),
         records,
-        change: (record, terms) => updateNamedRecord(call.caller, resource, record, { ...terms, ...condition }),
+        change: (record, terms) => updateNamedRecord(call.caller, resource, record, terms),
         done: updated(resource.resultKey),
       })
     },
@@ -91,11 +91,11 @@ function updateOne(resource: Resource): Operation {
     run: async (call) => {
       const id = recordId(resource, call.params)
       const records = [readRecord(call.body, resource)]
-      const condition = preconditionOf(call.headers, 1)
       return changeEach(call, {
+        condition: preconditionOf(call.headers, 1),
         records,
         change: async (record, terms) => {
-          await updateRecord(call.caller, resource, id, record, { ...terms, ...condition })
+          await updateRecord(call.caller, resource, id, record, terms)
           return id
         },
         done: updated(resource.resultKey),
@@ -109,11 +109,11 @@ function remove(resource: Resource): Operation {
     gives: { kind: 'results', key: resource.resultKey, change: 'deleted' },
     run: async (call) => {
       const id = recordId(resource, call.params)
-      const condition = preconditionOf(call.headers, 1)
       return changeEach(call, {
+        condition: preconditionOf(call.headers, 1),
         records: [id],
         change: async (_id, terms) => {
-          await deleteRecord(call.caller, resource, id, { ...terms, ...condition })
+          await deleteRecord(call.caller, resource, id, terms)
           return id
         },
         done: deleted(resource.resultKey),

@@ -74,10 +74,10 @@ function addNested({ resource, sub, field, resultKey }: NestedList): Operation {
     run: async (call) => {
       const id = recordId(resource, call.params)
       const records = readRecords(call.body, field)
-      const condition = preconditionOf(call.headers, records.length)
       return changeEach(call, {
+        condition: preconditionOf(call.headers, records.length),
         records,
-        change: (item, terms) => addItem(call.caller, resource, sub, id, item, { ...terms, ...condition }),
+        change: (item, terms) => addItem(call.caller, resource, sub, id, item, terms),
         done: created(resultKey),
       })
     },
@@ -92,12 +92,12 @@ function updateManyNested(list: NestedList): Operation {
     run: async (call) => {
       const id = recordId(resource, call.params)
       const records = readRecords(call.body, field)
-      const condition = preconditionOf(call.headers, records.length)
       return changeEach(call, {
+        condition: preconditionOf(call.headers, records.length),
         records,
         change: async (item, terms) => {
           const key = sentKey(call.caller, list, item)
-          await updateItem(call.caller, resource, sub, id, key, item, { ...terms, ...condition })
+          await updateItem(call.caller, resource, sub, id, key, item, terms)
           return key
         },
         done: updated(resultKey),
@@ -122,11 +122,11 @@ function updateOneNested(list: NestedList): Operation {
       const id = recordId(resource, call.params)
       const key = addressedKey(list, call.params)
       const records = [readRecord(call.body, field)]
-      const condition = preconditionOf(call.headers, 1)
       return changeEach(call, {
+        condition: preconditionOf(call.headers, 1),
         records,
         change: async (item, terms) => {
-          await updateItem(call.caller, resource, sub, id, key, item, { ...terms, ...condition })
+          await updateItem(call.caller, resource, sub, id, key, item, terms)
           return key
         },
         done: updated(resultKey),

@@ -72,9 +72,9 @@ function uniqueEmail(person: Address, mailNames: Map<string, number>): string {
   return `${name}${count > 1 ? count : ''}@${oneOf(['example.com', 'example.net', 'example.org'])}`
 }
 
-function addressFields(prefix: 'Billing' | 'Shipping', address: Address, company: string) {
-  const fields = {
-    Company: company,
+/** A person and where it lives, by the names that customers and gift registries have in common. */
+export function personAt(address: Address) {
+  return {
     FirstName: address.firstName,
     LastName: address.lastName,
     Address1: address.address1,
@@ -85,5 +85,9 @@ function addressFields(prefix: 'Billing' | 'Shipping', address: Address, company
     Country: address.country,
     PhoneNumber: address.phone,
   }
+}
+
+function addressFields(prefix: 'Billing' | 'Shipping', address: Address, company: string) {
+  const fields = { Company: company, ...personAt(address) }
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value]))
 }

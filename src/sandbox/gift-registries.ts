@@ -1,5 +1,6 @@
 import { lastDay, localDate } from './calendar.ts'
 import { between, happens, oneOf, someOf } from './chance.ts'
+import { personAt } from './customers.ts'
 import { dollars } from './money.ts'
 import { type Address, makeAddress } from './places.ts'
 import type { Product } from './products.ts'
@@ -37,17 +38,7 @@ function makeGiftRegistry(id: number, { name, message }: Occasion, day: number, 
   const address = makeAddress()
   const eventDay = day + between(30, 200)
   return {
-    CustomerAddressBook: {
-      FirstName: address.firstName,
-      LastName: address.lastName,
-      Address1: address.address1,
-      Address2: address.address2,
-      City: address.city,
-      State: address.state,
-      ZipCode: address.zip,
-      Country: address.country,
-      PhoneNumber: address.phone,
-    },
+    CustomerAddressBook: personAt(address),
     GiftRegistryID: id,
     Name: name(address),
     Created: localDate(day, between(480, 1_260), between(0, 59)),

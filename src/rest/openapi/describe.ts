@@ -11,8 +11,8 @@ import {
   type Tag,
 } from '../../openapi.ts'
 import { resources } from '../../resources/index.ts'
-import { resultItem } from '../../result-item.ts'
 import { RECORDS_MAX } from '../body.ts'
+import { created, deleted, updated } from '../change-each.ts'
 import { type Endpoint, type Operation as EndpointOperation, endpointsOf } from '../endpoints.ts'
 import { givenSchema, inBothFormats, takenContent } from './bodies.ts'
 import { bucketHeaders, type HeaderName, headerRefs, headers } from './headers.ts'
@@ -187,7 +187,7 @@ function responsesOf(
   }
   const replayed: HeaderName[] = ['Idempotency-Replayed']
   const status = gives.change === 'created' ? 201 : 200
-  const done = resultItem(gives.key, 1, status, messages[gives.change])
+  const done = items[gives.change](gives.key)(1)
   const isNew = method === 'POST' && endpoint.path === ''
   return {
     [status]: success(`A result item for each record, \`Key\` being \`${gives.key}\`.`, replayed, {
@@ -201,7 +201,7 @@ function responsesOf(
   }
 }
 
-const messages = { created: 'Created successfully', updated: 'updated successfully', deleted: 'Deleted successfully' }
+const items = { created, updated, deleted }
 
 function success(description: string, names: readonly HeaderName[], content: Response['content']): Response {
   return { description, headers: successHeaders(names), ...(content && { content }) }

@@ -1,5 +1,6 @@
 import { dateForms } from '../../dates.ts'
 import type { Resource } from '../../engine/define.ts'
+import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
 import type { FilterKind, Filters } from '../../engine/filters.ts'
 import { LIMIT_DEFAULT } from '../../engine/read.ts'
 import { type JsonSchema, type Parameter, type Ref, ref } from '../../openapi.ts'
@@ -144,7 +145,7 @@ function filterParameter(name: string, kind: FilterKind): Parameter {
   return { name, in: 'query', ...filterForms[kind] }
 }
 
-const dateInput: JsonSchema = { type: 'string', maxLength: 40 }
+const dateInput: JsonSchema = { type: 'string', maxLength: DATE_LENGTH_MAX }
 
 const filterForms: Readonly<Record<FilterKind, Pick<Parameter, 'description' | 'schema'>>> = {
   text: { description: 'The whole text, without regard to case.', schema: { type: 'string' } },
