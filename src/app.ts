@@ -11,17 +11,24 @@ import Fastify, {
 import type { Logger } from 'pino'
 import type { Authenticator } from './access/authenticate.ts'
 import { bearerToken } from './access/bearer.ts'
+import type { CallLog } from './access/call-log.ts'
 import { sameSecret } from './access/secrets.ts'
 import type { Caller } from './caller.ts'
 import type { Config } from './config.ts'
 import type { Db } from './database/client.ts'
 import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
+import { sendErrorPage } from './html/errors.ts'
+import { wantsHtml } from './html/wants-html.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
+import { describeOAuth } from './oauth/openapi.ts'
+import { type OAuthServices, oauth } from './oauth/routes.ts'
 import type { OpenApiDocument } from './openapi.ts'
+import type { Outbound } from './outbound.ts'
 import { describeAdmin } from './pages/admin/openapi.ts'
-import { type AdminServices, adminRoutes } from './pages/admin/routes.ts'
+import { describeDevelopers } from './pages/developers/openapi.ts'
+import { type PagesServices, pages } from './pages/routes.ts'
 import { assembleDocument, type DocumentOptions } from './reference/assemble.ts'
 import { describeReference } from './reference/describe.ts'
 import { examples } from './reference/examples.ts'
@@ -32,9 +39,11 @@ import { type RestServices, rest } from './rest/routes.ts'
 import { resultItem } from './result-item.ts'
 
 /** What the parts are made of; each part declares which of these it needs. */
-export interface Services extends AdminServices, RestServices, ReferenceServices {
+export interface Services extends PagesServices, OAuthServices, RestServices, ReferenceServices {
   readonly config: Config
   readonly authenticator: Authenticator
+  readonly callLog: CallLog
+  readonly outbound: Outbound
   readonly db: Db
   readonly metrics: Metrics
   readonly log: Logger
@@ -94,7 +103,8 @@ export function buildApp(services: Services): FastifyInstance {
   limitBodyTime(app)
   answerErrors(app)
   app.register(async (scope) => addOperatorRoutes(scope, services))
-  app.register(async (scope) => adminRoutes(scope, services))
+  app.register(async (scope) => pages(scope, services))
+  app.register(async (scope) => oauth(scope, services))
   app.register(async (scope) => rest(scope, services))
   app.register(async (scope) => reference(scope, services, () => openApiDocument(config)))
   return app
@@ -103,7 +113,13 @@ export function buildApp(services: Services): FastifyInstance {
 /** The description of everything that the application answers, as `/openapi.json` gives it. */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
   const services = resources.map(({ service }) => service)
-  return assembleDocument(options, [describeRest(examples), describeAdmin(services), describeReference()])
+  return assembleDocument(options, [
+    describeRest(examples),
+    describeAdmin(services),
+    describeDevelopers(services),
+    describeOAuth(),
+    describeReference(),
+  ])
 }
 
 /** A caller's own id is taken when it is short and plain, so that it cannot break the log. */
@@ -203,8 +219,9 @@ function limitBodyTime(app: FastifyInstance): void {
 
 /** For everything outside the protocol folders, which answer in forms of their own. */
 function answerErrors(app: FastifyInstance): void {
-  app.setNotFoundHandler((_request, reply) => {
-    reply.code(404).send(errorBody(404, 'No such address'))
+  app.setNotFoundHandler((request, reply) => {
+    if (wantsHtml(request)) return sendErrorPage(reply, 404, 'There is no such page')
+    return reply.code(404).send(errorBody(404, 'No such address'))
   })
   app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
     if (error instanceof StoreFailure) {

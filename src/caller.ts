@@ -16,11 +16,18 @@ export interface CallerStore {
   readonly timeZone: string
 }
 
+/** The application that calls, by its subscription to the store. */
+export interface CallerApplication {
+  readonly id: number
+  readonly name: string
+  readonly subscriptionId: number
+}
+
 /** On whose behalf an operation runs. Every statement carries `store.id`. */
 export interface Caller {
   readonly store: CallerStore
   /** Null: the operator, or the platform itself. */
-  readonly application: { readonly id: number; readonly name: string } | null
+  readonly application: CallerApplication | null
   readonly privileges: Privileges
   /** Recorded as the last editor (`UserID`); at most 50 characters. */
   readonly actor: string

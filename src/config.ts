@@ -36,6 +36,10 @@ export interface Config {
   readonly restPrefixes: readonly string[]
   /** IANA name: the zone of a new store that names none. */
   readonly timeZone: string
+  /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
+  readonly outboundAllow: readonly string[]
+  /** Whether anyone may open a developer account, or the operator alone. */
+  readonly developerSignup: 'open' | 'closed'
   readonly logLevel: string
 }
 
@@ -44,8 +48,10 @@ const OPERATOR_KEY_LENGTH_MIN = 16
 
 /** First segments that the server itself uses. */
 const OWN_ADDRESSES = [
+  '.well-known',
   'account',
   'admin',
+  'assets',
   'developers',
   'docs',
   'healthz',
@@ -54,6 +60,9 @@ const OWN_ADDRESSES = [
   'openapi.json',
   'readyz',
 ] as const
+
+/** What a sandbox may call besides: receivers that are being developed on this machine. */
+const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -75,11 +84,7 @@ const Settings = z.object({
     .optional(),
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
-  TRUST_PROXY: commaList(
-    isAddressBlock,
-    'is not an IP address or CIDR block',
-    'such as 10.0.0.5, 10.1.0.0/16',
-  ).optional(),
+  TRUST_PROXY: addressBlocks().optional(),
   DATABASE_URL: z
     .string()
     .refine(isDatabaseAddress, {
@@ -120,6 +125,12 @@ const Settings = z.object({
       error: shown('is not a time zone', 'an IANA name, such as America/New_York'),
     })
     .default('America/New_York'),
+  OUTBOUND_ALLOW: addressBlocks().optional(),
+  DEVELOPER_SIGNUP: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['open', 'closed'], { error: shown('is neither open nor closed', 'open, closed') }))
+    .optional(),
   LOG_LEVEL: z
     .string()
     .toLowerCase()
@@ -144,6 +155,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   faults.push(...faultsBetween(given))
   if (!parsed.success || faults.length > 0) throw wrongSettings(faults)
   const settings = parsed.data
+  const sandbox = settings.SANDBOX ?? settings.DATABASE_URL === undefined
   return Object.freeze({
     host: settings.HOST,
     port: Number(settings.PORT),
@@ -154,9 +166,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: resolve(settings.DATA_DIR),
     secretKey: settings.SECRET_KEY ?? null,
     operatorKey: settings.OPERATOR_KEY ?? null,
-    sandbox: settings.SANDBOX ?? settings.DATABASE_URL === undefined,
+    sandbox,
     restPrefixes: Object.freeze(settings.REST_PREFIXES.map(withoutTrailingSlash)),
     timeZone: settings.TIME_ZONE,
+    outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
+    developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     logLevel: settings.LOG_LEVEL,
   })
 }
@@ -243,6 +257,10 @@ function shown(problem: string, allowed: string): (issue: { input?: unknown }) =
 /** An address with credentials may have been put into the wrong setting. */
 function withoutPassword(text: string): string {
   return text.replace(/\/\/.*@/, '//…@')
+}
+
+function addressBlocks() {
+  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16')
 }
 
 function commaList(isAllowed: (item: string) => boolean, problem: string, allowed: string) {

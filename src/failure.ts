@@ -1,6 +1,7 @@
 const statusOf = {
   'bad-request': 400,
   unauthorized: 401,
+  forbidden: 403,
   'insecure-transport': 403,
   'not-found': 404,
   'method-not-allowed': 405,
@@ -11,14 +12,27 @@ const statusOf = {
   'unsupported-media-type': 415,
   'key-reused': 422,
   throttled: 429,
+  'bad-gateway': 502,
   unavailable: 503,
 } as const
 
 export type FailureKind = keyof typeof statusOf
 
+/** One thing that is wrong with what was sent. */
+export interface Fault {
+  /** Its wire name, with dots into what it lies in; empty: the whole input. */
+  readonly field: string
+  /** A sentence without its subject, such as `must be a text`. */
+  readonly problem: string
+}
+
 export interface FailureOptions {
   /** The offending field, parameter, header or identifier, in its wire name. */
   field?: string
+  /** Where several things are wrong: each, for a form that says them beside its fields. */
+  faults?: readonly Fault[]
+  /** With `throttled` and `unavailable`: whole seconds until it is worth another try. */
+  retryAfterSeconds?: number
   /** For the log alone; never shown to the caller. */
   logDetail?: string
 }
@@ -30,14 +44,18 @@ export interface FailureOptions {
 export class StoreFailure extends Error {
   readonly kind: FailureKind
   readonly field: string
+  readonly faults: readonly Fault[]
+  readonly retryAfterSeconds: number | undefined
   readonly logDetail: string | undefined
 
-  constructor(kind: FailureKind, message: string, { field = '', logDetail }: FailureOptions = {}) {
+  constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
     super(message)
     this.name = 'StoreFailure'
     this.kind = kind
-    this.field = field
-    this.logDetail = logDetail
+    this.field = options.field ?? ''
+    this.faults = options.faults ?? []
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.logDetail = options.logDetail
   }
 
   /** The HTTP status that the kind stands for. */

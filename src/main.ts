@@ -1,7 +1,9 @@
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { createAuthenticator } from './access/authenticate.ts'
+import { createCallLog } from './access/call-log.ts'
 import { accessChannel } from './access/changes.ts'
+import { createRemovalNotices } from './access/removal-notices.ts'
 import { createSecrets, type Secrets } from './access/secrets.ts'
 import { buildApp } from './app.ts'
 import type { Caller } from './caller.ts'
@@ -15,6 +17,7 @@ import { numberLines } from './engine/transfer-lines.ts'
 import { installationKeys } from './generated-keys.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { createOutbound } from './outbound.ts'
 import { cannotListen, findPort } from './port.ts'
 import { resources } from './resources/index.ts'
 import { ensureSandbox } from './sandbox/create.ts'
@@ -97,6 +100,12 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     },
   )
   shutdown.add('the listening connection', () => listener.stop())
+  const callLog = createCallLog({ db, now, log })
+  shutdown.add('the call log', () => callLog.stop())
+  const outbound = createOutbound({ allow: config.outboundAllow })
+  shutdown.add('the outbound requests', () => outbound.close())
+  const removalNotices = createRemovalNotices({ db, secrets, now, outbound, log })
+  shutdown.add('the removal notices', () => removalNotices.stop())
   const throttle = createThrottle(now)
   const metrics = createMetrics()
   const defaultTimeZone = config.timeZone
@@ -108,6 +117,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     db,
     secrets,
     authenticator,
+    callLog,
+    outbound,
     throttle,
     metrics,
     log,
@@ -118,6 +129,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw cannotListen(config.host, config.port, error)
   })
+  removalNotices.start()
   say(welcome(config, sandbox))
 }
 

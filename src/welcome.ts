@@ -3,10 +3,16 @@ import { type SandboxFile, sandboxPath } from './sandbox/file.ts'
 
 /** What a person is told when the server is ready: where it is and, for the sandbox, everything to try it with. */
 export function welcome(config: Config, sandbox: SandboxFile | null): string {
-  const lines = [['Base address', config.publicUrl]]
+  const lines = [
+    ['Base address', config.publicUrl],
+    ['Store admin', `${config.publicUrl}/admin`],
+    ['Developers', `${config.publicUrl}/developers`],
+  ]
   if (sandbox) {
     lines.push(
       ['Store', sandbox.store.secureUrl],
+      ['Merchant', `${sandbox.store.email}, password ${sandbox.store.password}`],
+      ['Developer', `${sandbox.developer.email}, password ${sandbox.developer.password}`],
       ['Private key', sandbox.application.privateKey],
       ['Token', sandbox.application.token],
       ['Public key', sandbox.application.publicKey],

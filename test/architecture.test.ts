@@ -15,6 +15,7 @@ const lines = [
   ['main.ts', 'cli'],
   ['app.ts', 'welcome.ts'],
   protocols,
+  ['html'],
   ['sandbox'],
   ['resources'],
   ['access'],
@@ -23,7 +24,9 @@ const lines = [
 
 /** What only some parts may import: everything below them works with plain values. */
 const reserved: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['main.ts', 'app.ts', ...protocols],
+  fastify: ['main.ts', 'app.ts', 'html', ...protocols],
+  '@fastify/': ['html', ...protocols],
+  eta: ['html'],
   'fast-xml-parser': protocols,
   'strong-soap': ['soap'],
   pg: ['database'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Access, Privileges } from '../caller.ts'
-import type { Db, Transaction } from '../database/client.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Figures } from '../throttle.ts'
@@ -22,7 +22,7 @@ export interface Application {
 }
 
 /** `{"Products": ["read", "write"], …}` for some of `services`; null: everything. */
-function privilegesInput(services: readonly string[]) {
+export function privilegesInput(services: readonly string[]) {
   return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
     .transform((given): Privileges => given as Record<string, Access[]>)
     .nullable()
@@ -30,7 +30,10 @@ function privilegesInput(services: readonly string[]) {
 }
 
 const allowed = 'must be a list of read and write'
-const accesses = z.array(z.enum(['read', 'write'], allowed), allowed).transform((given) => [...new Set(given)].sort())
+const accesses = z
+  .array(z.enum(['read', 'write'], allowed), allowed)
+  .max(10, allowed)
+  .transform((given) => [...new Set(given)].sort())
 
 /** The body of `POST /admin/applications` (design.md, "Fixed names"). */
 export function newApplication(services: readonly string[]) {
@@ -60,13 +63,11 @@ export async function registerApplication(
   input: unknown,
 ): Promise<Application> {
   const given = readInput(newApplication(services), input)
-  const privateKey = generateKey()
   const row = await db.application.create({
     data: {
       name: given.Name,
       publicKey: generateKey(),
-      privateKeyHash: secrets.lookup(privateKey),
-      privateKeySealed: secrets.seal(privateKey),
+      ...privateKeyColumns(generateKey(), secrets),
       privileges: privilegesColumn(given.Privileges ?? null),
       ...columnsOf(given.Throttle),
       createdAt: now(),
@@ -75,7 +76,12 @@ export async function registerApplication(
   return applicationOf(row, secrets)
 }
 
-function privilegesColumn(privileges: Privileges) {
+/** Both stored forms of a private key. */
+export function privateKeyColumns(privateKey: string, secrets: Secrets) {
+  return { privateKeyHash: secrets.lookup(privateKey), privateKeySealed: secrets.seal(privateKey) }
+}
+
+export function privilegesColumn(privileges: Privileges) {
   return privileges === null ? Prisma.DbNull : (privileges as Prisma.InputJsonObject)
 }
 
@@ -107,7 +113,8 @@ export interface UpdateApplication extends AccessChange {
 
 /**
  * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
- * privileges and figures count at once. Refuses input that does not fit (400), and an id that no application has (404).
+ * privileges and figures count at once, privileges in every store that uses the application, whatever was agreed to
+ * there. Refuses input that does not fit (400), and an id that no application has (404).
  */
 export async function updateApplication(
   { db, secrets, services, authenticator }: UpdateApplication,
@@ -120,8 +127,17 @@ export async function updateApplication(
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(Throttle !== undefined && columnsOf(Throttle)),
   }
-  const [row] = await changeAccess({ db, authenticator }, () =>
-    db.application.updateManyAndReturn({ where: { id }, data }),
+  const row = await changeAccess({ db, authenticator }, () =>
+    inTransaction(db, async (tx) => {
+      const [changed] = await tx.application.updateManyAndReturn({ where: { id }, data })
+      if (Privileges !== undefined) {
+        await tx.subscription.updateMany({
+          where: { applicationId: id },
+          data: { privileges: privilegesColumn(Privileges) },
+        })
+      }
+      return changed
+    }),
   )
   if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
   return applicationOf(row, secrets)

@@ -4,6 +4,7 @@ import type { Db } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { contractFigures, type Figures } from '../throttle.ts'
 import { bearerToken } from './bearer.ts'
+import { bothOf } from './privileges.ts'
 import { type Secrets, sameSecret } from './secrets.ts'
 import { normaliseHost } from './secure-url.ts'
 
@@ -22,11 +23,29 @@ export interface Authenticated {
 }
 
 export interface Authenticator {
-  /** Every refusal is the same 401; its logDetail tells which of the credentials was wrong. */
+  /**
+   * Every refusal is the same 401; its logDetail tells which of the credentials was wrong. It is a RefusedSubscription
+   * when the token is a subscription's.
+   */
   authenticate(credentials: Credentials): Promise<Authenticated>
   /** Forgets all callers, also those whose look-up is under way. Call it after a change of access, here or in another process. */
   invalidate(): void
 }
+
+/** A 401 for what came with a token that is good. The caller must not learn that it is. */
+export class RefusedSubscription extends StoreFailure {
+  readonly subscriptionId: number
+  /** What was wrong: for the store's and the application's owner. */
+  readonly reason: string
+
+  constructor(subscriptionId: number, reason: string) {
+    super('unauthorized', REFUSED, { logDetail: reason })
+    this.subscriptionId = subscriptionId
+    this.reason = reason
+  }
+}
+
+const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
 
 /** How long a caller that was found is believed without another look. */
 const CACHED_MS = 5_000
@@ -41,8 +60,10 @@ export interface CreateAuthenticator {
 
 /**
  * Finds the caller by the headers of contract §5, or by a Bearer token (rest-protocol 9.3), which names application and
- * store alone; PrivateKey and SecureURL must fit it when they are sent as well. A caller found is remembered for seconds;
- * one not found is looked for each time, so that a new token works at once.
+ * store alone; PrivateKey and SecureURL must fit it when they are sent as well. A token is the subscription's or an OAuth
+ * access token of it, either way. For a while after a rotation the former private key works too. A caller found is
+ * remembered for seconds, and no longer than its key works; one not found is looked for each time, so that a new token
+ * works at once.
  */
 export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): Authenticator {
   const cache = new LRUCache<string, Authenticated>({
@@ -61,10 +82,12 @@ export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): 
     const before = generation
     const subscription = await findSubscription(db, secrets.lookup(presented.token))
     if (!subscription) throw failed('the token belongs to no subscription')
-    check(subscription, presented, secrets)
+    const untilMs = check(subscription, presented, { secrets, now })
     const authenticated = authenticatedBy(subscription, { db, now })
+    // An entry is still used at the very end of its time, when the key is not.
+    const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())
     // What was read before a revocation may answer this call, but none after it.
-    if (generation === before) cache.set(cacheKey, authenticated)
+    if (generation === before && ttl > 0) cache.set(cacheKey, authenticated, { ttl })
     return authenticated
   }
 
@@ -95,6 +118,7 @@ function read({ secureUrl, privateKey, token, authorization }: Credentials): Pre
 }
 
 interface SubscriptionFound {
+  id: number
   storeId: number
   storeName: string
   secureUrl: string
@@ -104,7 +128,10 @@ interface SubscriptionFound {
   applicationId: number
   applicationName: string
   privateKeyHash: string
-  privileges: Privileges
+  previousPrivateKeyHash: string | null
+  previousPrivateKeyUntil: Date | null
+  asked: Privileges
+  agreed: Privileges
   throttleCapacity: number | null
   throttleLeakPerSecond: number | null
 }
@@ -112,38 +139,64 @@ interface SubscriptionFound {
 /** One statement for everything that a call needs to know. */
 async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
   const rows = await db.$queryRaw<SubscriptionFound[]>`
-    SELECT "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl", "host", "currency", "timeZone",
-      "Application"."id" AS "applicationId", "Application"."name" AS "applicationName", "privateKeyHash", "privileges",
-      "Application"."throttleCapacity", "Application"."throttleLeakPerSecond"::float8
+    SELECT "Subscription"."id", "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl", "host", "currency",
+      "timeZone", "Application"."id" AS "applicationId", "Application"."name" AS "applicationName", "privateKeyHash",
+      "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
+      "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
+      "Application"."throttleLeakPerSecond"::float8
     FROM "Subscription"
     JOIN "Store" ON "Store"."id" = "Subscription"."storeId"
     JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
-    WHERE "Subscription"."tokenHash" = ${tokenHash}`
+    WHERE "Subscription"."id" = (
+      SELECT "id" FROM "Subscription" WHERE "tokenHash" = ${tokenHash}
+      UNION ALL
+      SELECT "subscriptionId" FROM "AccessToken" WHERE "tokenHash" = ${tokenHash}
+      LIMIT 1
+    )`
   return rows[0]
 }
 
-function check(subscription: SubscriptionFound, { privateKey, host }: Presented, secrets: Secrets) {
-  if (privateKey !== null && !sameSecret(secrets.lookup(privateKey), subscription.privateKeyHash)) {
-    throw failed('the private key is not that of the application that the token is for')
+/** Until when the credentials go on fitting, in milliseconds since 1970. */
+function check(
+  subscription: SubscriptionFound,
+  { privateKey, host }: Presented,
+  { secrets, now }: Pick<CreateAuthenticator, 'secrets' | 'now'>,
+): number {
+  const untilMs = privateKey === null ? Number.POSITIVE_INFINITY : endOfKey(secrets.lookup(privateKey), subscription)
+  if (untilMs <= now().getTime()) {
+    const isFormer = untilMs > Number.NEGATIVE_INFINITY
+    const wrong = isFormer
+      ? 'is a former one, whose time is over'
+      : 'is not that of the application that the token is for'
+    throw new RefusedSubscription(subscription.id, `the private key ${wrong}`)
   }
   if (host !== null && host !== subscription.host) {
-    throw failed('the secure URL is not that of the store that the token is for')
+    throw new RefusedSubscription(subscription.id, 'the secure URL is not that of the store that the token is for')
   }
+  return untilMs
+}
+
+/** When this key ceases to be the application's, in milliseconds since 1970; -Infinity: it never was, or nobody remembers. */
+function endOfKey(hash: string, application: SubscriptionFound): number {
+  const { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil } = application
+  if (sameSecret(hash, privateKeyHash)) return Number.POSITIVE_INFINITY
+  const isPrevious = previousPrivateKeyHash !== null && sameSecret(hash, previousPrivateKeyHash)
+  return isPrevious && previousPrivateKeyUntil ? previousPrivateKeyUntil.getTime() : Number.NEGATIVE_INFINITY
 }
 
 function failed(logDetail: string): StoreFailure {
-  const message = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
-  return new StoreFailure('unauthorized', message, { logDetail })
+  return new StoreFailure('unauthorized', REFUSED, { logDetail })
 }
 
 function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: () => Date }): Authenticated {
-  const { storeId, storeName, secureUrl, currency, timeZone, applicationId, applicationName, privileges } = found
+  const { storeId, storeName, secureUrl, currency, timeZone, applicationId, applicationName } = found
   const { capacity, leakPerSecond } =
     found.throttleCapacity === null || found.throttleLeakPerSecond === null
       ? contractFigures
       : { capacity: found.throttleCapacity, leakPerSecond: found.throttleLeakPerSecond }
   const store: CallerStore = { id: storeId, name: storeName, secureUrl, currency, timeZone }
-  const application = { id: applicationId, name: applicationName }
+  const application = { id: applicationId, name: applicationName, subscriptionId: found.id }
+  const privileges = bothOf(found.asked, found.agreed)
   return {
     caller: { store, application, privileges, actor: actorOf(applicationName), db, now },
     throttle: { key: `${storeId}:${applicationId}`, capacity, leakPerSecond },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoreFailure } from '../failure.ts'
+import { type Fault, StoreFailure } from '../failure.ts'
 
 const NAMES_SHOWN_MAX = 5
 const NAME_SHOWN_LENGTH_MAX = 50
@@ -49,21 +49,25 @@ export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole 
   if (parsed.success) return parsed.data
   // A mistyped name is said before the missing one that it causes.
   const issues = parsed.error.issues.toSorted((one, other) => rank(one) - rank(other))
-  const faults = new Map<string, string>()
+  const faults = new Map<string, Fault>()
   for (const issue of issues) {
-    const place = issue.path.join('.') || whole
-    if (!faults.has(place)) faults.set(place, fault(place, issue))
+    const field = issue.path.join('.')
+    if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue) })
   }
-  throw new StoreFailure('bad-request', [...faults.values()].join('; '), { field: fieldOf(issues[0]) })
+  const all = [...faults.values()]
+  throw new StoreFailure('bad-request', all.map(({ field, problem }) => `${field || whole} ${problem}`).join('; '), {
+    field: fieldOf(issues[0]),
+    faults: all,
+  })
 }
 
 function rank({ code }: z.core.$ZodIssue): number {
   return code === 'unrecognized_keys' ? 0 : 1
 }
 
-function fault(place: string, issue: z.core.$ZodIssue): string {
+function problemOf(issue: z.core.$ZodIssue): string {
   const missing = issue.code === 'invalid_type' && issue.input === undefined
-  return `${place} ${missing ? `is missing and ${issue.message}` : issue.message}`
+  return missing ? `is missing and ${issue.message}` : issue.message
 }
 
 function fieldOf(issue: z.core.$ZodIssue | undefined): string {

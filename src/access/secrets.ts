@@ -18,6 +18,8 @@ export interface Secrets {
   seal(text: string): string
   /** Throws when `sealed` was altered, or sealed under another secret key. */
   open(sealed: string): string
+  /** 32 bytes that the secret key alone leads to; always the same for one purpose, and of no use for finding another's. */
+  derive(purpose: string): Buffer
 }
 
 const VERSION = 'v1'
@@ -27,18 +29,23 @@ const TAG_BYTES = 16
 /** Lookup and sealing use keys of their own, derived from `secretKey` by HKDF, so that neither tells anything of the other. */
 export function createSecrets(secretKey: string): Secrets {
   if (secretKey === '') throw new Error('The secret key is empty')
-  const lookupKey = derive(secretKey, 'store-platform lookup v1')
-  const sealKey = derive(secretKey, 'store-platform seal v1')
+  const lookupKey = keyFor(secretKey, 'store-platform lookup v1')
+  const sealKey = keyFor(secretKey, 'store-platform seal v1')
   return {
     lookup: (text) => createHmac('sha256', lookupKey).update(text).digest('hex'),
     seal: (text) => seal(sealKey, text),
     open: (sealed) => open(sealKey, sealed),
+    derive: (purpose) => derive(secretKey, `store-platform derived v1 ${purpose}`),
   }
 }
 
 /** A KeyObject, since setting up an HMAC with bytes takes seven times as long, and every call of the API needs one. */
-function derive(secretKey: string, purpose: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32)))
+function keyFor(secretKey: string, purpose: string): KeyObject {
+  return createSecretKey(derive(secretKey, purpose))
+}
+
+function derive(secretKey: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32))
 }
 
 function seal(key: KeyObject, text: string): string {

@@ -5,10 +5,13 @@ import { type Db, databaseError, inTransaction, type Transaction } from '../data
 import type { Store as StoreRow } from '../database/generated/client.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Figures } from '../throttle.ts'
+import { type Actor, recordAudit } from './audit.ts'
+import { type AccessChange, changeAccess } from './changes.ts'
 import { columnsOf, figuresOf, throttleInput } from './figures.ts'
 import { namedObject, readInput, text } from './input.ts'
 import { builtInOrderStatuses } from './order-statuses.ts'
 import { hashPassword } from './passwords.ts'
+import { emailInput, passwordInput } from './person-input.ts'
 import { generateKey, type Secrets } from './secrets.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
 
@@ -20,38 +23,48 @@ export interface Store extends CallerStore {
   readonly createdAt: Date
 }
 
-const PASSWORD_LENGTH_MAX = 1000
+/** The sandbox is made by the server itself, for the operator. */
+const installation: Actor = { kind: 'operator', name: '', address: '' }
 
 const address = 'must be an address such as https://shop.example, of at most 255 characters'
-const email = 'must be an e-mail address of at most 254 characters'
 const currency = 'must be a currency code of three letters, such as USD'
 const zone = 'must be a time zone name such as America/New_York'
-const password = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
+
+const secureUrlInput = z
+  .string(address)
+  .max(255, address)
+  .transform((given, context) => {
+    const secureUrl = readSecureUrl(given)
+    if (secureUrl === null) context.addIssue({ code: 'custom', message: address })
+    return secureUrl ?? z.NEVER
+  })
+const currencyInput = z
+  .string(currency)
+  .regex(/^[A-Za-z]{3}$/, currency)
+  .transform((code) => code.toUpperCase())
+// Intl takes offsets such as +05:00 too, but those are no zones.
+const zoneInput = z
+  .string(zone)
+  .max(64, zone)
+  .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
 
 /** The body of `POST /admin/stores` (design.md, "Fixed names"). The operator gives the password, and answers for its strength. */
 export const newStore = namedObject({
   Name: text(200),
-  SecureURL: z
-    .string(address)
-    .max(255, address)
-    .transform((given, context) => {
-      const secureUrl = readSecureUrl(given)
-      if (secureUrl === null) context.addIssue({ code: 'custom', message: address })
-      return secureUrl ?? z.NEVER
-    }),
-  Email: z.string(email).trim().max(254, email).pipe(z.email(email)),
-  Password: z.string(password).min(1, password).max(PASSWORD_LENGTH_MAX, password),
-  Currency: z
-    .string(currency)
-    .regex(/^[A-Za-z]{3}$/, currency)
-    .transform((code) => code.toUpperCase())
-    .default('USD'),
-  // Intl takes offsets such as +05:00 too, but those are no zones.
-  TimeZone: z
-    .string(zone)
-    .max(64, zone)
-    .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
-    .optional(),
+  SecureURL: secureUrlInput,
+  Email: emailInput,
+  Password: passwordInput,
+  Currency: currencyInput.default('USD'),
+  TimeZone: zoneInput.optional(),
+  Throttle: throttleInput,
+})
+
+/** The body of `PUT /admin/stores/{id}`: what is to change. */
+export const changedStore = namedObject({
+  Name: text(200).optional(),
+  SecureURL: secureUrlInput.optional(),
+  Currency: currencyInput.optional(),
+  TimeZone: zoneInput.optional(),
   Throttle: throttleInput,
 })
 
@@ -68,7 +81,11 @@ export interface CreateStore {
  * `input` has the names of `POST /admin/stores`: Name, SecureURL, Email, Password, Currency, TimeZone, Throttle.
  * Refuses input that does not fit (400), and an address whose host another store has (409).
  */
-export async function createStore({ db, secrets, now, defaultTimeZone }: CreateStore, input: unknown): Promise<Store> {
+export async function createStore(
+  { db, secrets, now, defaultTimeZone }: CreateStore,
+  input: unknown,
+  actor: Actor = installation,
+): Promise<Store> {
   const given = readInput(newStore, input)
   const userKey = generateKey()
   const createdAt = now()
@@ -88,6 +105,7 @@ export async function createStore({ db, secrets, now, defaultTimeZone }: CreateS
     const store = await tx.store.create({ data }).catch(refuseTakenHost)
     await tx.storeUser.create({ data: { storeId: store.id, ...merchant } })
     await tx.orderStatus.createMany({ data: builtInOrderStatuses(store.id) })
+    await recordAudit(tx, now, { actor, action: 'store.created', target: store.name, storeId: store.id })
     return store
   })
   return storeOf(row, secrets)
@@ -113,6 +131,79 @@ function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore)
   return { id, name, secureUrl, currency, timeZone }
 }
 
+export interface ChangeStore extends AccessChange {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
+
+/**
+ * Changes what `input` names of Name, SecureURL, Currency, TimeZone and Throttle (null: the contract's figures). It counts
+ * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), figures that come
+ * from another than the operator (403), an unknown store (404), and an address whose host another store has (409).
+ */
+export async function updateStore(
+  { db, secrets, now, authenticator }: ChangeStore,
+  id: number,
+  input: unknown,
+  actor: Actor,
+): Promise<Store> {
+  const { Name, SecureURL, Currency, TimeZone, Throttle } = readInput(changedStore, input)
+  if (Throttle !== undefined && actor.kind !== 'operator') {
+    throw new StoreFailure('forbidden', 'Throttle is set by the operator alone', { field: 'Throttle' })
+  }
+  const data = {
+    ...(Name !== undefined && { name: Name }),
+    ...(SecureURL !== undefined && { secureUrl: SecureURL, host: normaliseHost(SecureURL) }),
+    ...(Currency !== undefined && { currency: Currency }),
+    ...(TimeZone !== undefined && { timeZone: TimeZone }),
+    ...(Throttle !== undefined && columnsOf(Throttle)),
+  }
+  return changeAccess({ db, authenticator }, () =>
+    inTransaction(db, async (tx) => {
+      const before = await lockStore(tx, id)
+      const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
+      const details = differences(before, row)
+      if (Object.keys(details).length > 0) {
+        await recordAudit(tx, now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
+      }
+      return storeOf(row, secrets)
+    }),
+  )
+}
+
+/** By property: the former value and the new one. */
+function differences(before: StoreRow, after: StoreRow) {
+  const told = ['name', 'secureUrl', 'currency', 'timeZone', 'throttleCapacity', 'throttleLeakPerSecond'] as const
+  const changed = told.filter((name) => String(before[name]) !== String(after[name]))
+  return Object.fromEntries(changed.map((name) => [name, { from: String(before[name]), to: String(after[name]) }]))
+}
+
+/** Gives the store a new key for cartAPI; the former one ends at once. Refuses an unknown store (404). */
+export async function rotateUserKey(
+  { db, secrets, now, authenticator }: ChangeStore,
+  id: number,
+  actor: Actor,
+): Promise<Store> {
+  const userKey = generateKey()
+  return changeAccess({ db, authenticator }, () =>
+    inTransaction(db, async (tx) => {
+      await lockStore(tx, id)
+      const data = { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
+      const row = await tx.store.update({ where: { id }, data })
+      await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
+      return storeOf(row, secrets)
+    }),
+  )
+}
+
+async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
+  await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR UPDATE`
+  const row = await tx.store.findUnique({ where: { id } })
+  if (!row) throw noSuchStore(id)
+  return row
+}
+
 /** Stores by ascending id. */
 export async function listStores(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
@@ -120,6 +211,16 @@ export async function listStores(
 ): Promise<Store[]> {
   const rows = await db.store.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
   return rows.map((row) => storeOf(row, secrets))
+}
+
+/** The store with what its owner alone may see. Refuses an id that no store has (404). */
+export async function storeWithKey(
+  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
+  id: number,
+): Promise<Store> {
+  const row = await db.store.findUnique({ where: { id } })
+  if (!row) throw noSuchStore(id)
+  return storeOf(row, secrets)
 }
 
 /** Refuses an id that no store has (404). */

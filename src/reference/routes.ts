@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { sendTagged } from '../html/send-tagged.ts'
 import type { OpenApiDocument } from '../openapi.ts'
 
 export interface ReferenceServices {
@@ -67,12 +67,4 @@ function servePage(app: FastifyInstance, { publicUrl }: ReferenceServices['confi
   for (const [address, { file, type }] of Object.entries(files)) {
     app.get(address, async (request, reply) => sendTagged(request, reply, await readFile(file), type))
   }
-}
-
-/** Kept by browsers, and asked for again each time, so that a new version of the program shows at once. */
-function sendTagged(request: FastifyRequest, reply: FastifyReply, content: string | Buffer, type: string) {
-  const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
-  reply.headers({ 'cache-control': 'no-cache', etag })
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
-  return reply.type(type).send(content)
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Authenticated, type Authenticator, requireAccess } from '../access/authenticate.ts'
+import { type Authenticated, type Authenticator, RefusedSubscription, requireAccess } from '../access/authenticate.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import { StoreFailure } from '../failure.ts'
 import { contractFigures, type Figures, type Pour, type Throttle } from '../throttle.ts'
@@ -43,7 +43,10 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
       return await authenticator.authenticate(credentialsOf(request))
     } catch (error) {
       if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
+      const isKnown = error instanceof RefusedSubscription
+      if (isKnown) request.refusedSubscriptionId = error.subscriptionId
       count(reply, contractFigures, throttle.takeRefused(request.ip))
+      if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
       if (request.headers.authorization !== undefined) reply.header('www-authenticate', 'Bearer')
       throw error
     }

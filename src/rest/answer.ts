@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ResultItem } from '../result-item.ts'
 import type { RecordType } from './body.ts'
 import { acceptedFormat, acceptsProblem } from './format.ts'
-import { sendProblem } from './problem.ts'
+import { NO_SUCH_RECORD, sendProblem } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
 
 /** What an operation has to say, in no format yet. */
@@ -52,6 +52,7 @@ export interface UnmodifiedAnswer {
  * details where those are accepted. `baseUrl` begins the addresses of next pages.
  */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
+  request.refusal ||= wrongIn(answer)
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
   if (answer.kind === 'results' && comesBack.includes(answer.status)) reply.header('retry-after', '1')
@@ -64,6 +65,11 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
     .code(answer.kind === 'results' ? answer.status : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
     .send(format === 'xml' ? toXml(answer) : toJson(answer))
+}
+
+function wrongIn(answer: Answer): string {
+  if (answer.kind === 'nothing') return NO_SUCH_RECORD
+  return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
 }
 
 /** What is worth another try in a moment: a conflict with a request under way, an outage. */

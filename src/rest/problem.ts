@@ -27,6 +27,9 @@ export interface ProblemError {
   readonly detail: string
 }
 
+/** What an empty 404 means. */
+export const NO_SUCH_RECORD = 'There is no such record'
+
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -39,7 +42,7 @@ export function sendProblem(
     type: `urn:store-platform:problem:${status}`,
     title,
     status,
-    detail: items.length === 0 ? 'There is no such record' : items.map(({ Message }) => Message).join('; '),
+    detail: items.length === 0 ? NO_SUCH_RECORD : items.map(({ Message }) => Message).join('; '),
     errors: items.map(errorOf),
     requestId: request.id,
   }

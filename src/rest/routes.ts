@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CallLog } from '../access/call-log.ts'
 import type { Caller } from '../caller.ts'
 import { resources } from '../resources/index.ts'
 import { resultItem } from '../result-item.ts'
 import { type AdmissionServices, admission, httpsRule, methodOf } from './admission.ts'
 import { commonHeaders, sendAnswer } from './answer.ts'
 import { type Body, receiveBodies } from './body.ts'
+import { logCalls } from './call-log.ts'
 import { type Endpoint, endpointsOf, type Operation } from './endpoints.ts'
 import { answerFailure } from './failures.ts'
 import { readQuery } from './query.ts'
@@ -12,6 +14,7 @@ import { recordSchema } from './record-schema.ts'
 
 export interface RestServices extends AdmissionServices {
   config: AdmissionServices['config'] & { readonly restPrefixes: readonly string[] }
+  callLog: Pick<CallLog, 'record'>
 }
 
 const versions = ['v1', 'v2']
@@ -21,6 +24,7 @@ const versions = ['v1', 'v2']
  * their XML.
  */
 export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
+  logCalls(app, services.callLog)
   recordSchema(app)
   for (const prefix of services.config.restPrefixes) {
     app.register(async (scope) => serve(scope, services), { prefix })

@@ -3,7 +3,7 @@ import { registerApplication } from '../access/applications.ts'
 import { hashPassword } from '../access/passwords.ts'
 import type { Secrets } from '../access/secrets.ts'
 import { createStore } from '../access/stores.ts'
-import { subscribe } from '../access/subscriptions.ts'
+import { addSubscription } from '../access/subscriptions.ts'
 import type { Caller } from '../caller.ts'
 import type { Db, Transaction } from '../database/client.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from './file.ts'
@@ -90,7 +90,7 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
     { Name: 'Sandbox' },
   )
   await tx.application.update({ where: { id }, data: { developerId } })
-  const { token } = await subscribe({ db: tx, secrets, now }, { storeId: store.id, publicKey })
+  const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })
   await fill({ store, application: null, privileges: null, actor: 'operator', db: tx, now })
 
   return {

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerApplication, updateApplication } from '../../src/access/applications.ts'
-import { type Credentials, createAuthenticator, requireAccess } from '../../src/access/authenticate.ts'
+import {
+  type Credentials,
+  createAuthenticator,
+  RefusedSubscription,
+  requireAccess,
+} from '../../src/access/authenticate.ts'
+import { generateKey } from '../../src/access/secrets.ts'
 import { subscribe, unsubscribe } from '../../src/access/subscriptions.ts'
 import type { Db } from '../../src/database/client.ts'
+import { Prisma } from '../../src/database/generated/client.ts'
 import { StoreFailure } from '../../src/failure.ts'
+import { operator } from '../support/actors.ts'
 import { newStore, openAccess, type Services, subscribed } from './fixture.ts'
 
 let access: Awaited<ReturnType<typeof openAccess>>
@@ -29,6 +37,32 @@ async function refusal(credentials: Credentials): Promise<StoreFailure> {
 /** Everything of a refusal that the caller sees. */
 const visible = ({ kind, status, field, message }: StoreFailure) => ({ kind, status, field, message })
 
+/** An OAuth access token of the subscription. */
+async function accessToken(subscriptionId: number): Promise<string> {
+  const token = generateKey()
+  const { db, secrets, now } = services
+  const data = { subscriptionId, tokenHash: secrets.lookup(token), codeHash: secrets.lookup(generateKey()) }
+  await db.accessToken.create({ data: { ...data, createdAt: now() } })
+  return token
+}
+
+/** Gives the application another private key; the former one works for so long. */
+async function rotate(id: number, formerMs: number): Promise<string> {
+  const privateKey = generateKey()
+  const { db, secrets, now, authenticator } = services
+  const { privateKeyHash } = await db.application.findUniqueOrThrow({ where: { id } })
+  await db.application.update({
+    where: { id },
+    data: {
+      privateKeyHash: secrets.lookup(privateKey),
+      previousPrivateKeyHash: privateKeyHash,
+      previousPrivateKeyUntil: new Date(now().getTime() + formerMs),
+    },
+  })
+  authenticator.invalidate()
+  return privateKey
+}
+
 async function headers() {
   const { store, application, token, subscriptionId } = await subscribed(services)
   const credentials = { secureUrl: store.secureUrl, privateKey: application.privateKey, token }
@@ -37,7 +71,7 @@ async function headers() {
 
 describe('the three headers', () => {
   test('name the store, the application and its bucket', async () => {
-    const { store, application, credentials } = await headers()
+    const { store, application, subscriptionId, credentials } = await headers()
     const { caller, throttle } = await authenticate(credentials)
     expect(caller).toMatchObject({
       store: {
@@ -47,7 +81,7 @@ describe('the three headers', () => {
         currency: 'USD',
         timeZone: 'America/New_York',
       },
-      application: { id: application.id, name: application.name },
+      application: { id: application.id, name: application.name, subscriptionId },
       privileges: null,
       actor: application.name,
     })
@@ -76,6 +110,7 @@ describe('the three headers', () => {
       { ...credentials, authorization: `Bearer ${'0'.repeat(32)}` },
       { authorization: `Bearer ${credentials.token}`, privateKey: other.privateKey },
       { authorization: `Bearer ${credentials.token}`, secureUrl: other.secureUrl },
+      { authorization: `Bearer ${credentials.token}`, secureUrl: 'https://' },
     ]
     const failures = await Promise.all(wrong.map(refusal))
     const expected = {
@@ -115,7 +150,11 @@ describe('the three headers', () => {
   test('SecureURL fits without the www. that the store was opened with', async () => {
     const store = await newStore(services, { SecureURL: 'https://www.opened-with-www.example/' })
     const { application } = await subscribed(services)
-    const { token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+    const { token } = await subscribe(services, {
+      storeId: store.id,
+      publicKey: application.publicKey,
+      actor: operator,
+    })
     const { caller } = await authenticate({
       secureUrl: 'opened-with-www.example',
       privateKey: application.privateKey,
@@ -144,6 +183,144 @@ describe('a Bearer token', () => {
   })
 })
 
+describe('an access token', () => {
+  test('works in every way that the token of the subscription does', async () => {
+    const { store, application, subscriptionId, credentials } = await headers()
+    const token = await accessToken(subscriptionId)
+    const authorization = `Bearer ${token}`
+    const { secureUrl, privateKey } = credentials
+    const ways: Credentials[] = [
+      { authorization },
+      { authorization, secureUrl, privateKey },
+      { secureUrl, privateKey, token },
+      { authorization, secureUrl, privateKey, token },
+      { authorization, secureUrl, privateKey, token: credentials.token },
+    ]
+    for (const way of ways) {
+      const { caller, throttle } = await authenticate(way)
+      expect(caller).toMatchObject({ store: { id: store.id }, application: { id: application.id, subscriptionId } })
+      expect(throttle.key).toBe(`${store.id}:${application.id}`)
+    }
+  })
+
+  test('must fit the private key and the address that come with it', async () => {
+    const { subscriptionId, credentials } = await headers()
+    const other = (await headers()).credentials
+    const token = await accessToken(subscriptionId)
+    const authorization = `Bearer ${token}`
+    for (const wrong of [
+      { authorization, privateKey: other.privateKey },
+      { authorization, secureUrl: other.secureUrl },
+      { ...credentials, token, privateKey: other.privateKey },
+      { ...credentials, token, secureUrl: other.secureUrl },
+      { token },
+    ]) {
+      expect((await refusal(wrong)).status).toBe(401)
+    }
+  })
+
+  test('is refused as soon as it is revoked, while the token of the subscription goes on working', async () => {
+    const { store, subscriptionId, credentials } = await headers()
+    const authorization = `Bearer ${await accessToken(subscriptionId)}`
+    await authenticate({ authorization })
+    await services.db.accessToken.deleteMany({ where: { subscriptionId } })
+    services.authenticator.invalidate()
+    expect((await refusal({ authorization })).logDetail).toContain('no subscription')
+    expect((await authenticate(credentials)).caller.store.id).toBe(store.id)
+  })
+
+  test('ends with the subscription', async () => {
+    const { store, subscriptionId } = await headers()
+    const authorization = `Bearer ${await accessToken(subscriptionId)}`
+    await authenticate({ authorization })
+    await unsubscribe(services, { storeId: store.id, subscriptionId, actor: operator })
+    expect((await refusal({ authorization })).status).toBe(401)
+  })
+
+  test('costs one statement, as every look-up does', async () => {
+    const { subscriptionId } = await headers()
+    const token = await accessToken(subscriptionId)
+    const statements: unknown[] = []
+    const db = new Proxy(services.db, {
+      get: (target, name) => {
+        if (name !== '$queryRaw') throw new Error(`Another way to the database: ${String(name)}`)
+        return (...query: Parameters<Db['$queryRaw']>) => {
+          statements.push(query)
+          return target.$queryRaw(...query)
+        }
+      },
+    })
+    const authenticator = createAuthenticator({ ...services, db })
+    await authenticator.authenticate({ authorization: `Bearer ${token}` })
+    expect(statements).toHaveLength(1)
+  })
+})
+
+describe('the private key before the last rotation', () => {
+  test('works beside the new one until its time is over', async () => {
+    const { application, credentials } = await headers()
+    const privateKey = await rotate(application.id, 60_000)
+    await authenticate(credentials)
+    await authenticate({ ...credentials, privateKey })
+    await authenticate({ authorization: `Bearer ${credentials.token}`, privateKey: credentials.privateKey })
+    access.clock.ms += 59_999
+    await authenticate(credentials)
+    access.clock.ms += 1
+    expect((await refusal(credentials)).logDetail).toContain('a former one')
+    await authenticate({ ...credentials, privateKey })
+  })
+
+  test.each([1, 2, 1_000, 4_999, 5_000, 5_001, 7_000])(
+    'is refused after its %i ms although the caller was found a moment before, and not earlier',
+    async (formerMs) => {
+      const { application, credentials } = await headers()
+      await rotate(application.id, formerMs)
+      for (const passed of [0, formerMs - 1]) {
+        access.clock.ms += passed
+        await authenticate(credentials)
+      }
+      access.clock.ms += 1
+      expect((await refusal(credentials)).status).toBe(401)
+    },
+  )
+
+  test('is refused at once where no time was left to it, and so is the one before it', async () => {
+    const { application, credentials } = await headers()
+    const second = await rotate(application.id, 0)
+    expect((await refusal(credentials)).status).toBe(401)
+    await rotate(application.id, 60_000)
+    await authenticate({ ...credentials, privateKey: second })
+    expect((await refusal(credentials)).logDetail).toContain('not that of the application')
+  })
+})
+
+describe('a refusal', () => {
+  test('tells the server whose token it was, and what was wrong, when the token is a subscription’s', async () => {
+    const { subscriptionId, credentials } = await headers()
+    const other = (await headers()).credentials
+    const token = await accessToken(subscriptionId)
+    const wrongKey = 'the private key is not that of the application that the token is for'
+    const wrongUrl = 'the secure URL is not that of the store that the token is for'
+    for (const [wrong, reason] of [
+      [{ ...credentials, privateKey: other.privateKey }, wrongKey],
+      [{ ...credentials, secureUrl: other.secureUrl }, wrongUrl],
+      [{ ...credentials, token, secureUrl: other.secureUrl }, wrongUrl],
+      [{ authorization: `Bearer ${token}`, privateKey: 'guessed' }, wrongKey],
+    ] as const) {
+      const failure = await refusal(wrong)
+      expect(failure).toBeInstanceOf(RefusedSubscription)
+      expect(failure).toMatchObject({ subscriptionId, reason })
+    }
+  })
+
+  test('of another token is nobody’s', async () => {
+    const { credentials } = await headers()
+    for (const wrong of [{ ...credentials, token: generateKey() }, { ...credentials, privateKey: undefined }, {}]) {
+      expect(await refusal(wrong)).not.toBeInstanceOf(RefusedSubscription)
+    }
+  })
+})
+
 describe('a caller that was found', () => {
   test('is believed for five seconds without a statement, and looked for again after them', async () => {
     const { credentials, subscriptionId } = await headers()
@@ -168,7 +345,11 @@ describe('a caller that was found', () => {
     const { application } = await subscribed(services)
     const credentials = { secureUrl: store.secureUrl, privateKey: application.privateKey }
     await refusal({ ...credentials, token: '0'.repeat(32) })
-    const { token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+    const { token } = await subscribe(services, {
+      storeId: store.id,
+      publicKey: application.publicKey,
+      actor: operator,
+    })
     await services.db.subscription.updateMany({
       where: { tokenHash: services.secrets.lookup(token) },
       data: { tokenHash: services.secrets.lookup('0'.repeat(32)) },
@@ -182,7 +363,7 @@ describe('a revoked subscription', () => {
     const { store, credentials, token, subscriptionId } = await headers()
     await authenticate(credentials)
     await authenticate({ authorization: `Bearer ${token}` })
-    await unsubscribe(services, { storeId: store.id, subscriptionId })
+    await unsubscribe(services, { storeId: store.id, subscriptionId, actor: operator })
     expect((await refusal(credentials)).status).toBe(401)
     expect((await refusal({ authorization: `Bearer ${token}` })).status).toBe(401)
   })
@@ -193,7 +374,7 @@ describe('a revoked subscription', () => {
     const authenticator = createAuthenticator({ ...services, db })
     const underWay = authenticator.authenticate(credentials)
     await read
-    await unsubscribe({ ...services, authenticator }, { storeId: store.id, subscriptionId })
+    await unsubscribe({ ...services, authenticator }, { storeId: store.id, subscriptionId, actor: operator })
     answer()
     await underWay
     await expect(authenticator.authenticate(credentials)).rejects.toMatchObject({ status: 401 })
@@ -223,7 +404,11 @@ describe('an application', () => {
       Name: 'Reads products',
       Privileges: { Products: ['read'], Orders: [] },
     })
-    const { token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+    const { token } = await subscribe(services, {
+      storeId: store.id,
+      publicKey: application.publicKey,
+      actor: operator,
+    })
     const { caller } = await authenticate({ authorization: `Bearer ${token}` })
     requireAccess(caller, 'Products', 'read')
     for (const [service, right] of [
@@ -254,10 +439,65 @@ describe('an application', () => {
     expect(throttle).toMatchObject({ capacity: 500, leakPerSecond: 0.125 })
   })
 
+  test('has what it asks for as far as the subscription agreed to it', async () => {
+    const { application, subscriptionId, credentials } = await headers()
+    const effective = async (asked: Prisma.InputJsonObject | null, agreed: Prisma.InputJsonObject | null) => {
+      const column = (privileges: typeof asked) => ({ privileges: privileges ?? Prisma.DbNull })
+      await services.db.application.update({ where: { id: application.id }, data: column(asked) })
+      await services.db.subscription.update({ where: { id: subscriptionId }, data: column(agreed) })
+      services.authenticator.invalidate()
+      return (await authenticate(credentials)).caller.privileges
+    }
+    const [all, orders, products] = [['read', 'write'], { Orders: ['read'] }, { Products: ['read', 'write'] }]
+    expect(await effective(null, null)).toBeNull()
+    expect(await effective(null, orders)).toEqual(orders)
+    expect(await effective(orders, null)).toEqual(orders)
+    expect(await effective({ Orders: all, Customers: all }, { ...orders, ...products })).toEqual(orders)
+  })
+
+  test('has at once, in every store, the privileges that the operator changes, whatever was agreed to', async () => {
+    const { application, subscriptionId } = await headers()
+    const store = await newStore(services)
+    const { id } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey, actor: operator })
+    const other = await headers()
+    const agreed = async (where: Prisma.SubscriptionWhereInput) =>
+      (await services.db.subscription.findMany({ where, orderBy: { id: 'asc' } })).map(({ privileges }) => privileges)
+    await services.db.subscription.update({
+      where: { id: subscriptionId },
+      data: { privileges: { Orders: ['read'] } },
+    })
+    const Privileges = { Products: ['read', 'write'], Orders: ['read', 'write'] }
+    await updateApplication(services, application.id, { Privileges })
+    expect(await agreed({ id: { in: [subscriptionId, id] } })).toEqual([Privileges, Privileges])
+    expect(await agreed({ id: other.subscriptionId })).toEqual([null])
+    await updateApplication(services, application.id, { Name: 'Another name' })
+    expect(await agreed({ id: { in: [subscriptionId, id] } })).toEqual([Privileges, Privileges])
+    await updateApplication(services, application.id, { Privileges: null })
+    expect(await agreed({ id: { in: [subscriptionId, id] } })).toEqual([null, null])
+  })
+
+  test('keeps its privileges where those of its subscriptions cannot be changed with them', async () => {
+    const { application } = await headers()
+    await services.db
+      .$executeRaw`ALTER TABLE "Subscription" ADD CONSTRAINT "fixed" CHECK ("privileges" IS NULL) NOT VALID`
+    try {
+      const changed = updateApplication(services, application.id, { Privileges: { Orders: ['read'] } })
+      await expect(changed).rejects.toThrow('fixed')
+    } finally {
+      await services.db.$executeRaw`ALTER TABLE "Subscription" DROP CONSTRAINT "fixed"`
+    }
+    const { privileges } = await services.db.application.findUniqueOrThrow({ where: { id: application.id } })
+    expect(privileges).toBeNull()
+  })
+
   test('is recorded as the last editor with the first 50 characters of its name, none cut in half', async () => {
     const store = await newStore(services)
     const application = await registerApplication(services, { Name: `${'x'.repeat(49)}🛒 and more` })
-    const { token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+    const { token } = await subscribe(services, {
+      storeId: store.id,
+      publicKey: application.publicKey,
+      actor: operator,
+    })
     const { caller } = await authenticate({ authorization: `Bearer ${token}` })
     expect(caller.actor).toBe('x'.repeat(49))
   })

@@ -3,7 +3,9 @@ import { createAuthenticator } from '../../src/access/authenticate.ts'
 import { createSecrets } from '../../src/access/secrets.ts'
 import { createStore, type Store } from '../../src/access/stores.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
+import { createOutbound } from '../../src/outbound.ts'
 import { createThrottle } from '../../src/throttle.ts'
+import { operator } from '../support/actors.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 /** An empty database of its own, and what the functions of `src/access` are handed, with a clock that stands. */
@@ -18,6 +20,7 @@ export async function openAccess() {
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),
     throttle: createThrottle(now),
+    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
     services: ['Products', 'Orders', 'CustomerGroups'],
     defaultTimeZone: 'America/New_York',
   }
@@ -34,7 +37,11 @@ export async function subscribed(
 ): Promise<{ store: Store; application: Application; token: string; subscriptionId: number }> {
   const store = await newStore(services)
   const application = await registerApplication(services, { Name: `Application ${++serial}` })
-  const { id, token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+  const { id, token } = await subscribe(services, {
+    storeId: store.id,
+    publicKey: application.publicKey,
+    actor: operator,
+  })
   return { store, application, token, subscriptionId: id }
 }
 

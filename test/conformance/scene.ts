@@ -1,6 +1,7 @@
 import { registerApplication } from '../../src/access/applications.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
 import type { RelatedSubResource, Resource } from '../../src/engine/define.ts'
+import { operator } from '../support/actors.ts'
 import type { TestStore } from '../support/store.ts'
 import { rowsOf } from '../transfer/fixture.ts'
 import { listsOf } from './paths.ts'
@@ -91,7 +92,7 @@ async function withFullBucket({ server, resource }: Stage, { store, call }: Shop
     Name: 'Throttled',
     Throttle: { Capacity: 1, LeakPerSecond: 0.001 },
   })
-  const { token } = await subscribe(server.services, { storeId: store.id, publicKey })
+  const { token } = await subscribe(server.services, { storeId: store.id, publicKey, actor: operator })
   const headers = { privatekey: privateKey, token }
   return async (method, path, options) => {
     await call('GET', `/${resource.service}?countonly=1`, { headers })

@@ -2,6 +2,7 @@ import { registerApplication } from '../../src/access/applications.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
 import type { Resource } from '../../src/engine/define.ts'
 import type { Service } from '../../src/resources/index.ts'
+import { operator } from '../support/actors.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../support/store.ts'
 import { type Fixture, fixtures, type References } from './fixtures.ts'
 import { newRecord } from './records.ts'
@@ -98,7 +99,11 @@ export async function withPrivileges(
     Throttle: { Capacity: 100_000, LeakPerSecond: 1_000 },
     Privileges: privileges,
   })
-  const { token } = await subscribe(services, { storeId: shop.store.id, publicKey: application.publicKey })
+  const { token } = await subscribe(services, {
+    storeId: shop.store.id,
+    publicKey: application.publicKey,
+    actor: operator,
+  })
   const headers = { privatekey: application.privateKey, token }
   return (method: Method, path: string, options: CallOptions = {}) =>
     shop.call(method, path, { ...options, headers: { ...headers, ...options.headers } })

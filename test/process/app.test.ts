@@ -281,7 +281,7 @@ describe('the log', () => {
     const app = makeApp({ lines })
     app.get('/test/known', async (request) => {
       const store = { id: 7, name: 'S', secureUrl: 'https://s.example', currency: 'USD', timeZone: 'UTC' }
-      const application = { id: 9, name: 'A' }
+      const application = { id: 9, name: 'A', subscriptionId: 11 }
       request.caller = { store, application, privileges: null, actor: 'A', db: database.db, now: () => new Date() }
       return {}
     })

@@ -63,19 +63,22 @@ describe('without settings', () => {
       sandbox: true,
       restPrefixes: ['/StoreWebAPI'],
       timeZone: 'America/New_York',
+      outboundAllow: ['127.0.0.0/8', '::1/128'],
+      developerSignup: 'open',
       logLevel: 'info',
     })
   })
 
   test('an empty value counts as none', () => {
     const empty = { PORT: '', DATABASE_URL: ' ', REST_PREFIXES: '', TIME_ZONE: '', LOG_LEVEL: '', TRUST_PROXY: '' }
-    expect(readConfig(empty)).toEqual(readConfig({}))
+    expect(readConfig({ ...empty, OUTBOUND_ALLOW: '', DEVELOPER_SIGNUP: '' })).toEqual(readConfig({}))
   })
 })
 
 test('nothing can change the settings afterwards', () => {
   const config = readConfig({ ...production, TRUST_PROXY: '10.0.0.1' })
-  expect([config, config.restPrefixes, config.trustProxy].every(Object.isFrozen)).toBe(true)
+  const lists = [config.restPrefixes, config.trustProxy, config.outboundAllow, readConfig({}).outboundAllow]
+  expect([config, ...lists].every(Object.isFrozen)).toBe(true)
 })
 
 test('the base address follows the port unless given, and loses its trailing slash', () => {
@@ -87,6 +90,26 @@ test('with DATABASE_URL there is no sandbox unless asked for', () => {
   expect(readConfig(production).sandbox).toBe(false)
   expect(readConfig({ ...production, SANDBOX: 'true' }).sandbox).toBe(true)
   expect(readConfig({ SANDBOX: 'false' }).sandbox).toBe(false)
+})
+
+describe('what strangers may make the server do', () => {
+  test('only in a sandbox are addresses of this machine called and developers may sign up, unless the operator says so', () => {
+    expect(readConfig(production)).toMatchObject({ outboundAllow: [], developerSignup: 'closed' })
+    expect(readConfig({ SANDBOX: 'false' })).toMatchObject({ outboundAllow: [], developerSignup: 'closed' })
+    expect(readConfig({ ...production, SANDBOX: 'true' })).toMatchObject({
+      outboundAllow: ['127.0.0.0/8', '::1/128'],
+      developerSignup: 'open',
+    })
+  })
+  test('what the operator says counts, in a sandbox too: addresses stand instead of its own', () => {
+    const given = { OUTBOUND_ALLOW: '10.0.0.5, fd00::/8', DEVELOPER_SIGNUP: 'Closed' }
+    const read = { outboundAllow: ['10.0.0.5', 'fd00::/8'], developerSignup: 'closed' }
+    expect(readConfig(given)).toMatchObject(read)
+    expect(readConfig({ ...production, ...given, DEVELOPER_SIGNUP: 'open' })).toMatchObject({
+      ...read,
+      developerSignup: 'open',
+    })
+  })
 })
 
 test('lists may have blanks; the order of prefixes stays', () => {
@@ -108,13 +131,24 @@ test('every fault is told at once, each in a line with the setting and what is a
     SANDBOX: 'perhaps',
     REST_PREFIXES: 'api,/Admin/api',
     TIME_ZONE: 'Mars/Olympus',
+    OUTBOUND_ALLOW: 'receiver.internal',
+    DEVELOPER_SIGNUP: 'yes',
     LOG_LEVEL: 'loud',
   })
   const lines = message.split('\n').slice(1)
   const settings = lines.map((line) => /^ {2}([A-Z_]+) /.exec(line)?.[1])
   expect(settings.sort()).toEqual(
-    ['DATABASE_URL', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'PORT', 'PUBLIC_URL', 'REST_PREFIXES', 'REST_PREFIXES']
-      .concat(['SANDBOX', 'SECRET_KEY', 'TIME_ZONE', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'TRUST_PROXY'])
+    ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
+      .concat([
+        'REST_PREFIXES',
+        'REST_PREFIXES',
+        'SANDBOX',
+        'SECRET_KEY',
+        'TIME_ZONE',
+        'TLS_CERT_FILE',
+        'TLS_KEY_FILE',
+        'TRUST_PROXY',
+      ])
       .sort(),
   )
   expect(lines.every((line) => line.includes('; allowed: '))).toBe(true)
@@ -146,6 +180,9 @@ test.each([
   ['REST_PREFIXES', '/api,/API/'],
   ['REST_PREFIXES', '/metrics'],
   ['TIME_ZONE', '+05:00'],
+  ['OUTBOUND_ALLOW', '10.0.0.0/33'],
+  ['OUTBOUND_ALLOW', 'localhost'],
+  ['DEVELOPER_SIGNUP', 'true'],
 ])('%s=%s is refused', (setting, value) => {
   expect(faults({ [setting]: value })).toMatch(new RegExp(`^Wrong setting: ${setting} `))
 })

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { registerApplication } from '../../src/access/applications.ts'
 import { createStore } from '../../src/access/stores.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
+import { operator } from '../support/actors.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { freePort, type Run, runServer } from './server.ts'
 import { servicesOn } from './services.ts'
@@ -39,7 +40,7 @@ beforeEach(async () => {
     Name: 'Retrying',
     Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
   })
-  const { token } = await subscribe(services, { storeId: store.id, publicKey })
+  const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operator })
   storeId = store.id
   credentials = { secureurl: store.secureUrl, privatekey: privateKey, token }
 })

@@ -1,12 +1,14 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import { createAuthenticator } from '../../src/access/authenticate.ts'
+import { createCallLog } from '../../src/access/call-log.ts'
 import { createSecrets } from '../../src/access/secrets.ts'
 import type { Services } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/client.ts'
 import { logOptions } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { createOutbound } from '../../src/outbound.ts'
 import { createThrottle } from '../../src/throttle.ts'
 
 export const operatorKey = 'operator-key-of-the-tests'
@@ -30,6 +32,8 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     db,
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),
+    callLog: createCallLog({ db, now }),
+    outbound: createOutbound({ allow: config.outboundAllow }),
     throttle: createThrottle(now),
     metrics: createMetrics(),
     log: pino(logOptions(config.logLevel), destination),

@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import type { RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp, openApiDocument } from '../../src/app.ts'
+import { roles } from '../../src/html/roles.ts'
 import type { Operation, PathItem } from '../../src/openapi.ts'
 import { resources } from '../../src/resources/index.ts'
 import { servicesOn } from '../process/services.ts'
@@ -76,8 +77,10 @@ describe('the document', () => {
   test('has an example for every body, valid by its schema in JSON and by /records.xsd in XML', async () => {
     const schema = (await server.app.inject('/records.xsd')).body
     const texts: string[] = []
-    for (const { operationId, requestBody } of operations.map(({ operation }) => operation)) {
-      if (requestBody === undefined || operationId === 'importStore') continue
+    for (const { operationId, requestBody, tags } of operations.map(({ operation }) => operation)) {
+      // OAuth's are forms, by the names of its RFCs; an import is a file.
+      const isOther = tags.includes('OAuth') || operationId === 'importStore'
+      if (requestBody === undefined || isOther) continue
       const { 'application/json': json, 'application/xml': xml } = requestBody.content
       expect(json?.example, operationId).toBeDefined()
       expect(faultsOf(json?.schema, json?.example), operationId).toEqual([])
@@ -137,10 +140,18 @@ describe('the routes of the server', () => {
     await app.close()
   })
 
-  test('are in the document, each one but the files of the page and what is no address of a service', () => {
+  /** For people with a browser, by way of forms; what of them answers programs too is in the document. */
+  const isPage = (url: string) => {
+    const of = Object.entries(roles).filter(([route]) => route.split(' ')[1] === url)
+    return of.length > 0 && of.every(([, allowed]) => !allowed.includes('operator'))
+  }
+
+  test('are in the document, each one but pages, their files, and what is no address of a service', () => {
     expect(routes.length).toBeGreaterThan(250)
     const known = new Set(api.addresses.flatMap(({ path, item }) => fullPaths(path, item.value)))
-    const urls = new Set(routes.map(({ url }) => url).filter((url) => ![...assets, ...catchAlls].includes(url)))
+    const urls = new Set(
+      routes.map(({ url }) => url).filter((url) => ![...assets, ...catchAlls].includes(url) && !isPage(url)),
+    )
     const unknown = [...urls].filter((url) => !known.has(shapeOf(withoutAlias(url))))
     expect(unknown).toEqual([])
   })
@@ -177,7 +188,9 @@ describe('the routes of the server', () => {
   })
 
   test('of the operator and of the process have the methods that the document has, HEAD aside', () => {
-    const own = routes.filter(({ url }) => !prefixes.some((prefix) => url.startsWith(prefix)) && !assets.includes(url))
+    const own = routes.filter(
+      ({ url }) => !prefixes.some((prefix) => url.startsWith(prefix)) && !assets.includes(url) && !isPage(url),
+    )
     expect(own.length).toBeGreaterThan(12)
     for (const { url, methods } of own) {
       const address = api.addresses.find(({ path }) => shapeOf(path) === shapeOf(url))

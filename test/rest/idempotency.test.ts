@@ -7,6 +7,7 @@ import { createStore } from '../../src/access/stores.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
+import { operator } from '../support/actors.ts'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
@@ -287,7 +288,9 @@ describe('a key stands for one request', () => {
     for (const isAgain of [false, true]) {
       for (const [store, { publicKey, privateKey }] of ids) {
         const isFirst = store === shop.store && publicKey === shop.application.publicKey
-        const token = isFirst ? shop.token : (await subscribe(services, { storeId: store.id, publicKey })).token
+        const token = isFirst
+          ? shop.token
+          : (await subscribe(services, { storeId: store.id, publicKey, actor: operator })).token
         const answer = await server.app.inject({
           method: 'POST',
           url: '/StoreWebAPI/v1/Manufacturers',

@@ -1,8 +1,8 @@
-import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAuthenticator } from '../../src/access/authenticate.ts'
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
+import { openGate } from '../support/gate.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
@@ -45,38 +45,3 @@ test('503 with Retry-After while the database cannot be reached, for reads, writ
     await gate.close()
   }
 })
-
-/** A way to the database that can be shut: connections through it break, and new ones are refused. */
-async function openGate(databaseUrl: string) {
-  const target = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
-  const port = { number: 0 }
-  let gate: Server
-  const open = () => {
-    gate = createServer((near) => {
-      const far = connectSocket(Number(target.port), target.hostname)
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        sockets.add(one)
-        one.on('error', () => {}).on('close', () => other.destroy())
-        one.pipe(other)
-      }
-    })
-    return new Promise<void>((resolve) => {
-      gate.listen(port.number, '127.0.0.1', () => {
-        port.number = (gate.address() as { port: number }).port
-        resolve()
-      })
-    })
-  }
-  const close = () => {
-    for (const socket of sockets) socket.destroy()
-    sockets.clear()
-    return new Promise<void>((resolve) => gate.close(() => resolve()))
-  }
-  await open()
-  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: String(port.number) }).href
-  return { url, open, close }
-}

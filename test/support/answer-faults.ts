@@ -70,7 +70,18 @@ function responseFaults(api: OpenApi, response: Part, exchange: Exchange): strin
 type Answer = Exchange['answer']
 
 /** Those that a document does not tell of: HTTP's own, and those that are the same on every answer. */
-const plainHeaders = ['content-type', 'content-length', 'date', 'connection', ...Object.keys(commonHeaders)]
+const plainHeaders = [
+  'content-type',
+  'content-length',
+  'date',
+  'connection',
+  'set-cookie',
+  'content-security-policy',
+  'x-content-type-options',
+  'referrer-policy',
+  'cross-origin-opener-policy',
+  ...Object.keys(commonHeaders),
+]
 
 function headerFaults(api: OpenApi, response: Part, { headers }: Answer): string[] {
   const documented = api.members(api.member(response, 'headers'))

@@ -1,8 +1,9 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { type Application, registerApplication } from '../../src/access/applications.ts'
 import { createAuthenticator } from '../../src/access/authenticate.ts'
+import { createCallLog } from '../../src/access/call-log.ts'
 import { createStore, type Store } from '../../src/access/stores.ts'
-import { subscribe } from '../../src/access/subscriptions.ts'
+import { addSubscription } from '../../src/access/subscriptions.ts'
 import { buildApp, openApiDocument, type Services } from '../../src/app.ts'
 import type { Caller } from '../../src/caller.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -87,6 +88,7 @@ export async function openServer(settings: Record<string, string> = {}): Promise
     now,
     services: resources.map(({ service }) => service),
     authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
+    callLog: createCallLog({ db, now, log: base.log }),
     throttle: createThrottle(now),
   }
   const app = buildApp(services)
@@ -104,6 +106,7 @@ export async function openServer(settings: Record<string, string> = {}): Promise
     openStore: (options = {}) => openStore(app, services, check, options),
     close: async () => {
       await app.close()
+      await services.callLog.stop()
       await database.drop()
     },
   }
@@ -129,7 +132,7 @@ async function openStore(
     Throttle: throttle,
     ...(privileges && { Privileges: privileges }),
   })
-  const { token } = await subscribe(services, { storeId: store.id, publicKey: application.publicKey })
+  const { token } = await addSubscription(services, { storeId: store.id, publicKey: application.publicKey })
   const credentials = { secureurl: store.secureUrl, privatekey: application.privateKey, token }
   const { caller } = await services.authenticator.authenticate({
     secureUrl: store.secureUrl,

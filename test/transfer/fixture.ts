@@ -3,6 +3,7 @@ import { registerApplication } from '../../src/access/applications.ts'
 import { createStore } from '../../src/access/stores.ts'
 import { subscribe } from '../../src/access/subscriptions.ts'
 import type { ImportCounts, Refusal, TransferLine } from '../../src/engine/transfer.ts'
+import { operator as operatorActor } from '../support/actors.ts'
 import type { TestServer, TestStore } from '../support/store.ts'
 
 export interface ImportAnswer {
@@ -63,7 +64,7 @@ export async function openTwin(server: TestServer, { store: { name, secureUrl, t
     Name: 'Twin',
     Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
   })
-  const { token } = await subscribe(services, { storeId: store.id, publicKey })
+  const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operatorActor })
   const headers = { secureurl: secureUrl, privatekey: privateKey, token }
   return {
     store,

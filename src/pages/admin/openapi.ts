@@ -1,20 +1,29 @@
 import { z } from 'zod'
 import { changedApplication, newApplication } from '../../access/applications.ts'
-import { newStore } from '../../access/stores.ts'
+import { changedStore, newStore } from '../../access/stores.ts'
 import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
-import {
-  type ApiPart,
-  type Content,
-  type Header,
-  type JsonSchema,
-  type Operation,
-  type Parameter,
-  type PathItem,
-  type Response,
-  ref,
-} from '../../openapi.ts'
+import { type ApiPart, type Content, type JsonSchema, type Parameter, type PathItem, ref } from '../../openapi.ts'
+import { changedStatuses } from '../../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../../resources/orders/order-body.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './parameters.ts'
+import { peoplePaths, peopleSchemas } from './openapi-people.ts'
+import {
+  answerSchema,
+  answers,
+  bodySchema,
+  idParameter,
+  jsonAnswer,
+  jsonBody,
+  listOf,
+  ofBody,
+  operation,
+  paging,
+  refusalName,
+  refusals,
+  refused,
+  requestId,
+  retryAfter,
+  storeId,
+} from './openapi-words.ts'
 import { newSubscription } from './subscriptions.ts'
 
 /** The operator's routes, out of the schemas that validate, and what tells of the process. `services`: those that privileges may name. */
@@ -25,7 +34,7 @@ export function describeAdmin(services: readonly string[]): ApiPart {
       { name: 'Operator', description: 'Stores, applications and what joins them, by the key of the operator. JSON.' },
       { name: 'Server', description: 'The process, and what it says of itself.' },
     ],
-    paths: { ...operatorPaths(services, schemas), ...processPaths },
+    paths: { ...operatorPaths(services, schemas), ...peoplePaths, ...processPaths },
     components: {
       schemas: Object.fromEntries(schemas),
       responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [refusalName(status), one])),
@@ -55,6 +64,32 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
         responses: answers(201, 'The store, with its user key.', ref('schemas', 'NewStore'), [409, ...ofBody]),
       }),
     },
+    '/admin/stores/{id}': {
+      put: operation('updateStore', 'Change a store', {
+        description:
+          'It counts at once. With another `SecureURL`, callers have to send that one. `Throttle` is set by the operator alone.',
+        parameters: [storeId],
+        requestBody: jsonBody(bodySchema(changedStore), { TimeZone: 'America/Chicago' }),
+        responses: answers(200, 'The store.', ref('schemas', 'Store'), [404, 409, ...ofBody]),
+      }),
+    },
+    '/admin/stores/{id}/order-statuses': {
+      put: operation('updateOrderStatuses', 'Change the texts and the visibility of order statuses', {
+        description: 'All of the list, or none. `OrderStatus` of the services reads them.',
+        parameters: [storeId],
+        requestBody: jsonBody(bodySchema(changedStatuses), [
+          { OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true },
+        ]),
+        responses: answers(200, 'They are changed.', ref('schemas', 'ArrayOfResponseInfo'), [404, 409, ...ofBody]),
+      }),
+    },
+    '/admin/stores/{id}/user-key': {
+      post: operation('rotateUserKey', 'Give a store a new key for cartAPI', {
+        description: 'The former key ends at once.',
+        parameters: [storeId],
+        responses: answers(200, 'The new key.', ref('schemas', 'UserKey'), [404, ...ofBody]),
+      }),
+    },
     '/admin/stores/{id}/orders': {
       post: operation('placeOrder', 'Place an order, as the checkout does', {
         description: 'Prices, totals and stock are worked out here; what is computed is refused when it is sent.',
@@ -72,19 +107,22 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
         responses: answers(200, 'Subscriptions by ascending id.', listOf('Subscription'), [404]),
       }),
       post: operation('subscribe', 'Let a store use an application', {
+        description:
+          'An application with a CallBackURL is asked before, which takes up to 10 seconds; it has to answer 200. `PostBackURL` is where it wants the merchant to go on.',
         parameters: [storeId],
         requestBody: jsonBody(bodySchema(newSubscription), { PublicKey: 'the public key of the application' }),
         responses: {
           200: jsonAnswer('The store used it before: its token.', ref('schemas', 'SubscriptionToken')),
-          ...answers(201, 'The new token.', ref('schemas', 'SubscriptionToken'), [404, ...ofBody]),
+          ...answers(201, 'The new token.', ref('schemas', 'SubscriptionToken'), [404, 409, ...ofBody, 502]),
         },
       }),
     },
     '/admin/stores/{id}/subscriptions/{subscriptionId}': {
       delete: operation('unsubscribe', 'End a subscription', {
-        description: 'Its token stops working at once, in every process.',
-        parameters: [storeId, idParameter('subscriptionId', 'The subscription.', 1)],
-        responses: answers(200, 'It is ended.', ref('schemas', 'ArrayOfResponseInfo'), [404, ...ofBody]),
+        description:
+          'An application with a CallBackURL is told before, and has to answer 200. Then its tokens stop working at once, in every process.',
+        parameters: [storeId, idParameter('subscriptionId', 'The subscription.', 1), force],
+        responses: answers(200, 'It is ended.', ref('schemas', 'ArrayOfResponseInfo'), [404, 409, ...ofBody, 502]),
       }),
     },
     '/admin/stores/{id}/export': {
@@ -134,52 +172,14 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
   }
 }
 
-function operation(
-  operationId: string,
-  summary: string,
-  rest: Omit<Operation, 'operationId' | 'summary' | 'tags'>,
-): Operation {
-  return { operationId, summary, tags: ['Operator'], security: [{ OperatorKey: [] }], ...rest }
+const force: Parameter = {
+  name: 'force',
+  in: 'query',
+  description: 'End it even if the application does not answer 200; it is told again in the background.',
+  schema: { type: 'boolean', default: false },
 }
 
-const INT32_MAX = 2_147_483_647
-
-function idParameter(name: string, description: string, example: number): Parameter {
-  const schema = { type: 'integer', minimum: 1, maximum: INT32_MAX }
-  return { name, in: 'path', description, required: true, schema, example }
-}
-
-const storeId = idParameter('id', 'The store.', 1)
-
-const paging: readonly Parameter[] = [
-  {
-    name: 'limit',
-    in: 'query',
-    description: 'The most records of the page.',
-    schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
-  },
-  {
-    name: 'offset',
-    in: 'query',
-    description: 'The records to pass over.',
-    schema: { type: 'integer', minimum: 0, maximum: INT32_MAX, default: 0 },
-  },
-]
-
-function bodySchema(schema: z.ZodType): JsonSchema {
-  const { $schema, ...described } = z.toJSONSchema(schema, { io: 'input' })
-  return described
-}
-
-function jsonBody(schema: JsonSchema, example: unknown) {
-  return { required: true, content: { 'application/json': { schema, example } } }
-}
-
-function listOf(name: string): JsonSchema {
-  return { type: 'array', items: ref('schemas', name) }
-}
-
-/** What the answers of these routes hold (records.ts). */
+/** What the answers of these routes hold (records.ts, people.ts). */
 function answerSchemas(services: readonly string[]): Readonly<Record<string, JsonSchema>> {
   const id = z.int32().min(1)
   const throttle = z.strictObject({ Capacity: z.int().min(1), LeakPerSecond: z.number() }).nullable()
@@ -210,82 +210,29 @@ function answerSchemas(services: readonly string[]): Readonly<Record<string, Jso
     Name: z.string(),
     PublicKey: z.string(),
     Token: z.string(),
+    Privileges: privileges.describe('What the store agreed to; null: everything.'),
+    PrivilegesAsked: privileges.describe('What the application asks for by now; it may do what stands in both.'),
+    PostBackURL: z.string().nullable().describe('Where the application asked the merchant to go on; null: nowhere.'),
+    DateLastUsed: z.iso.datetime().nullable().describe('Null: not yet.'),
     DateCreated: z.iso.datetime(),
   })
   const named = {
     Store: store,
     NewStore: store.pick({ Id: true, SecureURL: true, UserKey: true }),
+    UserKey: store.pick({ UserKey: true }),
     Application: application,
     Subscription: subscription,
-    SubscriptionToken: z.strictObject({ Token: z.string() }),
+    SubscriptionToken: z.strictObject({
+      Token: z.string(),
+      PostBackURL: z.string().optional().describe('Where the application asks the merchant to go on.'),
+    }),
+    ...peopleSchemas,
   }
   return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, answerSchema(schema)]))
 }
 
-function answerSchema(schema: z.ZodType): JsonSchema {
-  const { $schema, ...described } = z.toJSONSchema(schema)
-  return described
-}
-
-const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
-
-function jsonAnswer(description: string, schema: JsonSchema): Response {
-  return { description, headers: requestId, content: { 'application/json': { schema } } }
-}
-
 function lines(description: string): { description: string; content: Content } {
   return { description, content: { 'application/x-ndjson': { schema: { type: 'string' } } } }
-}
-
-type RefusalStatus = keyof typeof refusals
-
-const always: readonly RefusalStatus[] = [400, 401, 403, 429, 500, 503]
-const ofBody: readonly RefusalStatus[] = [408, 413, 415]
-
-function answers(
-  status: number,
-  description: string,
-  schema: JsonSchema,
-  others: readonly RefusalStatus[] = [],
-): Operation['responses'] {
-  return { [status]: jsonAnswer(description, schema), ...refused(others) }
-}
-
-function refused(others: readonly RefusalStatus[]): Operation['responses'] {
-  return Object.fromEntries([...always, ...others].map((status) => [status, ref('responses', refusalName(status))]))
-}
-
-function refusalName(status: number | string): string {
-  return `OperatorRefusal${status}`
-}
-
-const refusals = {
-  400: refusal('Something cannot be taken: `Value` names the property, `Message` says what is allowed.'),
-  401: refusal('The key is not that of the operator.', {
-    'WWW-Authenticate': { description: 'Bearer', required: true, schema: { type: 'string' } },
-  }),
-  403: refusal('The request came over plain http, and the server takes https alone.'),
-  404: refusal('No such store, application or subscription.'),
-  408: refusal('The body was not sent within 60 seconds.'),
-  409: refusal('What is stored contradicts it: another store has the host, or the goods are out of stock.'),
-  413: refusal('The body is larger than 1 MB.'),
-  415: refusal('The body is of another media type.'),
-  429: refusal('Too many requests without the key came from the address.', retryAfter()),
-  500: refusal('A defect of the server; the log has it under the request id.'),
-  503: refusal('The database does not answer.', retryAfter()),
-} as const
-
-function refusal(description: string, headers: Readonly<Record<string, Header>> = {}): Response {
-  return {
-    description,
-    headers: { ...requestId, ...headers },
-    content: { 'application/json': { schema: ref('schemas', 'ArrayOfResponseInfo') } },
-  }
-}
-
-function retryAfter() {
-  const schema = { type: 'integer', minimum: 1 }
-  return { 'Retry-After': { description: 'Seconds to wait before the next try.', required: true, schema } }
 }
 
 const processPaths: Readonly<Record<string, PathItem>> = {

@@ -21,7 +21,7 @@ export function readIds<Name extends string>(params: unknown, ...names: Name[]):
   return readInput(namedObject(shape), params) as Record<Name, number>
 }
 
-function wholeNumber(smallest: number, largest: number) {
+export function wholeNumber(smallest: number, largest: number) {
   const allowed = `must be a whole number from ${smallest} to ${largest}`
   return z
     .string(allowed)

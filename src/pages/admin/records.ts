@@ -1,6 +1,6 @@
 import type { Application } from '../../access/applications.ts'
 import type { Store } from '../../access/stores.ts'
-import type { Subscription } from '../../access/subscriptions.ts'
+import type { Subscribed, Subscription } from '../../access/subscriptions.ts'
 import type { Figures } from '../../throttle.ts'
 
 // The wire names of the operator's routes. Throttle null: the contract's figures; Privileges null: everything.
@@ -31,15 +31,25 @@ export function applicationRecord(application: Application) {
   }
 }
 
-export function subscriptionRecord({ id, applicationId, name, publicKey, token, createdAt }: Subscription) {
+export function subscriptionRecord(subscription: Subscription) {
+  const { id, applicationId, name, publicKey, token, privileges, askedPrivileges } = subscription
+  const { postBackUrl, lastUsedAt, createdAt } = subscription
   return {
     Id: id,
     ApplicationId: applicationId,
     Name: name,
     PublicKey: publicKey,
     Token: token,
+    Privileges: privileges,
+    PrivilegesAsked: askedPrivileges,
+    PostBackURL: postBackUrl,
+    DateLastUsed: lastUsedAt?.toISOString() ?? null,
     DateCreated: createdAt.toISOString(),
   }
+}
+
+export function subscribedRecord({ token, postBackUrl }: Subscribed) {
+  return { Token: token, ...(postBackUrl !== null && { PostBackURL: postBackUrl }) }
 }
 
 function throttleRecord(figures: Figures | null) {

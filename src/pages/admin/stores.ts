@@ -1,16 +1,49 @@
 import type { FastifyInstance } from 'fastify'
-import { type CreateStore, createStore, listStores } from '../../access/stores.ts'
-import { readPage } from './parameters.ts'
+import {
+  type ChangeStore,
+  type CreateStore,
+  createStore,
+  listStores,
+  rotateUserKey,
+  storeWithKey,
+  updateStore,
+} from '../../access/stores.ts'
+import { actorOf, merchantOf, storeCaller } from '../../html/people.ts'
+import { updateOrderStatuses } from '../../resources/order-statuses/update-statuses.ts'
+import { resultItem } from '../../result-item.ts'
+import { readIds, readPage } from './parameters.ts'
 import { storeRecord } from './records.ts'
 
-export async function storeRoutes(app: FastifyInstance, services: CreateStore) {
-  app.get('/admin/stores', async ({ query }) => {
-    const stores = await listStores(services, readPage(query))
+export type StoreServices = CreateStore & ChangeStore
+
+export async function storeRoutes(app: FastifyInstance, services: StoreServices) {
+  // The operator's are all; a merchant's the one of the session.
+  app.get('/admin/stores', async (request) => {
+    const page = readPage(request.query)
+    if (request.session) return [storeRecord(await storeWithKey(services, merchantOf(request).store.id))]
+    const stores = await listStores(services, page)
     return stores.map(storeRecord)
   })
 
-  app.post('/admin/stores', async ({ body }, reply) => {
-    const { id, secureUrl, userKey } = await createStore(services, body)
+  app.post('/admin/stores', async (request, reply) => {
+    const { id, secureUrl, userKey } = await createStore(services, request.body, actorOf(request))
     return reply.code(201).send({ Id: id, SecureURL: secureUrl, UserKey: userKey })
+  })
+
+  app.put('/admin/stores/:id', async (request) => {
+    const { id } = readIds(request.params, 'id')
+    return storeRecord(await updateStore(services, id, request.body, actorOf(request)))
+  })
+
+  app.put('/admin/stores/:id/order-statuses', async (request) => {
+    const { id } = readIds(request.params, 'id')
+    await updateOrderStatuses(await storeCaller(request, services, id), request.body, actorOf(request))
+    return [resultItem('Id', id, 200, 'updated successfully')]
+  })
+
+  app.post('/admin/stores/:id/user-key', async (request) => {
+    const { id } = readIds(request.params, 'id')
+    const { userKey } = await rotateUserKey(services, id, actorOf(request))
+    return { UserKey: userKey }
   })
 }

@@ -1,20 +1,20 @@
 import type { FastifyInstance } from 'fastify'
-import type { AccessChange } from '../../access/changes.ts'
+import { z } from 'zod'
 import { namedObject, readInput, text } from '../../access/input.ts'
-import type { Secrets } from '../../access/secrets.ts'
-import { listSubscriptions, subscribe, unsubscribe } from '../../access/subscriptions.ts'
+import { listSubscriptions, type Subscribing, subscribe, unsubscribe } from '../../access/subscriptions.ts'
+import { actorOf } from '../../html/people.ts'
 import { resultItem } from '../../result-item.ts'
 import { readIds, readPage } from './parameters.ts'
-import { subscriptionRecord } from './records.ts'
-
-export interface SubscriptionServices extends AccessChange {
-  secrets: Secrets
-  now: () => Date
-}
+import { subscribedRecord, subscriptionRecord } from './records.ts'
 
 export const newSubscription = namedObject({ PublicKey: text(100) })
 
-export async function subscriptionRoutes(app: FastifyInstance, services: SubscriptionServices) {
+const yesOrNo = 'must be true or false'
+const removal = namedObject({
+  force: z.stringbool({ truthy: ['true'], falsy: ['false'], error: yesOrNo }).default(false),
+})
+
+export async function subscriptionRoutes(app: FastifyInstance, services: Subscribing) {
   app.get('/admin/stores/:id/subscriptions', async ({ params, query }) => {
     const { id: storeId } = readIds(params, 'id')
     const subscriptions = await listSubscriptions(services, { storeId, ...readPage(query) })
@@ -22,16 +22,17 @@ export async function subscriptionRoutes(app: FastifyInstance, services: Subscri
   })
 
   // 201 for a new subscription, 200 with the same token for one that the store has already.
-  app.post('/admin/stores/:id/subscriptions', async ({ params, body }, reply) => {
-    const { id: storeId } = readIds(params, 'id')
-    const { PublicKey: publicKey } = readInput(newSubscription, body)
-    const { token, created } = await subscribe(services, { storeId, publicKey })
-    return reply.code(created ? 201 : 200).send({ Token: token })
+  app.post('/admin/stores/:id/subscriptions', async (request, reply) => {
+    const { id: storeId } = readIds(request.params, 'id')
+    const { PublicKey: publicKey } = readInput(newSubscription, request.body)
+    const subscribed = await subscribe(services, { storeId, publicKey, actor: actorOf(request) })
+    return reply.code(subscribed.created ? 201 : 200).send(subscribedRecord(subscribed))
   })
 
-  app.delete('/admin/stores/:id/subscriptions/:subscriptionId', async ({ params }) => {
-    const { id: storeId, subscriptionId } = readIds(params, 'id', 'subscriptionId')
-    await unsubscribe(services, { storeId, subscriptionId })
+  app.delete('/admin/stores/:id/subscriptions/:subscriptionId', async (request) => {
+    const { id: storeId, subscriptionId } = readIds(request.params, 'id', 'subscriptionId')
+    const { force } = readInput(removal, request.query, 'The query')
+    await unsubscribe(services, { storeId, subscriptionId, actor: actorOf(request), force })
     return [resultItem('Id', subscriptionId, 200, 'Deleted successfully')]
   })
 }

@@ -1,4 +1,5 @@
 import Fastify, { type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import { openPages } from '../../../src/html/scope.ts'
 import { adminRoutes } from '../../../src/pages/admin/routes.ts'
 import { openAccess } from '../../access/fixture.ts'
 
@@ -12,7 +13,10 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
     trustProxy: '127.0.0.1',
     logger: { level: 'trace', stream: { write: (line) => log.push(line) } },
   })
-  app.register(adminRoutes, services)
+  app.register(async (scope) => {
+    await openPages(scope, services)
+    scope.register(adminRoutes, services)
+  })
   await app.ready()
 
   /** A request with the operator's key, unless `options` have other headers. */

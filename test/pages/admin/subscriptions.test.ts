@@ -45,6 +45,10 @@ test('GET lists the store’s subscriptions with their tokens', async () => {
       Name: 'App',
       PublicKey: application.PublicKey,
       Token,
+      Privileges: null,
+      PrivilegesAsked: null,
+      PostBackURL: null,
+      DateLastUsed: null,
       DateCreated: '2026-03-01T12:00:00.000Z',
     },
   ])

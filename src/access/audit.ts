@@ -1,0 +1,75 @@
+import type { Transaction } from '../database/client.ts'
+import type { Prisma } from '../database/generated/client.ts'
+
+/** Who does something, for the audit log. */
+export interface Actor {
+  readonly kind: 'operator' | 'developer' | 'merchant' | 'application'
+  /** The e-mail address, or the application's name; empty for the operator. */
+  readonly name: string
+  /** The client's IP address. */
+  readonly address: string
+}
+
+/** What the log knows of; the pages say each in words. */
+export const auditActions = [
+  'application.created',
+  'application.changed',
+  'application.deleted',
+  'application.key-rotated',
+  'application.secret-rotated',
+  'application.callback-tested',
+  'subscription.created',
+  'subscription.agreed',
+  'subscription.refused',
+  'subscription.removed',
+  'token.issued',
+  'token.revoked',
+  'authorization.granted',
+  'authorization.denied',
+  'store.created',
+  'store.changed',
+  'store.user-key-rotated',
+  'order-statuses.changed',
+  'account.created',
+  'account.signed-in',
+  'account.signed-out',
+  'account.deleted',
+  'account.password-changed',
+  'account.sessions-ended',
+] as const
+
+export type AuditAction = (typeof auditActions)[number]
+
+export interface AuditInput {
+  readonly actor: Actor
+  readonly action: AuditAction
+  /** What it was done to, in words. At most 300 characters are kept. */
+  readonly target: string
+  readonly storeId?: number | null
+  readonly applicationId?: number | null
+  /** The owner of the application, or the account. */
+  readonly developerId?: number | null
+  /** What else is worth telling; never a secret. */
+  readonly details?: Prisma.InputJsonObject
+}
+
+const TARGET_LENGTH_MAX = 300
+
+/** Writes who did what, in the transaction that does it: the log has what happened, and nothing else. */
+export async function recordAudit(tx: Transaction, now: () => Date, input: AuditInput): Promise<void> {
+  const { actor, action, target, storeId = null, applicationId = null, developerId = null, details = {} } = input
+  await tx.auditEntry.create({
+    data: {
+      at: now(),
+      actorKind: actor.kind,
+      actor: actor.name,
+      address: actor.address,
+      action,
+      target: target.slice(0, TARGET_LENGTH_MAX).toWellFormed(),
+      storeId,
+      applicationId,
+      developerId,
+      details,
+    },
+  })
+}

@@ -1,0 +1,134 @@
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { StoreFailure } from '../failure.ts'
+import { type Actor, recordAudit } from './audit.ts'
+import { namedObject, readInput, text } from './input.ts'
+import { verifyPassword } from './passwords.ts'
+import { lowerCase, passwordInput } from './person-input.ts'
+import { normaliseHost } from './secure-url.ts'
+import { type Client, type LockedAccount, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+import { countTry, forgiveTry, signInTry, type Try } from './sign-in-delay.ts'
+
+export interface SignIn extends Client {
+  readonly kind: 'developer' | 'merchant'
+  readonly email: string
+  readonly password: string
+  /** Of a merchant: the store's address as typed. Empty or absent: all stores in which address and password fit. */
+  readonly store?: string | undefined
+}
+
+const ACCOUNTS_MAX = 20
+/**
+ * A merchant who names no store has perhaps several accounts, and each costs a look. So that the time tells of no
+ * account, a try that fails has so many looks at least.
+ */
+const LOOKS_MIN = 4
+
+const signInInput = namedObject({ Email: text(254), Password: passwordInput, Store: text(2048).optional() })
+
+/**
+ * Opens a session. Refused, with one text, in one way and after the same work, when there is no such account or the
+ * password is another (401); as too early, after failures (429, with the seconds to wait); as input that cannot be an
+ * address or a password (400, with faults for Email, Password, Store).
+ * A merchant's session is for one store; the accounts of other stores that address and password open as well, the first
+ * 20, are `person.others` of it.
+ */
+export async function signIn(services: SessionServices, input: SignIn): Promise<OpenedSession> {
+  const { db, secrets } = services
+  const { kind, address } = input
+  const { Email, Password, Store } = readInput(signInInput, {
+    Email: input.email,
+    Password: input.password,
+    Store: input.store?.trim() || undefined,
+  })
+  const accounts = await finders[kind](db, Email, Store)
+  const counted = signInTry(secrets, { kind, email: await lowerCase(db, Email), address })
+  await countTry(services, counted)
+  const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
+  const opened = await openedBy(accounts, Password, looksMin)
+  if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
+  return inTransaction(db, (tx) => enter(tx, services, input, { opened, counted }))
+}
+
+interface FoundAccount {
+  readonly id: number
+  readonly email: string
+  readonly passwordHash: string
+  /** Null: a developer's. */
+  readonly storeId: number | null
+}
+
+const finders: Readonly<Record<SignIn['kind'], (db: Db, email: string, store?: string) => Promise<FoundAccount[]>>> = {
+  developer: (db, email) => db.$queryRaw`
+    SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer" WHERE lower("email") = lower(${email}::text)`,
+  merchant: (db, email, store) => {
+    const host = store === undefined ? null : normaliseHost(store)
+    return db.$queryRaw`
+      SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
+      FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
+      WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
+      ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
+  },
+}
+
+/** One look after another, so that a sign-in keeps one thread busy at most. */
+async function openedBy(
+  accounts: readonly FoundAccount[],
+  password: string,
+  looksMin: number,
+): Promise<FoundAccount[]> {
+  const opened: FoundAccount[] = []
+  for (const account of accounts) {
+    if (await verifyPassword(account.passwordHash, password)) opened.push(account)
+  }
+  if (opened.length > 0) return opened
+  for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, password)
+  return []
+}
+
+/** Of merchants' causes the store is one; the text depends on who signs in alone. */
+function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
+  const what =
+    kind === 'merchant' ? 'E-mail address, password or store is wrong' : 'E-mail address or password is wrong'
+  return new StoreFailure('unauthorized', what, { logDetail })
+}
+
+async function enter(
+  tx: Transaction,
+  services: SessionServices,
+  { kind, address, userAgent }: SignIn,
+  { opened, counted }: { opened: readonly FoundAccount[]; counted: Try },
+): Promise<OpenedSession> {
+  const [current, ...others] = await stillOpened(tx, kind, opened)
+  if (!current) throw wrong(kind, 'the password was changed meanwhile')
+  await forgiveTry(tx, counted)
+  const account: LockedAccount =
+    kind === 'developer' ? { kind, id: current.id } : { kind, id: current.id, otherIds: others.map(({ id }) => id) }
+  const session = await openSession(tx, services, account, { address, userAgent })
+  const actor: Actor = { kind, name: current.email, address }
+  for (const { id, email, storeId } of [current, ...others]) {
+    const developerId = kind === 'developer' ? id : null
+    await recordAudit(tx, services.now, { actor, action: 'account.signed-in', target: email, storeId, developerId })
+  }
+  return session
+}
+
+/** Locks the accounts; a password that was changed since the look opens nothing, or the session would outlive the change. */
+async function stillOpened(
+  tx: Transaction,
+  kind: SignIn['kind'],
+  opened: readonly FoundAccount[],
+): Promise<FoundAccount[]> {
+  const ids = opened.map(({ id }) => id)
+  const rows =
+    kind === 'developer'
+      ? await tx.$queryRaw<LockedRow[]>`
+          SELECT "id", "passwordHash" FROM "Developer" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE`
+      : await tx.$queryRaw<LockedRow[]>`
+          SELECT "id", "passwordHash" FROM "StoreUser" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE`
+  return opened.filter(({ id, passwordHash }) => rows.some((row) => row.id === id && row.passwordHash === passwordHash))
+}
+
+interface LockedRow {
+  id: number
+  passwordHash: string
+}

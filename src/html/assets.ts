@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import { StoreFailure } from '../failure.ts'
+import { sendTagged } from './send-tagged.ts'
+
+const own = new URL('./assets/', import.meta.url)
+const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))
+
+const files: Readonly<Record<string, { readonly file: URL; readonly type: string }>> = {
+  'pico.css': { file: new URL('pico.min.css', pico), type: 'text/css; charset=utf-8' },
+  'app.css': { file: new URL('app.css', own), type: 'text/css; charset=utf-8' },
+  'app.js': { file: new URL('app.js', own), type: 'text/javascript; charset=utf-8' },
+  'icon.svg': { file: new URL('icon.svg', own), type: 'image/svg+xml' },
+}
+
+/** What the pages link to. */
+export async function assetRoutes(app: FastifyInstance): Promise<void> {
+  app.get<{ Params: { file: string } }>('/assets/:file', async (request, reply) => {
+    const found = Object.hasOwn(files, request.params.file) ? files[request.params.file] : undefined
+    if (!found) throw new StoreFailure('not-found', 'There is no such file', { field: 'file' })
+    return sendTagged(request, reply, await readFile(found.file), found.type)
+  })
+}

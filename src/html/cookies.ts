@@ -1,0 +1,33 @@
+import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SessionKind } from '../access/sessions.ts'
+
+/** With https, browsers take the names with `__Host-` from this host alone, for the whole of it, and never over http. */
+export function cookieName(name: string, isHttps: boolean): string {
+  return isHttps ? `__Host-${name}` : name
+}
+
+/** Lax, so that a link from elsewhere, such as an application's to OAuth, finds the merchant signed in. */
+export function cookieOptions(isHttps: boolean): CookieSerializeOptions {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps }
+}
+
+export interface SessionCookies {
+  read(request: FastifyRequest, kind: SessionKind): string | undefined
+  set(reply: FastifyReply, kind: SessionKind, session: { token: string; expiresAt: Date }): void
+  clear(reply: FastifyReply, kind: SessionKind): void
+}
+
+export function sessionCookies(publicUrl: string): SessionCookies {
+  const isHttps = publicUrl.startsWith('https:')
+  const options = cookieOptions(isHttps)
+  return {
+    read: ({ cookies }, kind) => cookies[cookieName(kind, isHttps)],
+    set: (reply, kind, { token, expiresAt }) => {
+      reply.setCookie(cookieName(kind, isHttps), token, { ...options, expires: expiresAt })
+    },
+    clear: (reply, kind) => {
+      reply.clearCookie(cookieName(kind, isHttps), options)
+    },
+  }
+}

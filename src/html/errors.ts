@@ -1,0 +1,69 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { outageOf } from '../database/outage.ts'
+import { type FailureKind, StoreFailure } from '../failure.ts'
+import { resultItem } from '../result-item.ts'
+import { sendPage } from './page.ts'
+import { wantsHtml } from './wants-html.ts'
+
+/** Fastify's and its plugins' own refusals, in our words: their texts may repeat what was sent. */
+const refusals: Record<string, { kind: FailureKind; field: string; message: string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { kind: 'body-too-large', field: '', message: 'The body is larger than 1 MB' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    kind: 'unsupported-media-type',
+    field: 'Content-Type',
+    message: 'Content-Type must be application/json',
+  },
+  FST_ERR_CTP_INVALID_JSON_BODY: { kind: 'bad-request', field: '', message: 'The body is not valid JSON' },
+  FST_CSRF_MISSING_SECRET: expiredForm(),
+  FST_CSRF_INVALID_TOKEN: expiredForm(),
+}
+
+function expiredForm() {
+  const message = 'The form is too old, or cookies are blocked. Go back, load the page again and send it once more'
+  return { kind: 'forbidden' as const, field: '_csrf', message }
+}
+
+/** Answers every refusal: a page for a person, a list of one result item for a program. A defect answers 500 with no text from inside; the log has it. */
+export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
+  const failure = failureOf(error)
+  if (failure === null) {
+    request.log.error({ err: error }, 'request failed')
+    return answer(reply, { status: 500, field: '', message: 'Internal error' })
+  }
+  const { kind, field, message, logDetail } = failure
+  const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  request.log.info({ kind, field, detail: logDetail ?? message }, 'request refused')
+  return answer(reply, failure)
+}
+
+function answer(reply: FastifyReply, { status, field, message }: { status: number; field: string; message: string }) {
+  if (wantsHtml(reply.request)) return sendErrorPage(reply, status, message)
+  return reply.code(status).send([resultItem('Error', field, status, message)])
+}
+
+export function sendErrorPage(reply: FastifyReply, status: number, message: string) {
+  const title = titles[status] ?? 'That did not work'
+  return sendPage(reply, {
+    template: '/html/templates/error',
+    title,
+    status,
+    data: { message, requestId: reply.request.id },
+  })
+}
+
+const titles: Readonly<Record<number, string>> = {
+  403: 'Refused',
+  404: 'Not found',
+  429: 'Too many tries',
+  500: 'Something went wrong here',
+  503: 'Not available just now',
+}
+
+function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
+  if (error instanceof StoreFailure) return error
+  const refusal = refusals[error.code]
+  if (refusal) return new StoreFailure(refusal.kind, refusal.message, { field: refusal.field })
+  const isOfCaller = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
+  return isOfCaller ? new StoreFailure('bad-request', 'Bad request', { logDetail: error.code }) : outageOf(error)
+}

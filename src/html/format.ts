@@ -1,0 +1,38 @@
+/** How the pages write values, in English. */
+export const format = { money, number, date, ago }
+
+/** In the currency's own decimals, such as `$1,234.50`. */
+function money(amount: number | string, currency: string): string {
+  return new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(Number(amount))
+}
+
+function number(value: number | string): string {
+  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 }).format(Number(value))
+}
+
+/** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
+function date(value: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-US', {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZone,
+    timeZoneName: 'short',
+  }).format(value)
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** Such as `3 hours ago`. */
+function ago(value: Date, now: Date): string {
+  const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' })
+  const ms = value.getTime() - now.getTime()
+  for (const [unit, length] of units) if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit)
+  return 'just now'
+}

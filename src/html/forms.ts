@@ -1,0 +1,85 @@
+import cookie from '@fastify/cookie'
+import csrf from '@fastify/csrf-protection'
+import formbody from '@fastify/formbody'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Secrets } from '../access/secrets.ts'
+import { StoreFailure } from '../failure.ts'
+import { cookieName, cookieOptions } from './cookies.ts'
+import { csrfUser, type Page, sendPage } from './page.ts'
+import { wantsHtml } from './wants-html.ts'
+
+const FORM_LIMIT_BYTES = 262_144
+const JSON_LIMIT_BYTES = 1_048_576
+
+/** Bodies of this scope are JSON of at most 1 MB (an empty one is none, as clients send it with DELETE), or forms that carry a CSRF token. */
+export async function installForms(
+  app: FastifyInstance,
+  { config, secrets }: { config: { readonly publicUrl: string }; secrets: Secrets },
+): Promise<void> {
+  const isHttps = config.publicUrl.startsWith('https:')
+  readJsonBodies(app)
+  await app.register(formbody, { bodyLimit: FORM_LIMIT_BYTES })
+  await app.register(cookie)
+  await app.register(csrf, {
+    cookieKey: cookieName('csrf', isHttps),
+    cookieOpts: cookieOptions(isHttps),
+    csrfOpts: { hmacKey: secrets.lookup('forms') },
+    getUserInfo: csrfUser,
+    getToken: ({ body }) => (body as { _csrf?: string } | undefined)?._csrf,
+    logLevel: 'info',
+  })
+  app.addHook('preValidation', (request, reply, done) => {
+    if (!isForm(request)) return done()
+    // Programs that name no type for their JSON are told so, not of forms.
+    if (request.actor?.kind === 'operator') return done(mustBeJson())
+    app.csrfProtection(request, reply, done)
+  })
+}
+
+function mustBeJson(): StoreFailure {
+  return new StoreFailure('unsupported-media-type', 'Content-Type must be application/json', { field: 'Content-Type' })
+}
+
+function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string', bodyLimit: JSON_LIMIT_BYTES },
+    (request, body, done) => {
+      if (body.trim() === '') done(null, undefined)
+      else parse(request, body, done)
+    },
+  )
+}
+
+/** Whether the body came from a form of a page. */
+export function isForm({ headers }: FastifyRequest): boolean {
+  return headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
+}
+
+/** What a form holds, without what only the page itself needs; of a field that is there several times, a list. */
+export function formOf({ body }: FastifyRequest): Record<string, string | string[]> {
+  const { _csrf, ...fields } = (body ?? {}) as Record<string, string | string[]>
+  return fields
+}
+
+/** One line of a form; empty where it is absent or there several times. */
+export function textOfField(form: Readonly<Record<string, string | string[]>>, name: string): string {
+  const value = form[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** Carries out a form. What is refused is shown on it again, with why; programs get the refusal. */
+export async function orShowAgain<T>(
+  reply: FastifyReply,
+  work: () => Promise<T>,
+  pageOf: (failure: StoreFailure) => Page | Promise<Page>,
+): Promise<T | FastifyReply> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || !wantsHtml(reply.request)) throw error
+    return sendPage(reply, { ...(await pageOf(error)), failure: error })
+  }
+}

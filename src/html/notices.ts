@@ -1,0 +1,25 @@
+/** What is said above a page after a form was carried out, by the `notice` in its address. */
+const notices: Readonly<Record<string, string>> = {
+  'signed-out': 'You are signed out.',
+  'password-changed': 'Your password is changed. You are signed out everywhere else.',
+  'sessions-ended': 'You are signed out there.',
+  'application-created': 'The application is registered.',
+  'application-changed': 'The changes are saved.',
+  'application-deleted': 'The application is deleted, and so are its tokens.',
+  'key-rotated': 'There is a new private key.',
+  'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
+  subscribed: 'The application may work for your store now.',
+  agreed: 'The application may do now what it asked for.',
+  unsubscribed: 'The application is removed. Its token no longer works.',
+  'user-key-rotated': 'There is a new user key. The former one no longer works.',
+  'settings-saved': 'The settings are saved.',
+  'order-placed': 'The order is placed.',
+  'status-changed': 'The status is changed.',
+}
+
+export type Notice = keyof typeof notices
+
+export function noticeOf(query: unknown): string | null {
+  const name = (query as { notice?: unknown } | undefined)?.notice
+  return typeof name === 'string' && Object.hasOwn(notices, name) ? (notices[name] ?? null) : null
+}

@@ -1,0 +1,271 @@
+import {
+  type ApiPart,
+  type Header,
+  type JsonSchema,
+  type Operation,
+  type Parameter,
+  type Ref,
+  type Response,
+  ref,
+} from '../openapi.ts'
+
+/** OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients know them. */
+export function describeOAuth(): ApiPart {
+  return {
+    tags: [{ name: 'OAuth', description: 'A token for a store, by the merchant’s consent (RFC 6749, PKCE).' }],
+    paths: {
+      '/oauth/authorize': { get: authorize, post: decide },
+      '/oauth/token': { post: exchange },
+      '/oauth/revoke': { post: revoke },
+      '/.well-known/oauth-authorization-server': { get: metadata },
+    },
+    components: {
+      schemas: { OAuthError: errorSchema },
+      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [`OAuthRefusal${status}`, one])),
+      securitySchemes: {
+        ClientKeys: {
+          type: 'http',
+          scheme: 'basic',
+          description:
+            'The public and the private key of the application; or send them as client_id and client_secret.',
+        },
+      },
+    },
+  }
+}
+
+const text = { type: 'string' }
+const texts = { type: 'array', items: text }
+
+const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
+
+const errorSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    error: {
+      enum: [
+        'invalid_client',
+        'invalid_grant',
+        'invalid_request',
+        'server_error',
+        'temporarily_unavailable',
+        'unsupported_grant_type',
+        'unsupported_token_type',
+      ],
+    },
+    error_description: { type: 'string' },
+  },
+  required: ['error', 'error_description'],
+  additionalProperties: false,
+}
+
+const retryAfter: Readonly<Record<string, Header>> = {
+  'Retry-After': {
+    description: 'Seconds to wait before the next try.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+}
+
+const refusals = {
+  400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
+  401: refusal('`invalid_client`: the keys are not those of an application.', {
+    'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
+  }),
+  403: refusal('The request came over plain http, and the server takes https alone.'),
+  413: refusal('The body is larger than 64 kB.'),
+  415: refusal('The body is no form.'),
+  429: refusal('Too many requests with wrong keys came from the address.', retryAfter),
+  500: refusal('A defect of the server; the log has it under the request id.'),
+  503: refusal('The database does not answer.', retryAfter),
+}
+
+function refusal(description: string, headers: Readonly<Record<string, Header>> = {}): Response {
+  return {
+    description,
+    headers: { ...requestId, ...headers },
+    content: { 'application/json': { schema: ref('schemas', 'OAuthError') } },
+  }
+}
+
+const refused: Readonly<Record<string, Ref>> = Object.fromEntries(
+  Object.keys(refusals).map((status) => [status, ref('responses', `OAuthRefusal${status}`)]),
+)
+
+const authorizeParameters: readonly Parameter[] = [
+  query('client_id', 'The public key of the application.', { required: true }),
+  query('redirect_uri', 'One of the redirect addresses of the application, character by character.', {
+    required: true,
+    schema: { type: 'string', format: 'uri' },
+  }),
+  query('response_type', 'What is asked for.', { required: true, schema: { const: 'code' } }),
+  query('state', 'Comes back byte for byte.'),
+  query('store_url', 'The address of the store, with or without scheme. Absent: the merchant is asked.'),
+  query('code_challenge', 'PKCE (RFC 7636).', { schema: { type: 'string', pattern: '^[A-Za-z0-9._~-]{43,128}$' } }),
+  query('code_challenge_method', 'PKCE; absent: plain.', { schema: { enum: ['S256', 'plain'] } }),
+]
+
+function query(name: string, description: string, more: Partial<Parameter> = {}): Parameter {
+  return { name, in: 'query', description, schema: { type: 'string' }, ...more }
+}
+
+const page = { 'text/html': { schema: { type: 'string' } } }
+
+function shown(description: string): Response {
+  return { description, headers: requestId, content: page }
+}
+
+function ledOn(description: string): Response {
+  const Location = { description: 'Where to.', required: true, schema: { type: 'string' } }
+  return { description, headers: { ...requestId, Location } }
+}
+
+const backToApplication =
+  'To the redirect address, with `code` or `error` and `error_description`, the `state`, and `iss` (RFC 9207).'
+
+const authorize: Operation = {
+  operationId: 'askForCode',
+  summary: 'Ask a merchant for a code',
+  description:
+    'For the browser of the merchant, who signs in, sees what the application may do then, and allows it or not.',
+  tags: ['OAuth'],
+  security: [],
+  parameters: authorizeParameters,
+  responses: {
+    200: shown('The page that asks for the store, or for the consent.'),
+    302: ledOn(`To the sign-in. Or, when the request is wrong otherwise: ${backToApplication}`),
+    400: shown('An unknown application, a redirect address that it did not register, or no such store.'),
+  },
+}
+
+const decide: Operation = {
+  operationId: 'decideOnCode',
+  summary: 'Allow or deny',
+  description: 'The button of the page: programs cannot press it.',
+  tags: ['OAuth'],
+  security: [],
+  parameters: authorizeParameters,
+  responses: {
+    200: {
+      description: 'The same for the script of the page, which opens PostBackURL in a popup and goes on to Location.',
+      headers: requestId,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { PostBackURL: text, Location: text },
+            required: ['Location'],
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+    302: ledOn(backToApplication),
+    303: ledOn('Back to the page, or to the sign-in.'),
+    400: shown('As when the page was asked for.'),
+    403: shown('The form is too old, or comes from elsewhere.'),
+    409: shown('The application asks for other privileges by now.'),
+    502: shown('`Server not Responding`: the application has a CallBackURL, and that did not answer 200.'),
+  },
+}
+
+const keys = {
+  client_id: { type: 'string', description: 'The public key; not needed with Basic.' },
+  client_secret: { type: 'string', description: 'The private key; not needed with Basic.' },
+}
+
+const exchange: Operation = {
+  operationId: 'exchangeCode',
+  summary: 'Exchange a code for an access token',
+  description:
+    'Names match without regard to case (`Code`). What the form lacks is taken from the query. A code has one try; used again, it revokes what it gave.',
+  tags: ['OAuth'],
+  security: [{ ClientKeys: [] }, {}],
+  requestBody: form(
+    {
+      grant_type: { const: 'authorization_code' },
+      code: { type: 'string' },
+      redirect_uri: { type: 'string', description: 'Where it is sent, it must be the one that the code came to.' },
+      code_verifier: { type: 'string', description: 'PKCE; required where the code was asked for with a challenge.' },
+      ...keys,
+    },
+    ['grant_type', 'code'],
+    { grant_type: 'authorization_code', code: 'the code', client_id: 'public key', client_secret: 'private key' },
+  ),
+  responses: {
+    200: {
+      description: 'The token. It does not expire; it ends with the subscription, or when it is revoked.',
+      headers: requestId,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+              token_type: { const: 'bearer' },
+              user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
+            },
+            required: ['access_token', 'token_type', 'user_id'],
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+    ...refused,
+  },
+}
+
+const revoke: Operation = {
+  operationId: 'revokeToken',
+  summary: 'Revoke an access token',
+  description: 'RFC 7009. A token that there is not, or that is not the client’s, is left alone, with the same answer.',
+  tags: ['OAuth'],
+  security: [{ ClientKeys: [] }, {}],
+  requestBody: form(
+    { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keys },
+    ['token'],
+    { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
+  ),
+  responses: { 200: { description: 'It does not work any more.', headers: requestId }, ...refused },
+}
+
+function form(properties: JsonSchema, required: readonly string[], example: object) {
+  const schema = { type: 'object', properties, required }
+  return { required: true, content: { 'application/x-www-form-urlencoded': { schema, example } } }
+}
+
+const metadata: Operation = {
+  operationId: 'describeOAuth',
+  summary: 'What this server can do (RFC 8414)',
+  tags: ['OAuth'],
+  security: [],
+  responses: {
+    200: {
+      description: 'The addresses and abilities. `issuer` is PUBLIC_URL.',
+      headers: requestId,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              issuer: text,
+              authorization_endpoint: text,
+              token_endpoint: text,
+              revocation_endpoint: text,
+              response_types_supported: texts,
+              response_modes_supported: texts,
+              grant_types_supported: texts,
+              code_challenge_methods_supported: texts,
+              token_endpoint_auth_methods_supported: texts,
+              revocation_endpoint_auth_methods_supported: texts,
+              authorization_response_iss_parameter_supported: { type: 'boolean' },
+              service_documentation: text,
+            },
+            required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
+          },
+        },
+      },
+    },
+    403: ref('responses', 'OAuthRefusal403'),
+  },
+}

@@ -1,0 +1,58 @@
+import { errors } from 'undici'
+
+/** A failure whose message may be shown as it is. */
+export class OutboundFailure extends Error {
+  override name = 'OutboundFailure'
+}
+
+/**
+ * What anyone may read about a failed exchange with `host`; of an error that is not known here it tells the code alone.
+ * Null: the request itself was wrong, which is a defect of the caller.
+ */
+export function reasonOf(error: unknown, host: string): string | null {
+  if (error instanceof OutboundFailure) return error.message
+  if (error instanceof errors.HTTPParserError) return 'The answer is not valid HTTP'
+  const code = codeOf(error)
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return null
+  if (Object.hasOwn(sentences, code)) return String(sentences[code]).replace('{host}', host)
+  if (isOfTls(code)) return `${host} does not speak TLS as it should (${code})`
+  if (isOfCertificate(code)) return `The certificate of ${host} is not to be trusted (${code})`
+  return `The request to ${host} failed (${code})`
+}
+
+export function lookupFailure(error: unknown, host: string): OutboundFailure {
+  const isUnknown = ['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(codeOf(error))
+  return new OutboundFailure(isUnknown ? `${host} is not known to the DNS` : `No name server answered for ${host}`)
+}
+
+const closed = 'The connection was closed before the answer was complete'
+const notReached = '{host} cannot be reached'
+const stopping = 'The server is stopping'
+
+const sentences: Readonly<Record<string, string>> = {
+  ECONNREFUSED: '{host} refused the connection',
+  EHOSTUNREACH: notReached,
+  ENETUNREACH: notReached,
+  ETIMEDOUT: notReached,
+  UND_ERR_CONNECT_TIMEOUT: notReached,
+  ECONNRESET: closed,
+  EPIPE: closed,
+  UND_ERR_SOCKET: closed,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: closed,
+  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too long',
+  UND_ERR_DESTROYED: stopping,
+  UND_ERR_CLOSED: stopping,
+}
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException | undefined)?.code ?? 'no code')
+}
+
+function isOfTls(code: string): boolean {
+  return code === 'EPROTO' || code.startsWith('ERR_SSL_')
+}
+
+/** OpenSSL's names of what is wrong with a certificate, and Node's for a certificate of another host. */
+function isOfCertificate(code: string): boolean {
+  return /CERT|^UNABLE_TO_|_CA$|CRL/.test(code)
+}

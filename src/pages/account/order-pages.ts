@@ -1,0 +1,93 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { namedObject, readInput } from '../../access/input.ts'
+import type { SessionServices } from '../../access/sessions.ts'
+import { writeDate } from '../../dates.ts'
+import { sendPage } from '../../html/page.ts'
+import { customerOf } from '../../html/people.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import { readIds, wholeNumber } from '../admin/parameters.ts'
+import {
+  type Customer,
+  type CustomerOrder,
+  type CustomerOrderDetails,
+  customerOrderDetails,
+  listCustomerOrders,
+} from './orders.ts'
+
+export type OrderPagesServices = SessionServices
+
+const PAGE_LENGTH = 20
+
+const ID_MAX = 2_147_483_647
+const query = namedObject({ before: wholeNumber(1, ID_MAX).optional(), notice: z.unknown().optional() })
+
+/** The orders of the customer who is signed in: a page and JSON. */
+export function orderPages(app: FastifyInstance, services: OrderPagesServices): void {
+  app.get('/account', async (request, reply) => {
+    const customer = customerOf(request)
+    const { before } = readInput(query, request.query, 'The query')
+    // One more than is shown tells whether there are older ones.
+    const found = await listCustomerOrders(services, customer, { limit: PAGE_LENGTH + 1, before })
+    const orders = found.slice(0, PAGE_LENGTH)
+    const last = found.length > PAGE_LENGTH ? orders.at(-1) : undefined
+    const older = last ? `/account?before=${last.id}` : null
+    if (!wantsHtml(request)) {
+      if (older !== null) reply.header('link', `<${older}>; rel="next"`)
+      return orders.map((order) => orderRecord(order, customer))
+    }
+    return sendPage(reply, {
+      template: '/pages/account/orders',
+      title: `Your orders · ${customer.store.name}`,
+      data: { orders, older, isFirst: before === undefined, store: customer.store },
+    })
+  })
+
+  app.get('/account/orders/:id', async (request, reply) => {
+    const customer = customerOf(request)
+    const { id } = readIds(request.params, 'id')
+    const order = await customerOrderDetails(services, customer, id)
+    if (!wantsHtml(request)) return detailsRecord(order, customer)
+    return sendPage(reply, {
+      template: '/pages/account/order',
+      title: `Order ${order.invoice} · ${customer.store.name}`,
+      data: { order, store: customer.store },
+    })
+  })
+}
+
+function orderRecord({ id, invoice, date, status, total }: CustomerOrder, { store }: Customer) {
+  return {
+    OrderID: id,
+    InvoiceNumber: invoice,
+    OrderDate: writeDate(date, store.timeZone),
+    OrderStatus: status,
+    OrderAmount: total,
+    Currency: store.currency,
+  }
+}
+
+function detailsRecord(order: CustomerOrderDetails, customer: Customer) {
+  return {
+    ...orderRecord(order, customer),
+    Subtotal: order.subtotal,
+    ShippingCost: order.shipping,
+    OrderDiscount: order.discount,
+    SalesTax: order.tax,
+    CustomerComments: order.comments,
+    OrderItemList: order.lines.map(({ sku, name, choices, quantity, unitPrice, amount }) => ({
+      ItemID: sku,
+      ItemDescription: [name, ...choices].join('\n'),
+      ItemQuantity: quantity,
+      ItemUnitPrice: unitPrice,
+      ItemAmount: amount,
+    })),
+    ShipmentList: order.shipments.map(({ method, status, shippedDate, trackingCode, address }) => ({
+      ShipmentMethodName: method,
+      ShipmentStatus: status,
+      ShipmentShippedDate: shippedDate,
+      ShipmentTrackingCode: trackingCode,
+      ShipmentAddress: address.join('\n'),
+    })),
+  }
+}

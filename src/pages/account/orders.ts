@@ -1,0 +1,224 @@
+import type { Person } from '../../access/sessions.ts'
+import type { Db } from '../../database/client.ts'
+import { getRecord, notFound } from '../../engine/read.ts'
+import { amountOf, exact, toNumber } from '../../resources/orders/amounts.ts'
+import { orders } from '../../resources/orders/orders.ts'
+
+export type Customer = Extract<Person, { kind: 'customer' }>
+
+export interface OrderServices {
+  db: Db
+  now: () => Date
+}
+
+/** An order as its customer sees it; amounts in the store's currency. */
+export interface CustomerOrder {
+  readonly id: number
+  /** Invoice number with its prefix. */
+  readonly invoice: string
+  readonly date: Date
+  /** The merchant's text. */
+  readonly status: string
+  readonly total: number
+}
+
+export interface OrderPage {
+  readonly limit: number
+  /** The id of the last order of the page before; without it, the newest. */
+  readonly before?: number | undefined
+}
+
+/** The customer's orders, the newest first. */
+export async function listCustomerOrders(
+  services: OrderServices,
+  customer: Customer,
+  { limit, before }: OrderPage,
+): Promise<CustomerOrder[]> {
+  const { id, store } = customer
+  const rows = await services.db.order.findMany({
+    where: { storeId: store.id, customerId: id, ...(before !== undefined && { id: { lt: before } }) },
+    select: shownColumns,
+    orderBy: { id: 'desc' },
+    take: limit,
+  })
+  const statuses = await statusTexts(services, customer)
+  return rows.map((row) => orderOf(row, statuses))
+}
+
+const shownColumns = {
+  id: true,
+  invoicePrefix: true,
+  invoiceNumber: true,
+  orderDate: true,
+  statusId: true,
+  orderAmount: true,
+} as const
+
+interface ShownRow {
+  readonly id: number
+  readonly invoicePrefix: string
+  readonly invoiceNumber: number
+  readonly orderDate: Date
+  readonly statusId: number
+  readonly orderAmount: { toNumber(): number }
+}
+
+function orderOf(row: ShownRow, statuses: ReadonlyMap<number, string>): CustomerOrder {
+  return {
+    id: row.id,
+    invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
+    date: row.orderDate,
+    status: statuses.get(row.statusId) ?? '',
+    total: row.orderAmount.toNumber(),
+  }
+}
+
+async function statusTexts({ db }: OrderServices, { store }: Customer): Promise<Map<number, string>> {
+  const rows = await db.orderStatus.findMany({ where: { storeId: store.id }, select: { id: true, text: true } })
+  return new Map(rows.map(({ id, text }) => [id, text]))
+}
+
+export interface CustomerOrderLine {
+  readonly sku: string
+  readonly name: string
+  /** What was chosen, such as `Size: L`. */
+  readonly choices: readonly string[]
+  readonly quantity: number
+  /** With its options. */
+  readonly unitPrice: number
+  /** Of all pieces, to a cent. */
+  readonly amount: number
+}
+
+export interface CustomerShipment {
+  readonly method: string
+  readonly status: string
+  /** As it was written down; empty: not sent yet. */
+  readonly shippedDate: string
+  readonly trackingCode: string
+  /** Whom and where it goes to, a line each. */
+  readonly address: readonly string[]
+}
+
+export interface CustomerOrderDetails extends CustomerOrder {
+  readonly lines: readonly CustomerOrderLine[]
+  readonly shipments: readonly CustomerShipment[]
+  /** Of the lines. */
+  readonly subtotal: number
+  readonly shipping: number
+  readonly discount: number
+  readonly tax: number
+  readonly comments: string
+}
+
+/** One order with its lines and shipments. Refuses an order that is not the customer's (404). */
+export async function customerOrderDetails(
+  services: OrderServices,
+  customer: Customer,
+  id: number,
+): Promise<CustomerOrderDetails> {
+  const { store } = customer
+  const row = await services.db.order.findFirst({
+    where: { storeId: store.id, id, customerId: customer.id },
+    select: shownColumns,
+  })
+  if (!row) throw notFound(orders, id)
+  const caller = { store, application: null, privileges: null, actor: '', ...services }
+  const record = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
+  const statuses = await statusTexts(services, customer)
+  const lines = record.OrderItemList.map(lineOf)
+  return {
+    ...orderOf(row, statuses),
+    lines,
+    shipments: record.ShipmentList.map((shipment) => shipmentOf(shipment, statuses)),
+    subtotal: sum(lines.map(({ amount }) => amount)),
+    shipping: sum(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
+    discount: record.OrderDiscount,
+    tax: sum([record.SalesTax, record.SalesTax2, record.SalesTax3]),
+    comments: record.CustomerComments,
+  }
+}
+
+/** What is read of the order's record. It holds more that is the merchant's alone, such as costs and internal comments. */
+interface OrderRecord {
+  readonly OrderItemList: readonly ItemRecord[]
+  readonly ShipmentList: readonly ShipmentRecord[]
+  readonly OrderDiscount: number
+  readonly SalesTax: number
+  readonly SalesTax2: number
+  readonly SalesTax3: number
+  readonly CustomerComments: string
+}
+
+interface ItemRecord {
+  readonly ItemID: string
+  readonly ItemDescription: string
+  readonly ItemQuantity: number
+  readonly ItemUnitPrice: number
+  readonly ItemOptionPrice: number
+}
+
+interface ShipmentRecord {
+  readonly ShipmentCost: number
+  readonly ShipmentOrderStatus: number
+  readonly ShipmentMethodName: string
+  readonly ShipmentShippedDate: string
+  readonly ShipmentTrackingCode: string
+  readonly ShipmentFirstName: string
+  readonly ShipmentLastName: string
+  readonly ShipmentCompany: string
+  readonly ShipmentAddress: string
+  readonly ShipmentAddress2: string
+  readonly ShipmentCity: string
+  readonly ShipmentState: string
+  readonly ShipmentZipCode: string
+  readonly ShipmentCountry: string
+}
+
+function lineOf(item: ItemRecord): CustomerOrderLine {
+  const [name = '', ...choices] = linesOf(item.ItemDescription)
+  const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
+  return {
+    sku: item.ItemID,
+    name,
+    choices,
+    quantity: item.ItemQuantity,
+    unitPrice: toNumber(price),
+    amount: toNumber(amountOf(price, exact(item.ItemQuantity))),
+  }
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' }
+
+/** The product's name is text; what was chosen follows it as HTML (rest-resources 3.4), here as lines of text. */
+function linesOf(description: string): string[] {
+  const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)
+  const texts = chosen.map((html) =>
+    html.replace(/<\/?b>/gi, '').replace(/&(amp|lt|gt|quot|nbsp);/g, (_, entity: string) => entities[entity] ?? ''),
+  )
+  return [name, ...texts]
+}
+
+function shipmentOf(shipment: ShipmentRecord, statuses: ReadonlyMap<number, string>): CustomerShipment {
+  const { ShipmentFirstName, ShipmentLastName, ShipmentCompany, ShipmentAddress, ShipmentAddress2 } = shipment
+  const { ShipmentCity, ShipmentState, ShipmentZipCode, ShipmentCountry } = shipment
+  const address = [
+    [ShipmentFirstName, ShipmentLastName],
+    [ShipmentCompany],
+    [ShipmentAddress],
+    [ShipmentAddress2],
+    [ShipmentCity, ShipmentState, ShipmentZipCode],
+    [ShipmentCountry],
+  ]
+  return {
+    method: shipment.ShipmentMethodName,
+    status: statuses.get(shipment.ShipmentOrderStatus) ?? '',
+    shippedDate: shipment.ShipmentShippedDate,
+    trackingCode: shipment.ShipmentTrackingCode,
+    address: address.map((words) => words.filter(Boolean).join(' ')).filter(Boolean),
+  }
+}
+
+function sum(amounts: readonly number[]): number {
+  return toNumber(amounts.reduce((total, amount) => total + exact(amount), 0n))
+}

@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { redeemCustomerToken } from '../../access/customer-tokens.ts'
+import { namedObject, readInput } from '../../access/input.ts'
+import { endSession, type SessionServices } from '../../access/sessions.ts'
+import { orShowAgain } from '../../html/forms.ts'
+import { type Page, sendPage } from '../../html/page.ts'
+import { sessionOf } from '../../html/people.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import { clientOf } from '../people/begin-session.ts'
+import { sentBy, textIn } from '../people/sent.ts'
+
+const loginToken = namedObject({ Token: z.string('must be a text') })
+
+/**
+ * The page that a login link opens tells nothing of the token and does not use it up, as programs that look at links in
+ * mail would; the button does, once.
+ */
+export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
+  app.get('/account/sign-in', async ({ session, query }, reply) => {
+    const token = textIn(query, 'token')
+    if (session && token === '') return reply.redirect('/account', 303)
+    return sendPage(reply, page(token))
+  })
+
+  app.post('/account/sign-in', (request, reply) => {
+    const work = async () => {
+      const { Token } = readInput(loginToken, sentBy(request))
+      const opened = await redeemCustomerToken(services, Token, clientOf(request))
+      if (request.session) await endSession(services, request.session.id)
+      app.sessionCookies.set(reply, 'customer', opened)
+      if (wantsHtml(request)) return reply.redirect('/account', 303)
+      return { ExpiresAt: opened.expiresAt.toISOString() }
+    }
+    return orShowAgain(reply, work, () => page(''))
+  })
+
+  app.post('/account/sign-out', async (request, reply) => {
+    await endSession(services, sessionOf(request).id)
+    app.sessionCookies.clear(reply, 'customer')
+    if (wantsHtml(request)) return reply.redirect('/account/sign-in?notice=signed-out', 303)
+    return reply.code(204).send()
+  })
+}
+
+function page(token: string): Page {
+  return { template: '/pages/account/sign-in', title: 'Your orders', data: { token } }
+}

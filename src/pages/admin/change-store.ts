@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { namedObject, readInput } from '../../access/input.ts'
+import { normaliseHost } from '../../access/secure-url.ts'
+import { changeStore, type OtherAccount, type SessionServices } from '../../access/sessions.ts'
+import { orShowAgain } from '../../html/forms.ts'
+import { type Page, sendPage } from '../../html/page.ts'
+import { merchantOf, sessionOf } from '../../html/people.ts'
+import { returnAddress } from '../../html/return-address.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import { sentBy, textIn } from '../people/sent.ts'
+
+const account = 'must be the id of an account'
+
+/** `next`: where the page leads on to; of forms alone. */
+const chosenAccount = namedObject({
+  UserId: z.union(
+    [
+      z.int32().min(1),
+      z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform(Number),
+    ],
+    account,
+  ),
+  next: z.unknown().optional(),
+})
+
+/** Among the accounts that one sign-in opened, a merchant changes the one at work. `store` in the address asks for one of them. */
+export async function changeStorePages(app: FastifyInstance, services: SessionServices): Promise<void> {
+  app.get('/admin/change-store', async (request, reply) => {
+    const { others } = merchantOf(request)
+    if (!wantsHtml(request)) return others.map(accountRecord)
+    const host = normaliseHost(textIn(request.query, 'store'))
+    const asked = others.filter(({ secureUrl }) => normaliseHost(secureUrl) === host)
+    const next = returnAddress(textIn(request.query, 'next'), '/admin')
+    return sendPage(reply, page(asked.length > 0 ? asked : others, next))
+  })
+
+  app.post('/admin/change-store', (request, reply) => {
+    const sent = sentBy(request)
+    const next = returnAddress(textIn(sent, 'next'), '/admin')
+    const work = async () => {
+      const { UserId } = readInput(chosenAccount, sent)
+      await changeStore(services, sessionOf(request), UserId)
+      return wantsHtml(request) ? reply.redirect(next, 303) : reply.code(204).send()
+    }
+    return orShowAgain(reply, work, () => page(merchantOf(request).others, next))
+  })
+}
+
+function accountRecord({ userId, storeId, name, secureUrl }: OtherAccount) {
+  return { UserId: userId, StoreId: storeId, Name: name, SecureURL: secureUrl }
+}
+
+function page(others: readonly OtherAccount[], next: string): Page {
+  return { template: '/pages/admin/change-store', title: 'Change store', data: { others }, values: { next } }
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Db } from '../../../database/client.ts'
+import { getRecord } from '../../../engine/read.ts'
+import { updateRecord } from '../../../engine/write.ts'
+import { formOf, orShowAgain, textOfField } from '../../../html/forms.ts'
+import { type Page, sendPage } from '../../../html/page.ts'
+import { merchantCaller, merchantOf } from '../../../html/people.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { placeOrder } from '../../../resources/orders/place-order.ts'
+import { readIds } from '../parameters.ts'
+import { listOrders } from './list.ts'
+import { LINES_MAX, LINES_SHOWN, orderOf } from './order-form.ts'
+
+export interface OrderPagesServices {
+  db: Db
+  now: () => Date
+}
+
+/** Orders of the store: the list, one, and placing one by hand. */
+export async function orderPages(app: FastifyInstance, services: OrderPagesServices): Promise<void> {
+  app.get('/admin/orders', async (request, reply) => {
+    const { store } = merchantOf(request)
+    const statuses = await statusesOf(services, store.id)
+    const list = await listOrders(services.db, store.id, request.query)
+    return sendPage(reply, {
+      template: '/pages/admin/orders/list',
+      title: 'Orders',
+      values: list.asked,
+      data: { ...list, store, statuses, statusText: textsOf(statuses) },
+    })
+  })
+
+  app.get('/admin/orders/new', async (request, reply) => sendPage(reply, newOrderPage(request)))
+
+  app.post('/admin/orders', async (request, reply) => {
+    const form = formOf(request)
+    return orShowAgain(
+      reply,
+      async () => {
+        const { id } = await placeOrder(merchantCaller(request, services), orderOf(form))
+        return reply.redirect(`/admin/orders/${id}?notice=order-placed`, 303)
+      },
+      () => ({ ...newOrderPage(request), values: form }),
+    )
+  })
+
+  app.get('/admin/orders/:id', async (request, reply) => sendPage(reply, await orderPage(request, services)))
+
+  app.post('/admin/orders/:id/status', async (request, reply) => {
+    const { id } = readIds(request.params, 'id')
+    const form = formOf(request)
+    return orShowAgain(
+      reply,
+      async () => {
+        const caller = merchantCaller(request, services)
+        await updateRecord(caller, orders, id, { OrderStatusID: Number(textOfField(form, 'OrderStatusID')) })
+        return reply.redirect(`/admin/orders/${id}?notice=status-changed`, 303)
+      },
+      async () => ({ ...(await orderPage(request, services)), values: form }),
+    )
+  })
+}
+
+function newOrderPage({ query }: FastifyRequest): Page {
+  const { lines } = query as { lines?: string }
+  const count = Math.min(LINES_MAX, Math.max(LINES_SHOWN, Number.parseInt(lines ?? '', 10) || 0))
+  return { template: '/pages/admin/orders/new', title: 'New order', data: { lines: count, linesMax: LINES_MAX } }
+}
+
+async function orderPage(request: FastifyRequest, services: OrderPagesServices): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const order = JSON.parse(await getRecord(caller, orders, id))
+  const statuses = await statusesOf(services, caller.store.id)
+  return {
+    template: '/pages/admin/orders/order',
+    title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
+    values: { OrderStatusID: String(order.OrderStatusID) },
+    data: { order, store: caller.store, statuses, statusText: textsOf(statuses) },
+  }
+}
+
+async function statusesOf({ db }: OrderPagesServices, storeId: number) {
+  return db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] })
+}
+
+function textsOf(statuses: readonly { id: number; text: string }[]) {
+  const texts = new Map(statuses.map(({ id, text }) => [id, text]))
+  return (id: number) => texts.get(id) ?? String(id)
+}

@@ -1,0 +1,69 @@
+import { DateTime } from 'luxon'
+import type { CallerStore } from '../../caller.ts'
+import type { Db } from '../../database/client.ts'
+import { statusCancelled, statusNew, statusNotCompleted } from '../../resources/orders/statuses.ts'
+
+/** Figures of a whole store are counted up to here, so that they cost the same however many records there are. */
+export const COUNTED_MAX = 1_000
+
+export interface OverviewFigures {
+  /** Orders of today, in the store's time zone. As with the week's: neither cancelled nor left before they were complete. */
+  readonly todayCount: number
+  /** What they amount to; exact. */
+  readonly todayAmount: string
+  /** Of today and the six days before. */
+  readonly weekCount: number
+  readonly weekAmount: string
+  readonly hasOrders: boolean
+  /** Orders in the status New, at most `COUNTED_MAX` + 1. */
+  readonly waitingCount: number
+  /** What the merchant calls the status New. */
+  readonly waitingStatus: string
+  /** Products without stock, at most `COUNTED_MAX` + 1. */
+  readonly outOfStockCount: number
+  readonly applicationCount: number
+}
+
+export interface FigureServices {
+  db: Db
+  now: () => Date
+}
+
+/**
+ * One statement; each of its figures is read from an index. PostgreSQL takes a LIMIT without an order for soon reached, and
+ * reads the whole table when it is not; in the index's order (BETWEEN: one value has none) it reads the index alone.
+ */
+export async function overviewFigures(
+  { db, now }: FigureServices,
+  { id: storeId, timeZone }: CallerStore,
+): Promise<OverviewFigures> {
+  const today = DateTime.fromJSDate(now(), { zone: timeZone }).startOf('day')
+  const firstDay = today.minus({ days: 6 }).toJSDate()
+  const tomorrow = today.plus({ days: 1 }).toJSDate()
+  const [figures] = await db.$queryRaw<OverviewFigures[]>`
+    SELECT "todayCount", "todayAmount"::text, "weekCount", "weekAmount"::text,
+      EXISTS (SELECT FROM "Order" WHERE "storeId" = ${storeId}) AS "hasOrders",
+      (SELECT count(*)::int FROM (
+        SELECT FROM "Order" WHERE "storeId" = ${storeId} AND "statusId" BETWEEN ${statusNew} AND ${statusNew}
+        ORDER BY "statusId", "id" LIMIT ${COUNTED_MAX + 1}
+      ) AS "waiting") AS "waitingCount",
+      coalesce((
+        SELECT "text" FROM "OrderStatus" WHERE "storeId" = ${storeId} AND "id" = ${statusNew}
+      ), '') AS "waitingStatus",
+      (SELECT count(*)::int FROM (
+        SELECT FROM "Product" WHERE "storeId" = ${storeId} AND "stock" <= 0
+        ORDER BY "stock", "id" LIMIT ${COUNTED_MAX + 1}
+      ) AS "outOfStock") AS "outOfStockCount",
+      (SELECT count(*)::int FROM "Subscription" WHERE "storeId" = ${storeId}) AS "applicationCount"
+    FROM (
+      SELECT count(*) FILTER (WHERE "orderDate" >= ${today.toJSDate()})::int AS "todayCount",
+        coalesce(sum("orderAmount") FILTER (WHERE "orderDate" >= ${today.toJSDate()}), 0) AS "todayAmount",
+        count(*)::int AS "weekCount",
+        coalesce(sum("orderAmount"), 0) AS "weekAmount"
+      FROM "Order"
+      WHERE "storeId" = ${storeId} AND "orderDate" >= ${firstDay} AND "orderDate" < ${tomorrow}
+        AND "statusId" NOT IN (${statusCancelled}, ${statusNotCompleted})
+    ) AS "week"`
+  if (!figures) throw new Error('An aggregate gave no row')
+  return figures
+}

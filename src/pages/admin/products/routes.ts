@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { namedObject, readInput } from '../../../access/input.ts'
+import type { Caller } from '../../../caller.ts'
+import type { Db } from '../../../database/client.ts'
+import { listRecords } from '../../../engine/read.ts'
+import { StoreFailure } from '../../../failure.ts'
+import { sendPage } from '../../../html/page.ts'
+import { merchantCaller } from '../../../html/people.ts'
+import { products } from '../../../resources/products/products.ts'
+
+const PRODUCTS_SHOWN = 25
+const TEXT_MAX = 255
+
+const text = z.string().max(TEXT_MAX, `must have at most ${TEXT_MAX} characters`).trim().default('')
+const asked = namedObject({ name: text, sku: text, stock: text, cursor: text })
+
+/** The store's products with what is in stock, as REST lists and filters them. */
+export async function productPages(app: FastifyInstance, services: { db: Db; now: () => Date }): Promise<void> {
+  app.get('/admin/products', async (request, reply) => {
+    const caller = merchantCaller(request, services)
+    const { name, sku, stock, cursor } = readInput(asked, request.query, 'The address')
+    const filters = { ...(name && { name }), ...(sku && { sku }), ...(stock === 'out' && { stockto: '0' }) }
+    const { records, next } = await pageOf(caller, {
+      ...filters,
+      limit: String(PRODUCTS_SHOWN),
+      ...(cursor && { cursor }),
+    })
+    const more = new URLSearchParams({ name, sku, stock, cursor: next ?? '' })
+    return sendPage(reply, {
+      template: '/pages/admin/products/list',
+      title: 'Products',
+      values: { name, sku, stock },
+      data: {
+        products: records.map((record) => JSON.parse(record)),
+        more: next === null ? null : `/admin/products?${more}`,
+        isFiltered: Object.keys(filters).length > 0,
+        currency: caller.store.currency,
+      },
+    })
+  })
+}
+
+/** REST says 404 where nothing fits. */
+async function pageOf(caller: Caller, query: Record<string, string>) {
+  try {
+    const listing = await listRecords(caller, products, new Map(Object.entries(query)))
+    if ('count' in listing) throw new Error('A count was not asked for')
+    return listing
+  } catch (error) {
+    if (error instanceof StoreFailure && error.kind === 'not-found') return { records: [], next: null }
+    throw error
+  }
+}

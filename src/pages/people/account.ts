@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { namedObject, readInput } from '../../access/input.ts'
+import { changePassword } from '../../access/people.ts'
+import {
+  endOtherSessions,
+  endSession,
+  type ListedSession,
+  listSessions,
+  type SessionServices,
+} from '../../access/sessions.ts'
+import { StoreFailure } from '../../failure.ts'
+import { orShowAgain } from '../../html/forms.ts'
+import { type Page, sendPage } from '../../html/page.ts'
+import { actorOf, sessionOf } from '../../html/people.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import type { Area } from './area.ts'
+import { sentBy } from './sent.ts'
+import { signOut } from './sign-out.ts'
+import { zoneOf } from './zone-of.ts'
+
+const which = 'must be the id of a session, or others'
+const endedSession = namedObject({
+  Session: z.union(
+    [
+      z.literal('others'),
+      z.int32().min(1),
+      z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform(Number),
+    ],
+    which,
+  ),
+})
+
+/** The account of who is signed in: its password, and the browsers in which it is open. */
+export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
+  const address = `${area.path}/account`
+
+  app.get(address, async (request, reply) => {
+    if (wantsHtml(request)) return sendPage(reply, await page(services, area, reply))
+    const session = sessionOf(request)
+    const sessions = await listSessions(services, session)
+    return { Email: session.person.email, Sessions: sessions.map(sessionRecord) }
+  })
+
+  app.post(`${address}/password`, (request, reply) => {
+    const work = async () => {
+      await changePassword(services, sessionOf(request), sentBy(request), actorOf(request))
+      return done(reply, `${address}?notice=password-changed`)
+    }
+    return orShowAgain(reply, work, () => page(services, area, reply))
+  })
+
+  app.post(`${address}/sessions`, (request, reply) => {
+    const work = async () => {
+      const { Session: ended } = readInput(endedSession, sentBy(request))
+      if (ended === 'others') await endOtherSessions(services, sessionOf(request), actorOf(request))
+      else if (ended === sessionOf(request).id) return signOut(app, services, area, reply)
+      else await endOne(services, reply, ended)
+      return done(reply, `${address}?notice=sessions-ended`)
+    }
+    return orShowAgain(reply, work, () => page(services, area, reply))
+  })
+}
+
+async function endOne(services: SessionServices, { request }: FastifyReply, id: number): Promise<void> {
+  const sessions = await listSessions(services, sessionOf(request))
+  if (!sessions.some((each) => each.id === id)) {
+    throw new StoreFailure('not-found', 'You are not signed in there any more', { field: 'Session' })
+  }
+  await endSession(services, id, actorOf(request))
+}
+
+function done(reply: FastifyReply, next: string) {
+  return wantsHtml(reply.request) ? reply.redirect(next, 303) : reply.code(204).send()
+}
+
+async function page(services: SessionServices, { path }: Area, { request }: FastifyReply): Promise<Page> {
+  const session = sessionOf(request)
+  const { person } = session
+  return {
+    template: '/pages/people/account',
+    title: 'Your account',
+    data: {
+      account: `${path}/account`,
+      sessions: await listSessions(services, session),
+      zone: zoneOf(person),
+      now: services.now(),
+      others: person.kind === 'merchant' ? person.others : [],
+    },
+  }
+}
+
+function sessionRecord({ id, createdAt, seenAt, address, userAgent, isThis }: ListedSession) {
+  return {
+    Id: id,
+    DateCreated: createdAt.toISOString(),
+    LastSeen: seenAt.toISOString(),
+    Address: address,
+    UserAgent: userAgent,
+    IsThis: isThis,
+  }
+}

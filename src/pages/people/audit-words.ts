@@ -1,0 +1,75 @@
+import type { AuditAction } from '../../access/audit.ts'
+import type { AuditEntry } from '../../access/audit-log.ts'
+
+const actions: Readonly<Record<AuditAction, string>> = {
+  'application.created': 'Application registered',
+  'application.changed': 'Application changed',
+  'application.deleted': 'Application deleted',
+  'application.key-rotated': 'New private key',
+  'application.secret-rotated': 'New callback secret',
+  'application.callback-tested': 'Callback tested',
+  'subscription.created': 'Application let into the store',
+  'subscription.agreed': 'Agreed to what the application asks for',
+  'subscription.refused': 'The application did not answer',
+  'subscription.removed': 'Application removed from the store',
+  'token.issued': 'Access token given',
+  'token.revoked': 'Access token revoked',
+  'authorization.granted': 'Access granted (OAuth)',
+  'authorization.denied': 'Access denied (OAuth)',
+  'store.created': 'Store opened',
+  'store.changed': 'Store settings changed',
+  'store.user-key-rotated': 'New user key for cartAPI',
+  'order-statuses.changed': 'Order statuses changed',
+  'account.created': 'Account opened',
+  'account.signed-in': 'Signed in',
+  'account.signed-out': 'Signed out',
+  'account.deleted': 'Account deleted',
+  'account.password-changed': 'Password changed',
+  'account.sessions-ended': 'Signed out elsewhere',
+}
+
+const nameless: Readonly<Record<AuditEntry['actorKind'], string>> = {
+  operator: 'The operator',
+  merchant: 'The store',
+  developer: 'The developer',
+  application: 'The application',
+}
+
+const DETAILS_LENGTH_MAX = 300
+
+/** An action of a later version stays as it is. */
+export function actionInWords(action: AuditAction): string {
+  return actions[action] ?? action
+}
+
+/** Who did it; of the other side, the name is not known. */
+export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'actorKind'>): string {
+  return actor === '' ? nameless[actorKind] : actor
+}
+
+/** Such as `forced; reason: no answer within 10 s`, of at most 300 characters; empty: there is nothing more to tell. */
+export function detailsInWords(details: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(details).flatMap(([name, value]) => {
+    if (value === null || value === false) return []
+    return value === true ? [inWords(name)] : [`${inWords(name)}: ${valueInWords(value)}`]
+  })
+  const text = parts.join('; ')
+  return text.length > DETAILS_LENGTH_MAX ? `${text.slice(0, DETAILS_LENGTH_MAX).toWellFormed()}…` : text
+}
+
+/** `secureUrl` is `secure url`. */
+function inWords(name: string): string {
+  return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+}
+
+function valueInWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueInWords).join(', ') || 'none'
+  if (typeof value !== 'object' || value === null) return value === null ? 'none' : String(value)
+  const { from, to, ...rest } = value as Record<string, unknown>
+  if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
+    return `${valueInWords(from)} → ${valueInWords(to)}`
+  }
+  return Object.entries(value)
+    .map(([name, member]) => `${name} ${valueInWords(member)}`)
+    .join(', ')
+}

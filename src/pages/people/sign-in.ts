@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { namedObject, readInput } from '../../access/input.ts'
+import { normaliseHost, readSecureUrl } from '../../access/secure-url.ts'
+import type { Session, SessionServices } from '../../access/sessions.ts'
+import { signIn } from '../../access/sign-in.ts'
+import { orShowAgain } from '../../html/forms.ts'
+import { type Page, sendPage } from '../../html/page.ts'
+import type { Area } from './area.ts'
+import { beginSession, clientOf, nextPage } from './begin-session.ts'
+import { sentBy, textIn } from './sent.ts'
+
+export interface SignInPages extends Area {
+  /** Where one gets an account; null: nowhere here. */
+  readonly signUp: string | null
+}
+
+/** `next`: where the page leads on to; of forms alone. */
+const signInBody = namedObject({
+  Email: z.string('must be a text'),
+  Password: z.string('must be a text'),
+  Store: z.string('must be a text').optional(),
+  next: z.unknown().optional(),
+})
+
+/** Who is signed in already is led on; to an account in another store by a page that asks. */
+export function signInPages(app: FastifyInstance, services: SessionServices, area: SignInPages): void {
+  const address = `${area.path}/sign-in`
+
+  app.get(address, async (request, reply) => {
+    const next = nextPage(textIn(request.query, 'next'), area)
+    const store = textIn(request.query, 'store')
+    const onward = request.session && onwardAddress(request.session, store, next)
+    if (onward) return reply.redirect(onward, 303)
+    return sendPage(reply, page(area, { next, Store: store }))
+  })
+
+  app.post(address, (request, reply) => {
+    const sent = sentBy(request)
+    const next = nextPage(textIn(sent, 'next'), area)
+    return orShowAgain(
+      reply,
+      () => enter(app, services, area, reply, next),
+      () => page(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next }),
+    )
+  })
+}
+
+async function enter(app: FastifyInstance, services: SessionServices, area: Area, reply: FastifyReply, next: string) {
+  const { request } = reply
+  const { Email, Password, Store } = readInput(signInBody, sentBy(request))
+  const { kind } = area
+  const opened = await signIn(services, { kind, email: Email, password: Password, store: Store, ...clientOf(request) })
+  return beginSession(app, services, area, reply, { opened, email: Email.trim(), next })
+}
+
+/** Null: the session opens no account in the store that is asked for. GET changes nothing, so changing the store takes a button. */
+function onwardAddress({ person }: Session, store: string, next: string): string | null {
+  if (person.kind !== 'merchant' || store === '') return next
+  const isAsked = ({ secureUrl }: { secureUrl: string }) => normaliseHost(secureUrl) === normaliseHost(store)
+  if (isAsked(person.store)) return next
+  if (!person.others.some(isAsked)) return null
+  return `/admin/change-store?${new URLSearchParams({ store, next })}`
+}
+
+/** A store is shown by its host alone, so that no link makes the page say anything else; what is no address stays in its field. */
+function page({ path, kind, signUp }: SignInPages, values: { Email?: string; Store: string; next: string }): Page {
+  const storeHost = kind === 'merchant' && readSecureUrl(values.Store) ? normaliseHost(values.Store) : null
+  return {
+    template: '/pages/people/sign-in',
+    title: 'Sign in',
+    data: { action: `${path}/sign-in`, asksStore: kind === 'merchant', storeHost, signUp },
+    values,
+  }
+}

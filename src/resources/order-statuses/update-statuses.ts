@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../../access/audit.ts'
+import { namedObject, readInput, text } from '../../access/input.ts'
+import type { Caller } from '../../caller.ts'
+import { inTransaction, type Transaction } from '../../database/client.ts'
+import { StoreFailure } from '../../failure.ts'
+
+const STATUSES_MAX = 500
+const SORTING_MAX = 10_000
+const list = `must be a list of 1 to ${STATUSES_MAX} statuses`
+const id = 'must be the id of a status'
+const sorting = `must be a whole number from 0 to ${SORTING_MAX}`
+const flag = 'must be true or false'
+
+/** The body of `PUT /admin/stores/{id}/order-statuses`: of each status that is to change, its id and what changes. */
+export const changedStatuses = z
+  .array(
+    namedObject({
+      OrderStatusID: z.int(id).min(1, id),
+      StatusText: text(50).optional(),
+      Visible: z.boolean(flag).optional(),
+      Sorting: z.int(sorting).min(0, sorting).max(SORTING_MAX, sorting).optional(),
+    }),
+    list,
+  )
+  .min(1, list)
+  .max(STATUSES_MAX, list)
+
+/**
+ * Changes the merchant's texts, visibility and order of statuses (order-statuses 1.2), all or none. The ids and their
+ * meaning stay. Refuses input that does not fit (400), an unknown status (404), and a text that two statuses would have
+ * without regard to case (409), since cartAPI names them by it.
+ */
+export async function updateOrderStatuses(caller: Caller, input: unknown, actor: Actor): Promise<void> {
+  const changes = readInput(changedStatuses, input)
+  await inTransaction(caller.db, async (tx) => {
+    const storeId = caller.store.id
+    await tx.$queryRaw`SELECT 1 FROM "OrderStatus" WHERE "storeId" = ${storeId} ORDER BY "id" FOR UPDATE`
+    for (const { OrderStatusID, StatusText, Visible, Sorting } of changes) {
+      const { count } = await tx.orderStatus.updateMany({
+        where: { storeId, id: OrderStatusID },
+        data: {
+          ...(StatusText !== undefined && { text: StatusText }),
+          ...(Visible !== undefined && { visible: Visible }),
+          ...(Sorting !== undefined && { sorting: Sorting }),
+        },
+      })
+      if (count === 0) {
+        const field = String(OrderStatusID)
+        throw new StoreFailure('not-found', `The store has no order status with the id ${field}`, { field })
+      }
+    }
+    await refuseEqualTexts(tx, storeId)
+    const details = { statuses: changes.map((change) => change.OrderStatusID) }
+    await recordAudit(tx, caller.now, {
+      actor,
+      action: 'order-statuses.changed',
+      target: caller.store.name,
+      storeId,
+      details,
+    })
+  })
+}
+
+async function refuseEqualTexts(tx: Transaction, storeId: number): Promise<void> {
+  const [twice] = await tx.$queryRaw<{ text: string }[]>`
+    SELECT min("text") AS "text" FROM "OrderStatus" WHERE "storeId" = ${storeId}
+    GROUP BY lower("text") HAVING count(*) > 1 LIMIT 1`
+  if (!twice) return
+  throw new StoreFailure('conflict', `Two statuses would have the text ${twice.text}; each needs one of its own`, {
+    field: 'StatusText',
+  })
+}

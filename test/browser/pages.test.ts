@@ -1,0 +1,223 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issueCustomerToken } from '../../src/access/customer-tokens.ts'
+import { placeOrder } from '../../src/resources/orders/place-order.ts'
+import type { TestStore } from '../support/store.ts'
+import {
+  hasBrowser,
+  inspect,
+  type ListeningServer,
+  launchBrowser,
+  openContext,
+  openListeningServer,
+} from './browser.ts'
+
+const PASSWORD = 'correct horse battery'
+
+/** Every page that somebody can open, by a name for its picture; what only a form leads to follows below. */
+const pages = {
+  anyone: [
+    ['start', '/'],
+    ['not-found', '/nowhere'],
+    ['admin-sign-in', '/admin/sign-in'],
+    ['developers-sign-in', '/developers/sign-in'],
+    ['developers-sign-up', '/developers/sign-up'],
+    ['account-sign-in-nonsense', '/account/sign-in?token=nonsense'],
+  ],
+  merchant: [
+    ['admin-overview', '/admin'],
+    ['admin-orders', '/admin/orders'],
+    ['admin-orders-none', '/admin/orders?find=999999'],
+    ['admin-order', '/admin/orders/1'],
+    ['admin-order-new', '/admin/orders/new'],
+    ['admin-products', '/admin/products'],
+    ['admin-rest-api', '/admin/modules/rest-api'],
+    ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
+    ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
+    ['admin-rest-api-unsubscribe', '/admin/modules/rest-api/{subscriptionId}/unsubscribe'],
+    ['admin-cartapi', '/admin/modules/cartapi'],
+    ['admin-settings', '/admin/settings'],
+    ['admin-order-statuses', '/admin/settings/order-statuses'],
+    ['admin-audit', '/admin/audit'],
+    ['admin-account', '/admin/account'],
+    ['admin-change-store', '/admin/change-store'],
+    [
+      'oauth-ask-store',
+      '/oauth/authorize?client_id={publicKey}&redirect_uri=https%3A%2F%2Fapp.example%2Fback&response_type=code',
+    ],
+    [
+      'oauth-consent',
+      '/oauth/authorize?client_id={publicKey}&redirect_uri=https%3A%2F%2Fapp.example%2Fback&response_type=code&store_url={store}',
+    ],
+    ['oauth-refused', '/oauth/authorize?client_id=nobody'],
+  ],
+  newMerchant: [
+    ['admin-overview-empty', '/admin'],
+    ['admin-orders-empty', '/admin/orders'],
+    ['admin-products-empty', '/admin/products'],
+    ['admin-rest-api-empty', '/admin/modules/rest-api'],
+  ],
+  developer: [
+    ['developers-applications-empty', '/developers/applications'],
+    ['developers-application-new', '/developers/applications/new'],
+    ['developers-audit', '/developers/audit'],
+    ['developers-account', '/developers/account'],
+  ],
+  applicant: [
+    ['developers-applications', '/developers/applications'],
+    ['developers-application', '/developers/applications/{applicationId}'],
+    ['developers-application-stores', '/developers/applications/{applicationId}/stores'],
+    ['developers-application-delete', '/developers/applications/{applicationId}/delete'],
+  ],
+  customer: [
+    ['account-orders', '/account'],
+    ['account-order', '/account/orders/1'],
+  ],
+} as const
+
+type Visitor = keyof typeof pages
+
+describe.skipIf(!hasBrowser)('every page', () => {
+  let browser: Browser
+  let server: ListeningServer
+  let shop: TestStore
+  let emptyShop: TestStore
+  const faults: string[] = []
+  const visitors = new Map<Visitor, { context: BrowserContext; page: Page }>()
+  let places: Record<string, string>
+
+  beforeAll(async () => {
+    server = await openListeningServer()
+    browser = await launchBrowser()
+    shop = await server.openStore()
+    emptyShop = await server.openStore()
+    for (const visitor of Object.keys(pages) as Visitor[]) {
+      const context = await openContext(browser, server.origin, faults)
+      visitors.set(visitor, { context, page: await context.newPage() })
+    }
+    await signIn('merchant', shop)
+    await signIn('newMerchant', emptyShop)
+    await signUp('developer')
+    await signUp('applicant')
+    const application = await registerApplication()
+    places = { ...application, store: encodeURIComponent(shop.store.secureUrl) }
+    await fillShop(application.publicKey)
+    await signInCustomer()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  const all = Object.entries(pages).flatMap(([visitor, of]) =>
+    of.map(([name, address]) => ({ visitor: visitor as Visitor, name, address })),
+  )
+  test.each(all)(
+    '$name is sound for eyes, ears and keyboards, at a desk and on a phone',
+    async ({ visitor, name, address }) => {
+      const page = pageOf(visitor)
+      await page.goto(address.replace(/\{(\w+)\}/g, (_, place) => places[place] ?? ''))
+      expect(await page.locator('h1').count()).toBe(1)
+      await inspect(page, name)
+      expect(faults).toEqual([])
+    },
+  )
+
+  test('a refused form says what is wrong, and what was typed is still there', async () => {
+    const page = pageOf('applicant')
+    await page.goto('/developers/applications/new')
+    await page.getByLabel('Name', { exact: true }).fill('Stock sync')
+    await page.locator('[name=CallBackURL]').fill('http://10.0.0.5/callback')
+    await page.locator('[name=RedirectURIs]').fill('nowhere')
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Stock sync')
+    await inspect(page, 'developers-application-refused')
+  })
+
+  test('with another password the sign-in is refused in words', async () => {
+    const page = pageOf('anyone')
+    await page.goto('/admin/sign-in')
+    await page.getByLabel('E-mail address').fill('merchant@shop.example')
+    await page.getByLabel('Password').fill('another')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    await inspect(page, 'admin-sign-in-refused')
+  })
+
+  test('everything is reached by the keyboard alone, beginning with a link past the navigation', async () => {
+    const page = pageOf('merchant')
+    await page.goto('/admin/orders')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true)
+  })
+
+  function pageOf(visitor: Visitor): Page {
+    const found = visitors.get(visitor)
+    if (!found) throw new Error(`nobody is ${visitor}`)
+    return found.page
+  }
+
+  async function signIn(visitor: Visitor, { store }: TestStore) {
+    const page = pageOf(visitor)
+    await page.goto(`/admin/sign-in?store=${encodeURIComponent(store.secureUrl)}`)
+    await page.getByLabel('E-mail address').fill('merchant@shop.example')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL('**/admin')
+  }
+
+  async function signUp(visitor: Visitor) {
+    const page = pageOf(visitor)
+    await page.goto('/developers/sign-up')
+    await page.getByLabel('E-mail address').fill(`${visitor}@tools.example`)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('main').getByRole('button').click()
+    await page.waitForURL('**/developers/applications')
+  }
+
+  async function registerApplication() {
+    const page = pageOf('applicant')
+    await page.goto('/developers/applications/new')
+    await page.getByLabel('Name', { exact: true }).fill('Order sync')
+    await page.locator('[name=RedirectURIs]').fill('https://app.example/back')
+    await page.getByLabel('read Orders', { exact: true }).check()
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.getByText('The application is registered.').waitFor()
+    const applicationId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    const publicKey = (await page.locator('#PublicKey').textContent()) ?? ''
+    return { applicationId, publicKey }
+  }
+
+  async function fillShop(publicKey: string) {
+    const product = { SKUInfo: { SKU: 'LAMP', Name: 'Brass lamp', Price: 42.5, Stock: 3 } }
+    await shop.call('POST', '/Products', { body: [product] })
+    await shop.call('POST', '/Customers', {
+      body: { Email: 'ada@customers.example', Password: 'secret' },
+    })
+    await placeOrder(shop.caller, { CustomerID: 1, OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 3 }] })
+    const page = pageOf('merchant')
+    await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await page.getByText('The application may work for your store now.').waitFor()
+    places.subscriptionId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    await shop.call('GET', '/Orders?limit=x')
+    await server.services.callLog.flush()
+  }
+
+  async function signInCustomer() {
+    const { url } = await issueCustomerToken({ ...server.services, publicUrl: server.origin }, shop.caller, {
+      customerId: 1,
+      minutes: 5,
+    })
+    const page = pageOf('customer')
+    await page.goto(url)
+    await inspect(page, 'account-sign-in')
+    await page.getByRole('main').getByRole('button').click()
+    await page.waitForURL('**/account')
+  }
+})

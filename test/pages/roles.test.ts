@@ -1,0 +1,195 @@
+import Fastify from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issueCustomerToken } from '../../src/access/customer-tokens.ts'
+import { type Role, roles } from '../../src/html/roles.ts'
+import { openPages } from '../../src/html/scope.ts'
+import { operatorKey } from '../process/services.ts'
+import { type TestPerson, testPerson } from '../support/person.ts'
+import { openServer, type TestServer, type TestStore } from '../support/store.ts'
+
+type Visitor = Exclude<Role, 'anyone'> | 'nobody'
+const visitors: readonly Visitor[] = ['nobody', 'operator', 'merchant', 'developer', 'customer']
+
+let server: TestServer
+let shop: TestStore
+let people: Readonly<Record<'merchant' | 'developer' | 'customer', TestPerson>>
+
+beforeAll(async () => {
+  server = await openServer({ DEVELOPER_SIGNUP: 'open' })
+  shop = await server.openStore()
+  people = { merchant: await merchant(), developer: await developer(), customer: await customer() }
+})
+afterAll(() => server?.close())
+
+const routes = Object.entries(roles).map(([route, allowed]) => {
+  const [method = '', url = ''] = route.split(' ')
+  return { method: method as 'GET' | 'POST' | 'PUT' | 'DELETE', url, allowed }
+})
+
+describe('the table of roles', () => {
+  test.each(routes)('$method $url is a route', ({ method, url }) => {
+    expect(server.app.hasRoute({ method, url })).toBe(true)
+  })
+
+  test('a route that is not in it stops the start', async () => {
+    const app = Fastify()
+    app.register(async (scope) => {
+      await openPages(scope, server.services)
+      scope.get('/admin/secrets', async () => 'all of them')
+    })
+
+    await expect(app.ready()).rejects.toThrow('GET /admin/secrets is not in roles.ts')
+  })
+
+  describe.each(visitors)('%s', (visitor) => {
+    const isFor = (allowed: readonly Role[]) => allowed.includes('anyone') || allowed.some((role) => role === visitor)
+
+    // Signing out comes last, since it ends the session.
+    const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Number(isEnding(other.url)))
+    test.each(ordered)('$method $url', async ({ method, url, allowed }) => {
+      const answer = await knock(visitor, method, url)
+
+      expect({ isRefused: isRefusal(answer), status: answer.statusCode }).toMatchObject({ isRefused: !isFor(allowed) })
+    })
+  })
+
+  test.each(routes.filter(({ allowed }) => !allowed.includes('anyone') && !allowed.includes('operator')))(
+    'a browser without a session is sent from $method $url to the sign-in of its part, and back by GET alone',
+    async ({ method, url, allowed }) => {
+      const area = { merchant: 'admin', developer: 'developers', customer: 'account' }[allowed[0] as string]
+      const answer = await server.app.inject({ method, url: addressOf(url), headers: { accept: 'text/html' } })
+
+      const next = method === 'GET' ? `?next=${encodeURIComponent(addressOf(url))}` : ''
+      expect([answer.statusCode, answer.headers.location]).toEqual([303, `/${area}/sign-in${next}`])
+    },
+  )
+})
+
+test('a merchant finds no other store below /admin/stores', async () => {
+  const other = await server.openStore()
+  const own = routes.filter(({ url, allowed }) => url.startsWith('/admin/stores/:id') && allowed.includes('merchant'))
+  expect(own.length).toBeGreaterThan(4)
+  const signedIn = await merchant()
+
+  for (const { method, url } of own) {
+    const address = addressOf(url).replace(`/stores/${shop.store.id}`, `/stores/${other.store.id}`)
+    const answer = await signedIn.call(method, address, method === 'GET' ? undefined : {})
+    expect([method, url, answer.statusCode]).toEqual([method, url, 404])
+  }
+})
+
+test.each([
+  { from: 'another site', headers: { 'sec-fetch-site': 'cross-site' } },
+  { from: 'a neighbouring host', headers: { 'sec-fetch-site': 'same-site' } },
+  { from: 'another site, by a browser that tells the origin alone', headers: { origin: 'https://evil.example' } },
+])('what a page of $from makes a browser send changes nothing', async ({ headers }) => {
+  const signedIn = await merchant()
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/admin/sign-out',
+    headers: { ...headers, cookie: cookiesOf(signedIn), 'content-type': 'application/json' },
+    payload: '{}',
+  })
+
+  expect(answer.statusCode).toBe(403)
+  expect((await signedIn.open('/admin/account')).statusCode).toBe(200)
+})
+
+test('a form without its token, or with that of another session, changes nothing', async () => {
+  const signedIn = await merchant()
+  const other = await merchant()
+  const foreign = /name="_csrf" value="([^"]+)"/.exec((await other.open('/admin/account')).body)?.[1]
+  expect(foreign).toMatch(/./)
+
+  for (const payload of ['', `_csrf=${foreign}`, '_csrf=nonsense']) {
+    const answer = await server.app.inject({
+      method: 'POST',
+      url: '/admin/sign-out',
+      headers: {
+        cookie: cookiesOf(signedIn),
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'text/html',
+      },
+      payload,
+    })
+    expect([payload, answer.statusCode]).toEqual([payload, 403])
+  }
+  expect((await signedIn.open('/admin/account')).statusCode).toBe(200)
+})
+
+async function merchant(): Promise<TestPerson> {
+  const person = testPerson(server.app)
+  const answer = await person.submit(
+    `/admin/sign-in?store=${encodeURIComponent(shop.store.secureUrl)}`,
+    {
+      Email: 'merchant@shop.example',
+      Password: 'correct horse battery',
+    },
+    { action: '/admin/sign-in' },
+  )
+  expect(answer.statusCode).toBe(303)
+  return person
+}
+
+async function developer(): Promise<TestPerson> {
+  const person = testPerson(server.app)
+  const answer = await person.submit('/developers/sign-up', {
+    Email: 'dev@tools.example',
+    Password: 'correct horse battery',
+  })
+  expect(answer.statusCode).toBe(303)
+  return person
+}
+
+async function customer(): Promise<TestPerson> {
+  const added = await shop.call('POST', '/Customers', {
+    body: { Email: 'c@customers.example', Password: 'secret' },
+  })
+  expect(added.json()).toMatchObject([{ Message: 'Created successfully' }])
+  const [{ Value }] = added.json()
+  const { url } = await issueCustomerToken(
+    { ...server.services, publicUrl: server.services.config.publicUrl },
+    shop.caller,
+    { customerId: Number(Value), minutes: 5 },
+  )
+  const person = testPerson(server.app)
+  const { pathname, search } = new URL(url)
+  const answer = await person.submit(pathname + search, {}, { action: '/account/sign-in' })
+  expect(answer.statusCode).toBe(303)
+  return person
+}
+
+async function knock(visitor: Visitor, method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string) {
+  const address = addressOf(url)
+  const body = method === 'GET' ? undefined : {}
+  if (visitor !== 'nobody' && visitor !== 'operator') return people[visitor].call(method, address, body)
+  return server.app.inject({
+    method,
+    url: address,
+    headers: { accept: 'application/json', ...(visitor === 'operator' && { authorization: `Bearer ${operatorKey}` }) },
+    ...(body && { payload: body }),
+  })
+}
+
+/** By the guard, before the route itself has a say. */
+function isRefusal({ statusCode, body }: { statusCode: number; body: string }): boolean {
+  return (
+    [401, 429].includes(statusCode) && /Sign in first|must be Bearer and the operator key|Too many requests/.test(body)
+  )
+}
+
+function isEnding(url: string): boolean {
+  return url.endsWith('/sign-out')
+}
+
+/** Of the shop where a store is meant; other records that do not exist are as good as any to be refused at. */
+function addressOf(url: string): string {
+  return url
+    .replace('/admin/stores/:id', `/admin/stores/${shop?.store.id ?? 1}`)
+    .replace(':file', 'app.css')
+    .replace(/:\w+/g, '999999')
+}
+
+function cookiesOf({ cookies }: TestPerson): string {
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+}

@@ -1,0 +1,36 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** A way to the database that can be shut: connections through it break, and new ones are refused. */
+export async function openGate(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const port = { number: 0 }
+  let gate: Server
+  const open = () => {
+    gate = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname)
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        sockets.add(one)
+        one.on('error', () => {}).on('close', () => other.destroy())
+        one.pipe(other)
+      }
+    })
+    return new Promise<void>((resolve) => {
+      gate.listen(port.number, '127.0.0.1', () => {
+        port.number = (gate.address() as { port: number }).port
+        resolve()
+      })
+    })
+  }
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+    return new Promise<void>((resolve) => gate.close(() => resolve()))
+  }
+  await open()
+  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: String(port.number) }).href
+  return { url, open, close }
+}

@@ -1,0 +1,105 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+
+/** Somebody with a browser that keeps cookies and sends forms as they stand in the page. */
+export interface TestPerson {
+  readonly cookies: Map<string, string>
+  /** A page. It is not followed when it leads elsewhere. */
+  readonly open: (url: string, headers?: Record<string, string>) => Promise<LightMyRequestResponse>
+  /** Fills in the form of the page at `url` whose action is `action` (default: `url` itself) and sends it. */
+  readonly submit: (
+    url: string,
+    fields: Record<string, string | string[]>,
+    options?: { action?: string; headers?: Record<string, string> },
+  ) => Promise<LightMyRequestResponse>
+  /** A program's request with the same cookies. */
+  readonly call: (
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    body?: unknown,
+  ) => Promise<LightMyRequestResponse>
+}
+
+const HTML = 'text/html,application/xhtml+xml'
+
+export function testPerson(app: FastifyInstance): TestPerson {
+  const cookies = new Map<string, string>()
+
+  const send: TestPerson['open'] = async (url, headers = {}) => request('GET', url, { accept: HTML, ...headers })
+
+  async function request(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    headers: Record<string, string>,
+    payload?: string,
+  ) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await app.inject({
+      method,
+      url,
+      headers: { ...(cookie && { cookie }), ...headers },
+      ...(payload !== undefined && { payload }),
+    })
+    for (const { name, value, expires } of answer.cookies) {
+      if (value === '' || (expires !== undefined && expires.getTime() === 0)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return answer
+  }
+
+  return {
+    cookies,
+    open: send,
+    submit: async (url, fields, { action = url, headers = {} } = {}) => {
+      const page = await send(url)
+      const form = formAt(page.body, action)
+      const body = new URLSearchParams(hiddenFields(form))
+      for (const [name, value] of Object.entries(fields)) {
+        body.delete(name)
+        for (const each of [value].flat()) body.append(name, each)
+      }
+      return request(
+        'POST',
+        action,
+        {
+          accept: HTML,
+          'content-type': 'application/x-www-form-urlencoded',
+          'sec-fetch-site': 'same-origin',
+          ...headers,
+        },
+        body.toString(),
+      )
+    },
+    call: async (method, url, body) =>
+      request(
+        method,
+        url,
+        { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+        body === undefined ? undefined : JSON.stringify(body),
+      ),
+  }
+}
+
+/** The text of the form that posts to `action`. */
+function formAt(page: string, action: string): string {
+  const forms = page.match(/<form\b[\s\S]*?<\/form>/g) ?? []
+  const found = forms.find((form) => attribute(form, 'action') === action)
+  if (found === undefined) throw new Error(`The page has no form that posts to ${action}: ${page.slice(0, 2_000)}`)
+  return found
+}
+
+function hiddenFields(form: string): [string, string][] {
+  const inputs = form.match(/<input\b[^>]*>/g) ?? []
+  return inputs
+    .filter((input) => attribute(input, 'type') === 'hidden')
+    .map((input) => [attribute(input, 'name'), attribute(input, 'value')])
+}
+
+function attribute(element: string, name: string): string {
+  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(element)?.[1] ?? ''
+  return value
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}
