@@ -6,7 +6,7 @@ import { writeDate } from '../../dates.ts'
 import { sendPage } from '../../html/page.ts'
 import { customerOf } from '../../html/people.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { readIds, wholeNumber } from '../admin/parameters.ts'
+import { readIds, wholeNumber } from '../parameters.ts'
 import {
   type Customer,
   type CustomerOrder,

@@ -6,7 +6,7 @@ import {
   type UpdateApplication,
   updateApplication,
 } from '../../access/applications.ts'
-import { readIds, readPage } from './parameters.ts'
+import { readIds, readPage } from '../parameters.ts'
 import { applicationRecord } from './records.ts'
 
 export async function applicationRoutes(app: FastifyInstance, services: RegisterApplication & UpdateApplication) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Header, type JsonSchema, type Operation, type Parameter, type Response, ref } from '../../openapi.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from './parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../parameters.ts'
 
 // What the descriptions of the operator's routes are made of.
 

@@ -12,7 +12,7 @@ import {
 } from '../../access/people.ts'
 import { actorOf } from '../../html/people.ts'
 import { resultItem } from '../../result-item.ts'
-import { readIds, readPage } from './parameters.ts'
+import { readIds, readPage } from '../parameters.ts'
 
 /** The operator's hand on who may sign in: developers, and the accounts of merchants in a store. */
 export async function peopleRoutes(app: FastifyInstance, services: PeopleServices) {

@@ -11,7 +11,7 @@ import {
 import { actorOf, merchantOf, storeCaller } from '../../html/people.ts'
 import { updateOrderStatuses } from '../../resources/order-statuses/update-statuses.ts'
 import { resultItem } from '../../result-item.ts'
-import { readIds, readPage } from './parameters.ts'
+import { readIds, readPage } from '../parameters.ts'
 import { storeRecord } from './records.ts'
 
 export type StoreServices = CreateStore & ChangeStore

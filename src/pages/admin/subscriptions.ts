@@ -4,7 +4,7 @@ import { namedObject, readInput, text } from '../../access/input.ts'
 import { listSubscriptions, type Subscribing, subscribe, unsubscribe } from '../../access/subscriptions.ts'
 import { actorOf } from '../../html/people.ts'
 import { resultItem } from '../../result-item.ts'
-import { readIds, readPage } from './parameters.ts'
+import { readIds, readPage } from '../parameters.ts'
 import { subscribedRecord, subscriptionRecord } from './records.ts'
 
 export const newSubscription = namedObject({ PublicKey: text(100) })

@@ -8,8 +8,8 @@ import { exportRecords } from '../../engine/transfer-export.ts'
 import { readLines } from '../../engine/transfer-lines.ts'
 import { StoreFailure } from '../../failure.ts'
 import { resources } from '../../resources/index.ts'
+import { readIds } from '../parameters.ts'
 import { createImportReport, type ImportReport } from './import-report.ts'
-import { readIds } from './parameters.ts'
 import { writeText } from './write-text.ts'
 
 export interface TransferServices {

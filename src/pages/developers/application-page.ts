@@ -3,7 +3,7 @@ import type { CallbackTest } from '../../access/callback-test.ts'
 import type { OwnApplication, OwnId } from '../../access/developer-applications.ts'
 import type { Page } from '../../html/page.ts'
 import { developerOf } from '../../html/people.ts'
-import { readIds } from '../admin/parameters.ts'
+import { readIds } from '../parameters.ts'
 import { formValues } from './application-form.ts'
 
 /** Which application the address names, and whose it has to be. */

@@ -10,7 +10,7 @@ import {
   type Response,
   ref,
 } from '../../openapi.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../admin/parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../parameters.ts'
 
 /** The developers' JSON routes, out of the schemas that validate. `services`: those that privileges may name. */
 export function describeDevelopers(services: readonly string[]): ApiPart {

@@ -5,7 +5,7 @@ import { namedObject, readInput } from '../../access/input.ts'
 import { samePrivileges } from '../../access/privileges.ts'
 import { sendPage } from '../../html/page.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../admin/parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../parameters.ts'
 import { ownOf } from './application-page.ts'
 import { usingStoreRecord } from './records.ts'
 

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/client.ts'
 import { storeCaller } from '../../../html/people.ts'
 import { placeOrder } from '../../../resources/orders/place-order.ts'
 import { resultItem } from '../../../result-item.ts'
-import { readIds } from '../parameters.ts'
+import { readIds } from '../../parameters.ts'
 
 export interface OrderServices {
   db: Db

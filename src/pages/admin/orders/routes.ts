@@ -7,7 +7,7 @@ import { type Page, sendPage } from '../../../html/page.ts'
 import { merchantCaller, merchantOf } from '../../../html/people.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { placeOrder } from '../../../resources/orders/place-order.ts'
-import { readIds } from '../parameters.ts'
+import { readIds } from '../../parameters.ts'
 import { listOrders } from './list.ts'
 import { LINES_MAX, LINES_SHOWN, orderOf } from './order-form.ts'
 

@@ -18,7 +18,7 @@ import { formOf, orShowAgain, textOfField } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
 import { actorOf, merchantOf } from '../../../../html/people.ts'
 import { wantsHtml } from '../../../../html/wants-html.ts'
-import { readIds } from '../../parameters.ts'
+import { readIds } from '../../../parameters.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100

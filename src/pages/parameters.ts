@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { namedObject, readInput } from '../../access/input.ts'
+import { namedObject, readInput } from '../access/input.ts'
 
 export const PAGE_LIMIT_DEFAULT = 100
 export const PAGE_LIMIT_MAX = 500
