@@ -240,11 +240,13 @@ function errorBody(status: number, message: string, field = '') {
 }
 
 /** An address whose percent-encoding is broken, or of which a segment is too long; no hook has run for it. */
-function answerUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+function answerUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error.statusCode ?? 400
   const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
   request.log.info({ method: request.method, status }, 'request')
-  reply.header('x-request-id', request.id).code(status).send(errorBody(status, message))
+  reply.header('x-request-id', request.id)
+  if (wantsHtml(request)) return sendErrorPage(reply, status, message)
+  return reply.code(status).send(errorBody(status, message))
 }
 
 /** What is not HTTP, too large, or too slow, before there is a request. */

@@ -104,3 +104,18 @@ export interface OpenApiDocument {
 export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
 }
+
+/** On every answer of the server. */
+export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
+
+export const retryAfter = {
+  'Retry-After': {
+    description: 'Seconds to wait before the next try.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+}
+
+export function jsonAnswer(description: string, schema: JsonSchema, headers: Response['headers'] = {}): Response {
+  return { description, headers: { ...requestId, ...headers }, content: { 'application/json': { schema } } }
+}

@@ -1,12 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Access, Privileges } from '../caller.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Figures } from '../throttle.ts'
+import { type Actor, type AuditAction, installation, recordAudit } from './audit.ts'
 import { type AccessChange, changeAccess } from './changes.ts'
 import { columnsOf, figuresOf, throttleInput } from './figures.ts'
 import { namedObject, readInput, text } from './input.ts'
+import { samePrivileges } from './privileges.ts'
 import { generateKey, type Secrets } from './secrets.ts'
 
 export interface Application {
@@ -61,17 +64,26 @@ export interface RegisterApplication {
 export async function registerApplication(
   { db, secrets, now, services }: RegisterApplication,
   input: unknown,
+  actor: Actor = installation,
 ): Promise<Application> {
   const given = readInput(newApplication(services), input)
-  const row = await db.application.create({
-    data: {
-      name: given.Name,
-      publicKey: generateKey(),
-      ...privateKeyColumns(generateKey(), secrets),
-      privileges: privilegesColumn(given.Privileges ?? null),
-      ...columnsOf(given.Throttle),
-      createdAt: now(),
-    },
+  const data = {
+    name: given.Name,
+    publicKey: generateKey(),
+    ...privateKeyColumns(generateKey(), secrets),
+    privileges: privilegesColumn(given.Privileges ?? null),
+    ...columnsOf(given.Throttle),
+    createdAt: now(),
+  }
+  const row = await inTransaction(db, async (tx) => {
+    const created = await tx.application.create({ data })
+    await recordAudit(tx, now, {
+      actor,
+      action: 'application.created',
+      target: created.name,
+      applicationId: created.id,
+    })
+    return created
   })
   return applicationOf(row, secrets)
 }
@@ -108,37 +120,75 @@ export async function listApplications(
 
 export interface UpdateApplication extends AccessChange {
   secrets: Secrets
+  now: () => Date
   services: readonly string[]
 }
 
 /**
  * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
  * privileges and figures count at once, privileges in every store that uses the application, whatever was agreed to
- * there. Refuses input that does not fit (400), and an id that no application has (404).
+ * there; the logs of those stores tell of it. Refuses input that does not fit (400), and an id that no application has (404).
  */
 export async function updateApplication(
-  { db, secrets, services, authenticator }: UpdateApplication,
+  { db, secrets, now, services, authenticator }: UpdateApplication,
   id: number,
   input: unknown,
+  actor: Actor = installation,
 ): Promise<Application> {
   const { Name, Privileges, Throttle } = readInput(changedApplication(services), input)
-  const data: Prisma.ApplicationUpdateManyMutationInput = {
+  const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(Throttle !== undefined && columnsOf(Throttle)),
   }
   const row = await changeAccess({ db, authenticator }, () =>
     inTransaction(db, async (tx) => {
-      const [changed] = await tx.application.updateManyAndReturn({ where: { id }, data })
+      await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
+      const before = await tx.application.findUnique({ where: { id } })
+      if (!before) return null
+      const after = await tx.application.update({ where: { id }, data })
+      const changed = differences(before, after)
+      if (changed.length > 0) {
+        const { name: target, developerId } = after
+        const said = { target, applicationId: id, developerId, details: { changed } }
+        await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
+      }
       if (Privileges !== undefined) {
+        await tellStores(tx, now(), after, actor)
         await tx.subscription.updateMany({
           where: { applicationId: id },
           data: { privileges: privilegesColumn(Privileges) },
         })
       }
-      return changed
+      return after
     }),
   )
   if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
   return applicationOf(row, secrets)
+}
+
+/** Their names. */
+function differences(before: ApplicationRow, after: ApplicationRow): string[] {
+  const isSame = {
+    name: before.name === after.name,
+    privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
+    throttle: isDeepStrictEqual(figuresOf(before), figuresOf(after)),
+  }
+  return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
+}
+
+/** Into the log of each store whose agreement the operator's privileges replace. One statement: they may be thousands. */
+async function tellStores(
+  tx: Transaction,
+  at: Date,
+  { id, name, developerId, privileges }: ApplicationRow,
+  actor: Actor,
+): Promise<void> {
+  const given = privileges && JSON.stringify(privileges)
+  await tx.$executeRaw`
+    INSERT INTO "AuditEntry"
+      ("at", "actorKind", "actor", "address", "action", "target", "storeId", "applicationId", "developerId", "details")
+    SELECT ${at}, ${actor.kind}, ${actor.name}, ${actor.address}, ${'subscription.agreed' satisfies AuditAction}, ${name},
+      "storeId", "applicationId", ${developerId}::int, json_build_object('privileges', ${given}::json)
+    FROM "Subscription" WHERE "applicationId" = ${id} AND "privileges" IS DISTINCT FROM ${given}::jsonb ORDER BY "storeId"`
 }

@@ -10,6 +10,9 @@ export interface Actor {
   readonly address: string
 }
 
+/** Who sets up the sandbox: the server itself, for the operator. */
+export const installation: Actor = { kind: 'operator', name: '', address: '' }
+
 /** What the log knows of; the pages say each in words. */
 export const auditActions = [
   'application.created',

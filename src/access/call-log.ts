@@ -9,7 +9,7 @@ export interface AnsweredCall {
   readonly method: string
   /** Without the query. At most 200 characters are kept. */
   readonly path: string
-  /** From 400 on it is a refusal; 401 alone is no use of the subscription. */
+  /** From 400 on it is a refusal, but for a reader's 404, which says that nothing is there; 401 alone is no use of the subscription. */
   readonly status: number
   /** What was said of it; empty where nothing was wrong. At most 300 characters are kept. */
   readonly message: string
@@ -39,6 +39,9 @@ const WAITING_MAX = 20_000
 const FLUSH_MS = 2_000
 const STOP_MS = 5_000
 const REFUSED_FROM = 400
+/** To a reader this is an answer: who asks for new orders every minute must not push real refusals out. */
+const NOTHING_THERE = 404
+const READING = ['GET', 'HEAD']
 const UNAUTHORIZED = 401
 const THROTTLED = 429
 /** Of a subscription's throttled requests one is noted in this time: they may come by the thousand. */
@@ -153,7 +156,7 @@ function createWaiting() {
 
   function add(call: WaitingCall): void {
     const { fine, refused } = bySubscription.get(call.subscriptionId) ?? addSubscription(call.subscriptionId)
-    const calls = call.status >= REFUSED_FROM ? refused : fine
+    const calls = isRefusal(call) ? refused : fine
     calls.push(call)
     count++
     if (calls.length > KEPT_MAX) {
@@ -228,7 +231,9 @@ async function trim(db: Db, subscriptionIds: readonly number[]): Promise<void> {
       SELECT "id" FROM "ApiCall" WHERE "id" = ANY (ARRAY (
         SELECT "id" FROM (
           SELECT "id", row_number() OVER (
-            PARTITION BY "subscriptionId", "status" >= ${REFUSED_FROM} ORDER BY "at" DESC, "id" DESC
+            PARTITION BY "subscriptionId", 
+              "status" >= ${REFUSED_FROM} AND NOT ("status" = ${NOTHING_THERE} AND "method" IN ('GET', 'HEAD'))
+            ORDER BY "at" DESC, "id" DESC
           ) AS "place"
           FROM "ApiCall" WHERE "subscriptionId" = ANY (string_to_array(${subscriptionIds.join()}, ',')::int[])
         ) AS "ranked"
@@ -253,13 +258,18 @@ export async function lastCalls(
   db: Db | Transaction,
   { subscriptionId, limit }: { subscriptionId: number; limit: number },
 ): Promise<LastCalls> {
-  const newest = (status: Prisma.IntFilter) =>
+  const newest = (where: Prisma.ApiCallWhereInput) =>
     db.apiCall.findMany({
-      where: { subscriptionId, status },
+      where: { subscriptionId, ...where },
       select: { at: true, method: true, path: true, status: true, message: true },
       orderBy: [{ at: 'desc' }, { id: 'desc' }],
       take: Math.min(limit, KEPT_MAX),
     })
-  const calls = await newest({ lt: REFUSED_FROM })
-  return { calls, refusals: await newest({ gte: REFUSED_FROM }) }
+  const unfound = { status: NOTHING_THERE, method: { in: READING } }
+  const calls = await newest({ OR: [{ status: { lt: REFUSED_FROM } }, unfound] })
+  return { calls, refusals: await newest({ status: { gte: REFUSED_FROM }, NOT: unfound }) }
+}
+
+function isRefusal({ status, method }: AnsweredCall): boolean {
+  return status >= REFUSED_FROM && !(status === NOTHING_THERE && READING.includes(method))
 }

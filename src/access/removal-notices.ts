@@ -8,6 +8,8 @@ import type { Secrets } from './secrets.ts'
 
 /** The waits between attempts that the Standard Webhooks specification recommends, in milliseconds: about three days in all. */
 const RETRY_MS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1_000)
+/** Of one beyond, the last did not end: the process was killed in it, or failed. */
+const ATTEMPTS_MAX = RETRY_MS.length + 1
 /** Each wait is up to this share longer or shorter, so that what failed together does not come back together. */
 const JITTER = 0.2
 /** An attempt that has not ended by then was killed; the next one begins. */
@@ -132,6 +134,15 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
   const { db, secrets, now } = services
   const application = await db.application.findUnique({ where: { id: notice.applicationId } })
   if (!application) return
+  if (notice.attempts > ATTEMPTS_MAX) {
+    return settle(services, notice, application, {
+      ok: false,
+      reason: notice.reason,
+      status: null,
+      body: '',
+      durationMs: 0,
+    })
+  }
   const body = secrets.open(notice.bodySealed)
   const held = await holdBack(services, notice, body)
   if (held === 'busy') return putBack(services, notice)

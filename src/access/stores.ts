@@ -5,7 +5,7 @@ import { type Db, databaseError, inTransaction, type Transaction } from '../data
 import type { Store as StoreRow } from '../database/generated/client.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Figures } from '../throttle.ts'
-import { type Actor, recordAudit } from './audit.ts'
+import { type Actor, installation, recordAudit } from './audit.ts'
 import { type AccessChange, changeAccess } from './changes.ts'
 import { columnsOf, figuresOf, throttleInput } from './figures.ts'
 import { namedObject, readInput, text } from './input.ts'
@@ -22,9 +22,6 @@ export interface Store extends CallerStore {
   readonly throttle: Figures | null
   readonly createdAt: Date
 }
-
-/** The sandbox is made by the server itself, for the operator. */
-const installation: Actor = { kind: 'operator', name: '', address: '' }
 
 const address = 'must be an address such as https://shop.example, of at most 255 characters'
 const currency = 'must be a currency code of three letters, such as USD'

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
 import { type FailureKind, StoreFailure } from '../failure.ts'
 import { resultItem } from '../result-item.ts'
+import { pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { wantsHtml } from './wants-html.ts'
 
@@ -42,9 +43,10 @@ function answer(reply: FastifyReply, { status, field, message }: { status: numbe
   return reply.code(status).send([resultItem('Error', field, status, message)])
 }
 
+/** Also outside of the scopes of pages. */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string) {
   const title = titles[status] ?? 'That did not work'
-  return sendPage(reply, {
+  return sendPage(reply.headers(pageHeaders), {
     template: '/html/templates/error',
     title,
     status,

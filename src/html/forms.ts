@@ -64,9 +64,14 @@ export function formOf({ body }: FastifyRequest): Record<string, string | string
   return fields
 }
 
-/** One line of a form; empty where it is absent or there several times. */
-export function textOfField(form: Readonly<Record<string, string | string[]>>, name: string): string {
-  const value = form[name]
+/** What was sent: the fields of a form, or the JSON body. */
+export function sentBy(request: FastifyRequest): unknown {
+  return isForm(request) ? formOf(request) : request.body
+}
+
+/** One member of what was sent, or of a query, where it is a text; empty where it is absent, there several times, or none. */
+export function textIn(sent: unknown, name: string): string {
+  const value = typeof sent === 'object' && sent !== null ? (sent as Record<string, unknown>)[name] : undefined
   return typeof value === 'string' ? value : ''
 }
 

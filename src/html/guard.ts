@@ -42,6 +42,14 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** Of every page, also where nobody is kept out. */
+export const pageHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': `${CONTENT_SECURITY_POLICY}; form-action 'self'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+}
+
 const HSTS_SECONDS = 15_552_000
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
@@ -62,8 +70,11 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   app.addHook('onRequest', async (request, reply) => {
     setHeaders(request, reply, publicUrl)
     if (publicUrl.startsWith('https:') && request.protocol !== 'https') {
-      if (isSafe(request) && wantsHtml(request)) return reply.redirect(publicUrl + request.url)
-      throw new StoreFailure('insecure-transport', `Use ${publicUrl}: plain http is refused`)
+      // Behind a proxy that ends TLS and is not trusted, a redirect would come back here for ever.
+      const isFromProxy = request.headers['x-forwarded-proto'] !== undefined
+      if (isSafe(request) && wantsHtml(request) && !isFromProxy) return reply.redirect(publicUrl + request.url)
+      const advice = isFromProxy ? '. If a proxy ended TLS, its address belongs into TRUST_PROXY' : ''
+      throw new StoreFailure('insecure-transport', `Use ${publicUrl}: plain http is refused${advice}`)
     }
     const allowed = rolesOf(request)
     const isForOperator = allowed.includes('operator')
@@ -93,10 +104,7 @@ const openedByOthers = ['/oauth/authorize', '/admin/sign-in', '/admin/change-sto
 /** One content policy for all pages; what they hold is not kept by anybody on the way. */
 function setHeaders({ routeOptions }: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
   reply.headers({
-    'cache-control': 'no-store',
-    'content-security-policy': `${CONTENT_SECURITY_POLICY}; form-action 'self'`,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'same-origin',
+    ...pageHeaders,
     'cross-origin-opener-policy': openedByOthers.includes(routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin',
     ...(publicUrl.startsWith('https:') && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
   })

@@ -6,10 +6,11 @@ import { findStoreAt } from '../access/store-address.ts'
 import { type Subscribed, type Subscribing, subscribe } from '../access/subscriptions.ts'
 import type { CallerStore, Privileges } from '../caller.ts'
 import { StoreFailure } from '../failure.ts'
-import { formOf, orShowAgain, textOfField } from '../html/forms.ts'
+import { formOf, orShowAgain, textIn } from '../html/forms.ts'
 import { allowFormTarget } from '../html/guard.ts'
 import { type Page, sendPage } from '../html/page.ts'
 import { actorOf, merchantOf } from '../html/people.ts'
+import { sayWhatIsLeft } from '../html/say-what-is-left.ts'
 import { answerAddress, findTarget, readWish, type Target, type Wish } from './authorization-request.ts'
 import { queryOf, readParameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
@@ -47,11 +48,11 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
       // Another tab signed in elsewhere: that the button was pressed says nothing about this store.
       if (store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
       const form = formOf(request)
-      switch (textOfField(form, 'decision')) {
+      switch (textIn(form, 'decision')) {
         case 'allow':
           return orShowAgain(
             reply,
-            () => allow(reply, asked, textOfField(form, 'privileges')),
+            () => allow(reply, asked, textIn(form, 'privileges')),
             () => consentPage(request, asked),
           )
         case 'deny':
@@ -212,13 +213,6 @@ function refusalPage({ id }: FastifyRequest, { status, message }: StoreFailure):
 
 function hostOf(url: string): string {
   return new URL(url).host
-}
-
-/** Contract §6 has the first three words; a merchant needs some more. */
-function sayWhatIsLeft(error: unknown): never {
-  if (!(error instanceof StoreFailure) || error.kind !== 'bad-gateway') throw error
-  const advice = 'The application did not confirm, so nothing was changed. Try again later, or ask its developer.'
-  throw new StoreFailure('bad-gateway', `${error.message}. ${advice}`)
 }
 
 /** Whoever takes anything is led on. */

@@ -1,12 +1,14 @@
 import {
   type ApiPart,
-  type Header,
   type JsonSchema,
+  jsonAnswer,
   type Operation,
   type Parameter,
   type Ref,
   type Response,
   ref,
+  requestId,
+  retryAfter,
 } from '../openapi.ts'
 
 /** OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients know them. */
@@ -37,8 +39,6 @@ export function describeOAuth(): ApiPart {
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
 
-const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
-
 const errorSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -59,14 +59,6 @@ const errorSchema: JsonSchema = {
   additionalProperties: false,
 }
 
-const retryAfter: Readonly<Record<string, Header>> = {
-  'Retry-After': {
-    description: 'Seconds to wait before the next try.',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
-}
-
 const refusals = {
   400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
   401: refusal('`invalid_client`: the keys are not those of an application.', {
@@ -80,12 +72,8 @@ const refusals = {
   503: refusal('The database does not answer.', retryAfter),
 }
 
-function refusal(description: string, headers: Readonly<Record<string, Header>> = {}): Response {
-  return {
-    description,
-    headers: { ...requestId, ...headers },
-    content: { 'application/json': { schema: ref('schemas', 'OAuthError') } },
-  }
+function refusal(description: string, headers: Response['headers'] = {}): Response {
+  return jsonAnswer(description, ref('schemas', 'OAuthError'), headers)
 }
 
 const refused: Readonly<Record<string, Ref>> = Object.fromEntries(
@@ -146,20 +134,15 @@ const decide: Operation = {
   security: [],
   parameters: authorizeParameters,
   responses: {
-    200: {
-      description: 'The same for the script of the page, which opens PostBackURL in a popup and goes on to Location.',
-      headers: requestId,
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            properties: { PostBackURL: text, Location: text },
-            required: ['Location'],
-            additionalProperties: false,
-          },
-        },
+    200: jsonAnswer(
+      'The same for the script of the page, which opens PostBackURL in a popup and goes on to Location.',
+      {
+        type: 'object',
+        properties: { PostBackURL: text, Location: text },
+        required: ['Location'],
+        additionalProperties: false,
       },
-    },
+    ),
     302: ledOn(backToApplication),
     303: ledOn('Back to the page, or to the sign-in.'),
     400: shown('As when the page was asked for.'),
@@ -193,24 +176,16 @@ const exchange: Operation = {
     { grant_type: 'authorization_code', code: 'the code', client_id: 'public key', client_secret: 'private key' },
   ),
   responses: {
-    200: {
-      description: 'The token. It does not expire; it ends with the subscription, or when it is revoked.',
-      headers: requestId,
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            properties: {
-              access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-              token_type: { const: 'bearer' },
-              user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
-            },
-            required: ['access_token', 'token_type', 'user_id'],
-            additionalProperties: false,
-          },
-        },
+    200: jsonAnswer('The token. It does not expire; it ends with the subscription, or when it is revoked.', {
+      type: 'object',
+      properties: {
+        access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+        token_type: { const: 'bearer' },
+        user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
       },
-    },
+      required: ['access_token', 'token_type', 'user_id'],
+      additionalProperties: false,
+    }),
     ...refused,
   },
 }
@@ -240,32 +215,24 @@ const metadata: Operation = {
   tags: ['OAuth'],
   security: [],
   responses: {
-    200: {
-      description: 'The addresses and abilities. `issuer` is PUBLIC_URL.',
-      headers: requestId,
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            properties: {
-              issuer: text,
-              authorization_endpoint: text,
-              token_endpoint: text,
-              revocation_endpoint: text,
-              response_types_supported: texts,
-              response_modes_supported: texts,
-              grant_types_supported: texts,
-              code_challenge_methods_supported: texts,
-              token_endpoint_auth_methods_supported: texts,
-              revocation_endpoint_auth_methods_supported: texts,
-              authorization_response_iss_parameter_supported: { type: 'boolean' },
-              service_documentation: text,
-            },
-            required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
-          },
-        },
+    200: jsonAnswer('The addresses and abilities. `issuer` is PUBLIC_URL.', {
+      type: 'object',
+      properties: {
+        issuer: text,
+        authorization_endpoint: text,
+        token_endpoint: text,
+        revocation_endpoint: text,
+        response_types_supported: texts,
+        response_modes_supported: texts,
+        grant_types_supported: texts,
+        code_challenge_methods_supported: texts,
+        token_endpoint_auth_methods_supported: texts,
+        revocation_endpoint_auth_methods_supported: texts,
+        authorization_response_iss_parameter_supported: { type: 'boolean' },
+        service_documentation: text,
       },
-    },
+      required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
+    }),
     403: ref('responses', 'OAuthRefusal403'),
   },
 }

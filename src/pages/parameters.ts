@@ -3,7 +3,7 @@ import { namedObject, readInput } from '../access/input.ts'
 
 export const PAGE_LIMIT_DEFAULT = 100
 export const PAGE_LIMIT_MAX = 500
-const INTEGER_MAX = 2_147_483_647
+export const INTEGER_MAX = 2_147_483_647
 
 const page = namedObject({
   limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),

@@ -1,4 +1,4 @@
-import { type ApiPart, type Operation, type Response, ref } from '../openapi.ts'
+import { type ApiPart, type Operation, type Response, ref, requestId } from '../openapi.ts'
 
 /** The routes of the reference itself. */
 export function describeReference(): ApiPart {
@@ -23,7 +23,7 @@ export function describeReference(): ApiPart {
   }
 }
 
-const headers = { 'X-Request-Id': ref('headers', 'X-Request-Id'), ETag: ref('headers', 'ETag') }
+const headers = { ...requestId, ETag: ref('headers', 'ETag') }
 const unmodified: Response = { description: 'The caller has it already.', headers }
 
 function route(operationId: string, summary: string, responses: Operation['responses']): Operation {

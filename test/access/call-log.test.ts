@@ -78,7 +78,7 @@ describe('what is kept', () => {
     const log = createCallLog(services)
     const [one, other] = [await subscribed(services), await subscribed(services)]
     recordMany(log, other.subscriptionId, 200, [1, 3])
-    recordMany(log, one.subscriptionId, 404, [1, 130])
+    recordMany(log, one.subscriptionId, 409, [1, 130])
     recordMany(log, one.subscriptionId, 200, [1, 60])
     await log.flush()
     expect(await pathsOf(one.subscriptionId)).toEqual({ fine: numbered(1, 60), refused: numbered(31, 130) })
@@ -137,7 +137,7 @@ describe('what is kept', () => {
     await log.flush()
     throttle(0, '/3')
     log.record(call(other.subscriptionId, { status: 429, path: '/other' }))
-    log.record(call(subscriptionId, { status: 404, path: '/unknown' }))
+    log.record(call(subscriptionId, { status: 400, path: '/unknown' }))
     throttle(1, '/4')
     throttle(999, '/5')
     throttle(1, '/6')
@@ -153,7 +153,7 @@ describe('the time of the last use', () => {
     const log = createCallLog(services)
     expect(await lastUse(subscriptionId)).toBeNull()
     recordMany(log, subscriptionId, 200, [1, 2])
-    recordMany(log, subscriptionId, 404, [3, 3])
+    recordMany(log, subscriptionId, 409, [3, 3])
     await log.flush()
     expect(await lastUse(subscriptionId)).toEqual(services.now())
   })
@@ -265,7 +265,7 @@ describe('several processes on one database', () => {
       for (const [place, log] of logs.entries()) {
         for (const id of place % 2 === 0 ? ids : ids.toReversed()) {
           recordMany(log, id, 200, [1, 30])
-          recordMany(log, id, 404, [1, 10])
+          recordMany(log, id, 409, [1, 10])
         }
       }
       const removal = round === 7 ? [services.db.subscription.delete({ where: { id: ending } })] : []

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callbackSecret, sendCallback } from '../../src/access/callback.ts'
 import { createSecrets } from '../../src/access/secrets.ts'
 import { createOutbound, type OutboundRequest } from '../../src/outbound.ts'
-import { json, openReceiver, type Received, type Receiver, status } from './subscribing.ts'
+import { json, openReceiver, type Received, type Receiver, status } from '../support/receiver.ts'
 
 const secrets = createSecrets('a secret key for tests alone, 32+')
 const outbound = createOutbound({ allow: ['127.0.0.1'] })

@@ -5,20 +5,9 @@ import { createRemovalNotices, type RemovalNoticeServices } from '../../src/acce
 import { subscribe, unsubscribe } from '../../src/access/subscriptions.ts'
 import { connect, type Db } from '../../src/database/client.ts'
 import { createOutbound } from '../../src/outbound.ts'
+import { held, openReceiver, type Receiver, status } from '../support/receiver.ts'
 import { openAccess, type Services } from './fixture.ts'
-import {
-  auditOf,
-  held,
-  leftOf,
-  merchant,
-  nothing,
-  openReceiver,
-  type Receiver,
-  type Scene,
-  status,
-  statusWith,
-  storeAndApplication,
-} from './subscribing.ts'
+import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -314,6 +303,21 @@ describe('a store that subscribes again', () => {
     await createRemovalNotices({ ...services, db }).sendDue()
     expect(receiver.received.map(({ callback }) => callback.Action)).toEqual(['AUTHORIZE'])
     expect(await leftOf(services, scene)).toEqual({ ...nothing, subscriptions: 1 })
+  })
+})
+
+test('one whose attempts all ended with their process is given up, and the log says so', async () => {
+  await removedAllTheSame()
+  await services.db.removalNotice.updateMany({ where: scene.pair, data: { attempts: waits.length + 1 } })
+  await untilDue()
+  receiver.answer = status(200)
+  await sendDue()
+  expect(receiver.received).toEqual([])
+  expect(await notices()).toEqual([])
+  const [newest] = await services.db.auditEntry.findMany({ where: scene.pair, orderBy: { id: 'desc' }, take: 1 })
+  expect(newest).toMatchObject({
+    action: 'subscription.refused',
+    details: { asked: 'REMOVE', givenUp: true, reason: 'The answer has the status 500 and not 200' },
   })
 })
 

@@ -4,6 +4,7 @@ import { findSession } from '../../src/access/sessions.ts'
 import { type SignIn, signIn } from '../../src/access/sign-in.ts'
 import { connect } from '../../src/database/client.ts'
 import type { StoreFailure } from '../../src/failure.ts'
+import { untilItWaits } from '../support/held.ts'
 import { openAccess, type Services } from './fixture.ts'
 import {
   enter,
@@ -50,20 +51,6 @@ async function looksOf(work: () => Promise<unknown>): Promise<number> {
   const before = looks.count
   await work()
   return looks.count - before
-}
-
-/** Comes back when somebody waits for a lock, or when `request` has ended without. */
-async function untilItWaits(request: Promise<unknown>): Promise<void> {
-  let hasEnded = false
-  const end = () => {
-    hasEnded = true
-  }
-  request.then(end, end)
-  while (!hasEnded) {
-    const waiting = await services.db.$queryRaw<unknown[]>`
-      SELECT 1 FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
-    if (waiting.length > 0) return
-  }
 }
 
 function pass(seconds: number): void {
@@ -178,7 +165,7 @@ describe('signing in', () => {
         const change = { where: { id }, data: { passwordHash: 'another' } }
         await (kind === 'developer' ? tx.developer.update(change) : tx.storeUser.update(change))
         entering = refusal(enter(services, { kind, email }))
-        await untilItWaits(entering)
+        await untilItWaits(services, entering)
       })
 
       expect(await entering).toMatchObject({ status: 401, logDetail: 'the password was changed meanwhile' })

@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { type RegisterApplication, registerApplication } from '../../src/access/applications.ts'
 import type { Authenticator } from '../../src/access/authenticate.ts'
 import { type CreateStore, createStore } from '../../src/access/stores.ts'
@@ -11,96 +8,6 @@ import { storeInput } from './fixture.ts'
 type Services = Subscribing & CreateStore & RegisterApplication & { authenticator: Authenticator; db: Db }
 
 export const merchant = { kind: 'merchant', name: 'merchant@shop.example', address: '203.0.113.9' } as const
-
-/** What came to a receiver. */
-export interface Received {
-  readonly method: string | undefined
-  readonly url: string | undefined
-  readonly headers: IncomingHttpHeaders
-  /** As it was sent. */
-  readonly text: string
-  readonly callback: { PublicKey: string; TimeStamp: string; TokenKey: string; Action: string; SecureURL: string }
-}
-
-export type Answer = (response: ServerResponse, received: Received) => unknown
-
-export interface Receiver {
-  readonly url: string
-  readonly received: Received[]
-  /** What it answers from now on. */
-  answer: Answer
-  readonly close: () => Promise<void>
-}
-
-/** An application's CallBackURL on this machine. Without `answer` it says 200 and nothing more. */
-export async function openReceiver(answer: Answer = status(200)): Promise<Receiver> {
-  const received: Received[] = []
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request.setEncoding('utf8')) text += chunk
-    const { method, url, headers } = request
-    const one = { method, url, headers, text, callback: JSON.parse(text) }
-    received.push(one)
-    await receiver.answer(response, one)
-  })
-  const receiver: Receiver = {
-    url: `http://127.0.0.1:${await listen(server)}/callback?app=7`,
-    received,
-    answer,
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  return receiver
-}
-
-/** A receiver that speaks no proper HTTP: `handle` has each connection. */
-export async function openSocketReceiver(handle: (socket: Socket) => unknown) {
-  const sockets = new Set<Socket>()
-  const server = createSocketServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined)
-    handle(socket)
-  })
-  return {
-    url: `http://127.0.0.1:${await listen(server)}/`,
-    close: async () => {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
-async function listen(server: ReturnType<typeof createSocketServer>): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
-}
-
-export function status(code: number, headers: Record<string, string> = {}, body = ''): Answer {
-  return (response) => response.writeHead(code, headers).end(body)
-}
-
-export function json(body: unknown): Answer {
-  return (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-}
-
-/** Keeps each answer until `release`, so that a test decides what happens meanwhile. */
-export function held(answer: Answer = status(200)) {
-  const arrived = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  return {
-    /** Resolves when the first request is there. */
-    arrived: arrived.promise,
-    release: () => released.resolve(),
-    answer: (async (response, received) => {
-      arrived.resolve()
-      await released.promise
-      await answer(response, received)
-    }) satisfies Answer as Answer,
-  }
-}
 
 let serial = 0
 

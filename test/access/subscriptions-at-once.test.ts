@@ -9,21 +9,10 @@ import { type Subscribed, subscribe, unsubscribe } from '../../src/access/subscr
 import { connect, type Db } from '../../src/database/client.ts'
 import { createOutbound, type Outbound } from '../../src/outbound.ts'
 import { type Run, runProgram } from '../process/server.ts'
+import { untilItWaits } from '../support/held.ts'
+import { type Answer, held, json, openReceiver, type Receiver, status } from '../support/receiver.ts'
 import { openAccess, type Services } from './fixture.ts'
-import {
-  auditOf,
-  held,
-  json,
-  leftOf,
-  merchant,
-  nothing,
-  openReceiver,
-  type Receiver,
-  type Scene,
-  status,
-  statusWith,
-  storeAndApplication,
-} from './subscribing.ts'
+import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 // Double clicks, two processes, and a kill between the callback and what it allows.
 
@@ -84,19 +73,24 @@ function twenty<T>(work: (process: Services) => Promise<T>): Promise<PromiseSett
   return Promise.allSettled(Array.from({ length: 20 }, (_, index) => work(index % 2 ? others : services)))
 }
 
+/** Twenty at once while the application thinks, and one that comes later; then it says `answered`. What became of each. */
+async function whileItThinks<T>(answered: Answer, work: (process: Services) => Promise<T>) {
+  const { answer, arrived, release } = held(answered)
+  receiver.answer = answer
+  const all = twenty(work)
+  await arrived
+  const late = watched(others)
+  const last = work(late.process)
+  await late.waits(last)
+  release()
+  return [...(await all), ...(await Promise.allSettled([last]))]
+}
+
 describe('twenty at once, in two processes', () => {
   test('subscribe by one callback, and all get the same answer', async () => {
-    const { answer, arrived, release } = held(json({ PostBackURL: 'https://app.example/welcome' }))
-    receiver.answer = answer
-    const all = twenty((process) => subscribe(process, scene.wanted))
-    await arrived
-    const late = watched(others)
-    const last = subscribe(late.process, scene.wanted)
-    await late.waits(last)
-    release()
-    const subscribed = [...(await all), ...(await Promise.allSettled([last]))].map(
-      (one) => (one as PromiseFulfilledResult<Subscribed>).value,
-    )
+    const answer = json({ PostBackURL: 'https://app.example/welcome' })
+    const all = await whileItThinks(answer, (process) => subscribe(process, scene.wanted))
+    const subscribed = all.map((one) => (one as PromiseFulfilledResult<Subscribed>).value)
     expect(told()).toEqual([`AUTHORIZE ${subscribed[0]?.token}`])
     expect(new Set(subscribed.map(({ id, token, postBackUrl }) => `${id} ${token} ${postBackUrl}`)).size).toBe(1)
     expect(subscribed.filter(({ created }) => created)).toHaveLength(1)
@@ -105,16 +99,8 @@ describe('twenty at once, in two processes', () => {
   })
 
   test('are refused by one callback', async () => {
-    const { answer, arrived, release } = held(status(500))
-    receiver.answer = answer
-    const all = twenty((process) => subscribe(process, scene.wanted))
-    await arrived
-    const late = watched(others)
-    const last = subscribe(late.process, scene.wanted)
-    await late.waits(last)
-    release()
-    for (const one of [...(await all), ...(await Promise.allSettled([last]))])
-      expect(one).toMatchObject({ status: 'rejected', reason: notResponding })
+    const all = await whileItThinks(status(500), (process) => subscribe(process, scene.wanted))
+    for (const one of all) expect(one).toMatchObject({ status: 'rejected', reason: notResponding })
     expect(receiver.received).toHaveLength(1)
     expect(await leftOf(services, scene)).toEqual(nothing)
     expect(await actions()).toEqual(['subscription.refused'])
@@ -122,16 +108,8 @@ describe('twenty at once, in two processes', () => {
 
   test('unsubscribe by one callback, and none is told that there was nothing to end', async () => {
     const { id, token } = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held()
-    receiver.answer = answer
-    const all = twenty((process) => unsubscribe(process, removal(id)))
-    await arrived
-    const late = watched(others)
-    const last = unsubscribe(late.process, removal(id))
-    await late.waits(last)
-    release()
-    for (const one of [...(await all), ...(await Promise.allSettled([last]))])
-      expect(one).toMatchObject({ status: 'fulfilled' })
+    const all = await whileItThinks(status(200), (process) => unsubscribe(process, removal(id)))
+    for (const one of all) expect(one).toMatchObject({ status: 'fulfilled' })
     expect(told()).toEqual([`AUTHORIZE ${token}`, `REMOVE ${token}`])
     expect(await leftOf(services, scene)).toEqual(nothing)
     expect(await actions()).toEqual(['subscription.created', 'subscription.removed'])
@@ -139,16 +117,8 @@ describe('twenty at once, in two processes', () => {
 
   test('are refused the removal by one callback', async () => {
     const { id, token } = await subscribe(services, scene.wanted)
-    const { answer, arrived, release } = held(status(503))
-    receiver.answer = answer
-    const all = twenty((process) => unsubscribe(process, removal(id)))
-    await arrived
-    const late = watched(others)
-    const last = unsubscribe(late.process, removal(id))
-    await late.waits(last)
-    release()
-    for (const one of [...(await all), ...(await Promise.allSettled([last]))])
-      expect(one).toMatchObject({ status: 'rejected', reason: notResponding })
+    const all = await whileItThinks(status(503), (process) => unsubscribe(process, removal(id)))
+    for (const one of all) expect(one).toMatchObject({ status: 'rejected', reason: notResponding })
     expect(told()).toEqual([`AUTHORIZE ${token}`, `REMOVE ${token}`])
     expect(await leftOf(services, scene)).toEqual(subscribedOnly)
   })
@@ -313,7 +283,8 @@ describe('after a process was killed', () => {
     const program = fileURLToPath(new URL('subscribe-child.ts', import.meta.url))
     const { storeId, publicKey } = scene.wanted
     child = runProgram(process.execPath, [program, access.url, secretKey, String(storeId), publicKey], {})
-    await untilALockIsWaitedFor()
+    await untilItWaits(services, child.exited)
+    if (child.process.exitCode !== null) throw new Error(child.output())
     child.process.kill('SIGKILL')
     await child.exited
     await blocker.query('ROLLBACK')
@@ -327,16 +298,6 @@ describe('after a process was killed', () => {
     expect(new Set(messageIds()).size).toBe(1)
     expect(await leftOf(services, scene)).toEqual(subscribedOnly)
   })
-
-  async function untilALockIsWaitedFor() {
-    for (let isWaiting = false; !isWaiting; ) {
-      if (child?.process.exitCode != null) throw new Error(child.output())
-      const [row] = await services.db.$queryRaw<{ isWaiting: boolean }[]>`
-        SELECT EXISTS (SELECT 1 FROM pg_stat_activity
-          WHERE "datname" = current_database() AND "wait_event_type" = 'Lock') AS "isWaiting"`
-      isWaiting = row?.isWaiting === true
-    }
-  }
 })
 
 describe('a process that was taken for dead, and lives', () => {

@@ -1,22 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { subscribe, subscriptionById, unsubscribe } from '../../src/access/subscriptions.ts'
 import { createOutbound } from '../../src/outbound.ts'
+import { held, json, openReceiver, openSocketReceiver, type Receiver, status } from '../support/receiver.ts'
 import { newStore, openAccess, type Services } from './fixture.ts'
-import {
-  auditOf,
-  held,
-  json,
-  leftOf,
-  merchant,
-  nothing,
-  openReceiver,
-  openSocketReceiver,
-  type Receiver,
-  type Scene,
-  status,
-  statusWith,
-  storeAndApplication,
-} from './subscribing.ts'
+import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
 // The state table of contract §3, with applications that have a CallBackURL.
 

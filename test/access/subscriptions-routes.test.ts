@@ -2,19 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { operatorKey } from '../process/services.ts'
 import { answerFaults } from '../support/answer-faults.ts'
 import { type OpenApi, readOpenApi } from '../support/openapi.ts'
+import { held, json, openReceiver, openSocketReceiver, type Receiver, status } from '../support/receiver.ts'
 import { openServer, type TestServer } from '../support/store.ts'
-import {
-  held,
-  json,
-  leftOf,
-  nothing,
-  openReceiver,
-  openSocketReceiver,
-  type Receiver,
-  type Scene,
-  status,
-  storeAndApplication,
-} from './subscribing.ts'
+import { leftOf, nothing, type Scene, storeAndApplication } from './subscribing.ts'
 
 // Subscribing as the operator's routes do it, with applications that have a CallBackURL, and with what a token opens.
 

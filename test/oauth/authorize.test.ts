@@ -1,15 +1,15 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { alertOf, merchantAccount, merchantIn } from '../pages/people/fixture.ts'
+import { logged } from '../pages/developers/fixture.ts'
+import { alertOf } from '../pages/people/fixture.ts'
 import { type TestPerson, testPerson } from '../support/person.ts'
+import { json, openReceiver, status } from '../support/receiver.ts'
+import { merchantAccount, merchantIn } from '../support/signed-in.ts'
 import { openServer, type TestServer } from '../support/store.ts'
 import {
   challenge,
   codeOf,
   decide,
   exchangeOf,
-  logged,
   openClient,
   openShop,
   page,
@@ -387,27 +387,23 @@ describe('state', () => {
 
 describe('with a CallBackURL', () => {
   test('its 200 lets the application in, and its PostBackURL is for the popup, once', async () => {
-    const receiver = await openReceiver(() => [200, '{"PostBackURL": "https://app.example/setup?a=1"}'])
+    const receiver = await openReceiver(json({ PostBackURL: 'https://app.example/setup?a=1' }))
     const asking = await openClient(server, { CallBackURL: receiver.url })
     const query = queryOf(asking, shop.store)
     expect((await open(shop.merchant, query)).body).toContain('is asked to confirm first')
-    const json = { accept: 'application/json' }
-    expect((await decide(shop.merchant, query, 'allow', json)).json()).toEqual({
+    const asJson = { accept: 'application/json' }
+    expect((await decide(shop.merchant, query, 'allow', asJson)).json()).toEqual({
       PostBackURL: 'https://app.example/setup?a=1',
       Location: expect.stringContaining(redirectUri),
     })
-    expect((await decide(shop.merchant, query, 'allow', json)).json()).not.toHaveProperty('PostBackURL')
-    expect(receiver.bodies).toHaveLength(1)
-    expect(receiver.bodies[0]).toMatchObject({ Action: 'AUTHORIZE', SecureURL: shop.store.secureUrl })
-    receiver.close()
+    expect((await decide(shop.merchant, query, 'allow', asJson)).json()).not.toHaveProperty('PostBackURL')
+    expect(receiver.received).toHaveLength(1)
+    expect(receiver.received[0]?.callback).toMatchObject({ Action: 'AUTHORIZE', SecureURL: shop.store.secureUrl })
+    await receiver.close()
   })
 
   test('another status is Server not Responding on the page: no code, no subscription, and the button still works', async () => {
-    const answers: [number, string][] = [
-      [500, 'no'],
-      [200, ''],
-    ]
-    const receiver = await openReceiver(() => answers.shift() ?? [500, 'no'])
+    const receiver = await openReceiver(status(500))
     const asking = await openClient(server, { CallBackURL: receiver.url })
     const query = queryOf(asking, shop.store)
     const refused = await decide(shop.merchant, query)
@@ -417,8 +413,9 @@ describe('with a CallBackURL', () => {
     const { db } = server.services
     const where = { applicationId: asking.Id }
     expect([await db.subscription.count({ where }), await db.authorizationCode.count({ where })]).toEqual([0, 0])
+    receiver.answer = status(200)
     sentBack(await decide(shop.merchant, query))
-    receiver.close()
+    await receiver.close()
   })
 })
 
@@ -443,32 +440,6 @@ test('codes that have expired are cleared away when new ones are made', async ()
   expect(await own.services.db.authorizationCode.count()).toBe(1)
   await own.close()
 })
-
-/** A callback's receiver: what it was sent, and what it answers next. */
-async function openReceiver(answer: () => [number, string]) {
-  const bodies: unknown[] = []
-  const receiver = createServer((request, response) => {
-    let text = ''
-    request.on('data', (chunk) => {
-      text += chunk
-    })
-    request.on('end', () => {
-      bodies.push(JSON.parse(text))
-      const [status, body] = answer()
-      response.writeHead(status).end(body)
-    })
-  }).listen(0, '127.0.0.1')
-  await new Promise((done) => receiver.once('listening', done))
-  const { port } = receiver.address() as AddressInfo
-  return {
-    bodies,
-    url: `http://127.0.0.1:${port}/callback`,
-    close: () => {
-      receiver.closeAllConnections()
-      receiver.close()
-    },
-  }
-}
 
 function hiddenFields(body: string): [string, string][] {
   const inputs = body.match(/<input type="hidden"[^>]*>/g) ?? []

@@ -10,7 +10,7 @@ import {
   openContext,
   openListeningServer,
 } from '../browser/browser.ts'
-import { merchantAccount } from '../pages/people/fixture.ts'
+import { merchantAccount } from '../support/signed-in.ts'
 import type { TestStore } from '../support/store.ts'
 import { page as address, callStatus, exchangeOf, openClient, post, queryOf, type TestClient } from './fixture.ts'
 

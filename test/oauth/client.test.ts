@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ListeningServer, openListeningServer } from '../browser/browser.ts'
-import { merchantAccount } from '../pages/people/fixture.ts'
 import { testPerson } from '../support/person.ts'
+import { merchantAccount } from '../support/signed-in.ts'
 import type { TestStore } from '../support/store.ts'
 import { callStatus, openClient, page, redirectUri, type TestClient } from './fixture.ts'
 

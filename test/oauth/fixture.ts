@@ -1,8 +1,8 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Store } from '../../src/access/stores.ts'
-import { type ApplicationRecord, registered, signedInDeveloper } from '../pages/developers/fixture.ts'
-import { merchantIn } from '../pages/people/fixture.ts'
+import { type ApplicationRecord, registered } from '../pages/developers/fixture.ts'
 import type { TestPerson } from '../support/person.ts'
+import { developerIn, merchantIn } from '../support/signed-in.ts'
 import type { TestServer, TestStore } from '../support/store.ts'
 
 export const page = '/oauth/authorize'
@@ -14,7 +14,7 @@ export interface TestClient extends ApplicationRecord {
 }
 
 export async function openClient(server: TestServer, body: object = {}): Promise<TestClient> {
-  const developer = await signedInDeveloper(server)
+  const developer = await developerIn(server)
   return { ...(await registered(developer, { Name: 'Order sync', RedirectURIs: [redirectUri], ...body })), developer }
 }
 
@@ -141,12 +141,6 @@ export const everyWay = (status: number) => ({
   'Token, SecureURL and PrivateKey': status,
   'Bearer and all three headers': status,
 })
-
-/** What the log has of an application, the oldest first. */
-export async function logged({ services: { db } }: TestServer, { Id }: ApplicationRecord) {
-  const entries = await db.auditEntry.findMany({ where: { applicationId: Id }, orderBy: { id: 'asc' } })
-  return entries.map(({ action, actorKind, storeId, details }) => ({ action, actorKind, storeId, details }))
-}
 
 export const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 /** RFC 7636, appendix B. */

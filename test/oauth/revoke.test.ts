@@ -1,13 +1,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessChannel } from '../../src/access/changes.ts'
+import { logged } from '../pages/developers/fixture.ts'
 import { openServer, type TestServer } from '../support/store.ts'
 import {
   callStatus,
   codeOf,
   everyWay,
   exchangeOf,
-  logged,
   openClient,
   openShop,
   post,
@@ -51,6 +51,7 @@ describe('a revoked token', () => {
     expect((await logged(server, client)).at(-1)).toEqual({
       action: 'token.revoked',
       actorKind: 'application',
+      target: client.Name,
       storeId: shop.store.id,
       details: { reason: 'the application asked for it' },
     })

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
-import { merchantIn } from '../pages/people/fixture.ts'
+import { logged } from '../pages/developers/fixture.ts'
 import { openGate } from '../support/gate.ts'
+import { merchantIn } from '../support/signed-in.ts'
 import { openServer, type TestServer } from '../support/store.ts'
 import {
   callStatus,
@@ -11,7 +12,6 @@ import {
   codeOf,
   everyWay,
   exchangeOf,
-  logged,
   openClient,
   openShop,
   post,
@@ -76,7 +76,7 @@ describe('a code gives a token', () => {
     expect(answer.headers['set-cookie']).toBeUndefined()
     expect(await logged(server, client)).toEqual(
       expect.arrayContaining([
-        { action: 'token.issued', actorKind: 'application', storeId: shop.store.id, details: {} },
+        { action: 'token.issued', actorKind: 'application', target: client.Name, storeId: shop.store.id, details: {} },
       ]),
     )
   })

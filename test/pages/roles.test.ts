@@ -5,6 +5,7 @@ import { type Role, roles } from '../../src/html/roles.ts'
 import { openPages } from '../../src/html/scope.ts'
 import { operatorKey } from '../process/services.ts'
 import { type TestPerson, testPerson } from '../support/person.ts'
+import { merchantIn } from '../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 
 type Visitor = Exclude<Role, 'anyone'> | 'nobody'
@@ -117,18 +118,8 @@ test('a form without its token, or with that of another session, changes nothing
   expect((await signedIn.open('/admin/account')).statusCode).toBe(200)
 })
 
-async function merchant(): Promise<TestPerson> {
-  const person = testPerson(server.app)
-  const answer = await person.submit(
-    `/admin/sign-in?store=${encodeURIComponent(shop.store.secureUrl)}`,
-    {
-      Email: 'merchant@shop.example',
-      Password: 'correct horse battery',
-    },
-    { action: '/admin/sign-in' },
-  )
-  expect(answer.statusCode).toBe(303)
-  return person
+function merchant(): Promise<TestPerson> {
+  return merchantIn(server, shop.store)
 }
 
 async function developer(): Promise<TestPerson> {

@@ -86,6 +86,20 @@ describe('errors are a small JSON list', () => {
     const answer = await call(makeApp(), '/%zz')
     expect(answer.json()).toEqual(errorBody(400, 'The address is not validly encoded'))
   })
+  test.each([
+    ['/nowhere', 404],
+    ['/%zz', 400],
+    [`/${'x'.repeat(3_000)}`, 404],
+  ])('a person gets a page, which runs and frames nothing foreign: %.20s answers %i', async (url, status) => {
+    const { statusCode, headers, body } = await call(makeApp(), url, { headers: { accept: 'text/html' } })
+    expect(statusCode).toBe(status)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'/,
+    )
+    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+    expect(body).toContain('<h1>')
+  })
   test('413 for a body of more than 10 MB', async () => {
     const answer = await call(makeApp(), '/test/things', {
       method: 'POST',

@@ -155,7 +155,7 @@ describe('two moves at once', () => {
     const held = await hold(server, shop, (tx) => updateRecord(tx, categories, one, { CategoryParent: two }))
 
     const second = move(two, one)
-    await untilItWaits(server, second)
+    await untilItWaits(server.database, second)
     await held.commit()
 
     expect((await second).statusCode).toBe(400)
@@ -168,7 +168,7 @@ describe('two moves at once', () => {
     const held = await hold(server, shop, (tx) => importRecords(tx, resources, lines, { refused }))
 
     const second = move(two, one)
-    await untilItWaits(server, second)
+    await untilItWaits(server.database, second)
     await held.commit()
 
     expect((await second).statusCode).toBe(400)

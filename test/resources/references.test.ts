@@ -408,7 +408,7 @@ describe('at the same time', () => {
     const held = await hold(server, shop, (tx) => updateRecord(tx, products, naming, body))
 
     const deletion = shop.call('DELETE', `/Products/${named}`)
-    await untilItWaits(server, deletion)
+    await untilItWaits(server.database, deletion)
     await held.commit()
 
     expect((await deletion).statusCode).toBe(200)
@@ -426,7 +426,7 @@ describe('at the same time', () => {
       shop.call('PUT', `/Products/${naming}`, { body: { UpSellingItemList: [{ UpSellingItemID: named }] } }),
       shop.call('PUT', `/Category/${category}`, { body: { OptionSetList: options([named]) } }),
     ]
-    for (const change of changes) await untilItWaits(server, change)
+    for (const change of changes) await untilItWaits(server.database, change)
     await held.commit()
 
     for (const change of changes) expect((await change).statusCode).toBe(400)
@@ -442,7 +442,7 @@ describe('at the same time', () => {
     const held = await hold(server, shop, (tx) => updateRecord(tx, products, id, { MFGID: 'M' }))
 
     const deletion = shop.call('DELETE', `/Manufacturers/${maker}`)
-    await untilItWaits(server, deletion)
+    await untilItWaits(server.database, deletion)
     server.clock.ms += HOUR_MS
     await held.commit()
 

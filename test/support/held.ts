@@ -1,4 +1,5 @@
 import type { Caller } from '../../src/caller.ts'
+import type { Db } from '../../src/database/client.ts'
 import type { TestServer, TestStore } from './store.ts'
 
 /** A transaction that has done its work and not ended yet. */
@@ -31,16 +32,16 @@ export async function hold(
   }
 }
 
-/** Comes back when somebody in the server's database waits for a lock, or when `request` is answered without waiting. */
-export async function untilItWaits({ database: { db } }: TestServer, request: PromiseLike<unknown>): Promise<void> {
-  let isAnswered = false
-  request.then(() => {
-    isAnswered = true
-  })
-  while (!isAnswered) {
-    const waiting = await db.$queryRawUnsafe<unknown[]>(
-      `SELECT 1 FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`,
-    )
+/** Comes back when somebody in the database waits for a lock, or when `request` has ended without waiting. */
+export async function untilItWaits({ db }: { db: Db }, request: PromiseLike<unknown>): Promise<void> {
+  let hasEnded = false
+  const end = () => {
+    hasEnded = true
+  }
+  request.then(end, end)
+  while (!hasEnded) {
+    const waiting = await db.$queryRaw<unknown[]>`
+      SELECT 1 FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
     if (waiting.length > 0) return
   }
 }

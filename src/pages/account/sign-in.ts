@@ -3,12 +3,11 @@ import { z } from 'zod'
 import { redeemCustomerToken } from '../../access/customer-tokens.ts'
 import { namedObject, readInput } from '../../access/input.ts'
 import { endSession, type SessionServices } from '../../access/sessions.ts'
-import { orShowAgain } from '../../html/forms.ts'
+import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { sessionOf } from '../../html/people.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { clientOf } from '../people/begin-session.ts'
-import { sentBy, textIn } from '../people/sent.ts'
 
 const loginToken = namedObject({ Token: z.string('must be a text') })
 

@@ -6,6 +6,7 @@ import {
   type UpdateApplication,
   updateApplication,
 } from '../../access/applications.ts'
+import { actorOf } from '../../html/people.ts'
 import { readIds, readPage } from '../parameters.ts'
 import { applicationRecord } from './records.ts'
 
@@ -15,13 +16,13 @@ export async function applicationRoutes(app: FastifyInstance, services: Register
     return applications.map(applicationRecord)
   })
 
-  app.post('/admin/applications', async ({ body }, reply) => {
-    const application = await registerApplication(services, body)
+  app.post('/admin/applications', async (request, reply) => {
+    const application = await registerApplication(services, request.body, actorOf(request))
     return reply.code(201).send(applicationRecord(application))
   })
 
-  app.put('/admin/applications/:id', async ({ params, body }) => {
-    const { id } = readIds(params, 'id')
-    return applicationRecord(await updateApplication(services, id, body))
+  app.put('/admin/applications/:id', async (request) => {
+    const { id } = readIds(request.params, 'id')
+    return applicationRecord(await updateApplication(services, id, request.body, actorOf(request)))
   })
 }

@@ -3,12 +3,11 @@ import { z } from 'zod'
 import { namedObject, readInput } from '../../access/input.ts'
 import { normaliseHost } from '../../access/secure-url.ts'
 import { changeStore, type OtherAccount, type SessionServices } from '../../access/sessions.ts'
-import { orShowAgain } from '../../html/forms.ts'
+import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { merchantOf, sessionOf } from '../../html/people.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { sentBy, textIn } from '../people/sent.ts'
 
 const account = 'must be the id of an account'
 

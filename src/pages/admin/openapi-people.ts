@@ -1,21 +1,9 @@
 import { z } from 'zod'
 import { auditActions } from '../../access/audit.ts'
 import { newAccount, newPassword } from '../../access/people.ts'
-import { type Parameter, type PathItem, ref } from '../../openapi.ts'
-import {
-  answers,
-  bodySchema,
-  idParameter,
-  jsonAnswer,
-  jsonBody,
-  listOf,
-  ofBody,
-  operation,
-  paging,
-  refused,
-  requestId,
-  storeId,
-} from './openapi-words.ts'
+import { jsonAnswer, type Parameter, type PathItem, ref } from '../../openapi.ts'
+import { bodySchema, idParameter, jsonBody, limitParameter, listOf, ofBody } from '../openapi-words.ts'
+import { answers, operation, paging, refused, storeId } from './openapi-words.ts'
 
 const id = z.int32().min(1)
 
@@ -39,18 +27,13 @@ export const peopleSchemas = {
 
 const newAccountExample = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
 const passwordBody = jsonBody(bodySchema(newPassword), { Password: 'another password' })
-const developerId = idParameter('id', 'The developer.', 1)
-const userId = idParameter('userId', 'The account.', 1)
+const developerId = idParameter('id', 'The developer.')
+const userId = idParameter('userId', 'The account.')
 const endsSessions =
   'It counts at once: all sessions in which the account is open end, and its failed sign-ins are forgotten.'
 
 const auditPage: readonly Parameter[] = [
-  {
-    name: 'limit',
-    in: 'query',
-    description: 'The most entries of the page.',
-    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
-  },
+  limitParameter('The most entries of the page.', 50),
   {
     name: 'before',
     in: 'query',
@@ -59,10 +42,7 @@ const auditPage: readonly Parameter[] = [
   },
 ]
 
-const entries = {
-  ...jsonAnswer('Entries, the newest first.', listOf('AuditEntry')),
-  headers: { ...requestId, Link: ref('headers', 'Link') },
-}
+const entries = jsonAnswer('Entries, the newest first.', listOf('AuditEntry'), { Link: ref('headers', 'Link') })
 
 /** Who may sign in, and who did what. */
 export const peoplePaths: Readonly<Record<string, PathItem>> = {

@@ -2,33 +2,27 @@ import { z } from 'zod'
 import { changedApplication, newApplication } from '../../access/applications.ts'
 import { changedStore, newStore } from '../../access/stores.ts'
 import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
-import { type ApiPart, type Content, type JsonSchema, type Parameter, type PathItem, ref } from '../../openapi.ts'
-import { changedStatuses } from '../../resources/order-statuses/update-statuses.ts'
-import { orderBodyType } from '../../resources/orders/order-body.ts'
-import { peoplePaths, peopleSchemas } from './openapi-people.ts'
 import {
-  answerSchema,
-  answers,
-  bodySchema,
-  idParameter,
+  type ApiPart,
+  type Content,
+  type JsonSchema,
   jsonAnswer,
-  jsonBody,
-  listOf,
-  ofBody,
-  operation,
-  paging,
-  refusalName,
-  refusals,
-  refused,
+  type Parameter,
+  type PathItem,
+  ref,
   requestId,
   retryAfter,
-  storeId,
-} from './openapi-words.ts'
+} from '../../openapi.ts'
+import { changedStatuses } from '../../resources/order-statuses/update-statuses.ts'
+import { orderBodyType } from '../../resources/orders/order-body.ts'
+import { answerSchemas, bodySchema, idParameter, jsonBody, listOf, ofBody, privilegesSchema } from '../openapi-words.ts'
+import { peoplePaths, peopleSchemas } from './openapi-people.ts'
+import { answers, operation, paging, refused, responses, storeId } from './openapi-words.ts'
 import { newSubscription } from './subscriptions.ts'
 
 /** The operator's routes, out of the schemas that validate, and what tells of the process. `services`: those that privileges may name. */
 export function describeAdmin(services: readonly string[]): ApiPart {
-  const schemas: Schemas = new Map(Object.entries(answerSchemas(services)))
+  const schemas: Schemas = new Map(Object.entries(answerSchemas({ ...ownSchemas(services), ...peopleSchemas })))
   return {
     tags: [
       { name: 'Operator', description: 'Stores, applications and what joins them, by the key of the operator. JSON.' },
@@ -37,7 +31,7 @@ export function describeAdmin(services: readonly string[]): ApiPart {
     paths: { ...operatorPaths(services, schemas), ...peoplePaths, ...processPaths },
     components: {
       schemas: Object.fromEntries(schemas),
-      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [refusalName(status), one])),
+      responses,
       securitySchemes: {
         OperatorKey: { type: 'http', scheme: 'bearer', description: 'OPERATOR_KEY; `operatorKey` in sandbox.json.' },
       },
@@ -121,7 +115,7 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
       delete: operation('unsubscribe', 'End a subscription', {
         description:
           'An application with a CallBackURL is told before, and has to answer 200. Then its tokens stop working at once, in every process.',
-        parameters: [storeId, idParameter('subscriptionId', 'The subscription.', 1), force],
+        parameters: [storeId, idParameter('subscriptionId', 'The subscription.'), force],
         responses: answers(200, 'It is ended.', ref('schemas', 'ArrayOfResponseInfo'), [404, 409, ...ofBody, 502]),
       }),
     },
@@ -162,7 +156,7 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
     },
     '/admin/applications/{id}': {
       put: operation('updateApplication', 'Change an application', {
-        parameters: [idParameter('id', 'The application.', 1)],
+        parameters: [idParameter('id', 'The application.')],
         requestBody: jsonBody(bodySchema(changedApplication(services)), {
           Throttle: { Capacity: 100, LeakPerSecond: 5 },
         }),
@@ -179,12 +173,11 @@ const force: Parameter = {
   schema: { type: 'boolean', default: false },
 }
 
-/** What the answers of these routes hold (records.ts, people.ts). */
-function answerSchemas(services: readonly string[]): Readonly<Record<string, JsonSchema>> {
+/** What the answers of these routes hold (records.ts). */
+function ownSchemas(services: readonly string[]) {
   const id = z.int32().min(1)
   const throttle = z.strictObject({ Capacity: z.int().min(1), LeakPerSecond: z.number() }).nullable()
-  const access = z.array(z.enum(['read', 'write'])).optional()
-  const privileges = z.strictObject(Object.fromEntries(services.map((service) => [service, access]))).nullable()
+  const privileges = privilegesSchema(services)
   const store = z.strictObject({
     Id: id,
     Name: z.string(),
@@ -216,7 +209,7 @@ function answerSchemas(services: readonly string[]): Readonly<Record<string, Jso
     DateLastUsed: z.iso.datetime().nullable().describe('Null: not yet.'),
     DateCreated: z.iso.datetime(),
   })
-  const named = {
+  return {
     Store: store,
     NewStore: store.pick({ Id: true, SecureURL: true, UserKey: true }),
     UserKey: store.pick({ UserKey: true }),
@@ -226,9 +219,7 @@ function answerSchemas(services: readonly string[]): Readonly<Record<string, Jso
       Token: z.string(),
       PostBackURL: z.string().optional().describe('Where the application asks the merchant to go on.'),
     }),
-    ...peopleSchemas,
   }
-  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, answerSchema(schema)]))
 }
 
 function lines(description: string): { description: string; content: Content } {
@@ -253,15 +244,16 @@ const processPaths: Readonly<Record<string, PathItem>> = {
       security: [],
       responses: {
         200: jsonAnswer('They can.', statusSchema('ready')),
-        503: {
-          ...jsonAnswer('They cannot.', {
+        503: jsonAnswer(
+          'They cannot.',
+          {
             type: 'object',
             properties: { status: { const: 'unavailable' }, reason: { type: 'string' } },
             required: ['status', 'reason'],
             additionalProperties: false,
-          }),
-          headers: { ...requestId, ...retryAfter() },
-        },
+          },
+          retryAfter,
+        ),
       },
     },
   },
@@ -278,7 +270,7 @@ const processPaths: Readonly<Record<string, PathItem>> = {
           headers: requestId,
           content: { 'text/plain': { schema: { type: 'string' } } },
         },
-        401: ref('responses', refusalName(401)),
+        401: ref('responses', 'OperatorRefusal401'),
       },
     },
   },

@@ -4,7 +4,7 @@ import type { OwnApplication, OwnId } from '../../access/developer-applications.
 import type { Page } from '../../html/page.ts'
 import { developerOf } from '../../html/people.ts'
 import { readIds } from '../parameters.ts'
-import { formValues } from './application-form.ts'
+import { formValues, servicesInForm } from './application-form.ts'
 
 /** Which application the address names, and whose it has to be. */
 export function ownOf(request: FastifyRequest): OwnId {
@@ -26,7 +26,7 @@ export function applicationPage(
   return {
     template: '/pages/developers/application',
     title: application.name,
-    data: { application, services, now: now(), test: test ?? null },
+    data: { application, services: servicesInForm(services), now: now(), test: test ?? null },
     values: { ...formValues(application), KeepFormerForHours: '24', ...values },
   }
 }

@@ -12,7 +12,7 @@ import { type Page, sendPage } from '../../html/page.ts'
 import { actorOf, developerOf } from '../../html/people.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { resultItem } from '../../result-item.ts'
-import { readForm, typedForm, withFieldsOfForm } from './application-form.ts'
+import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
 import { applicationPage, ownOf } from './application-page.ts'
 import { applicationRecord } from './records.ts'
 
@@ -84,7 +84,12 @@ export async function applicationRoutes(app: FastifyInstance, services: OwnAppli
 }
 
 function newPage({ services }: OwnApplicationServices, values: Record<string, unknown>): Page {
-  return { template: '/pages/developers/new', title: 'New application', data: { services }, values }
+  return {
+    template: '/pages/developers/new',
+    title: 'New application',
+    data: { services: servicesInForm(services) },
+    values,
+  }
 }
 
 function change(services: OwnApplicationServices, request: FastifyRequest) {

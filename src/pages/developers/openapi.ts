@@ -1,16 +1,32 @@
 import { z } from 'zod'
 import { keyRotation, secretRotation } from '../../access/application-keys.ts'
 import { changedOwnApplication, newOwnApplication } from '../../access/developer-applications.ts'
+import { type ApiPart, jsonAnswer, ref, retryAfter } from '../../openapi.ts'
 import {
-  type ApiPart,
-  type Header,
-  type JsonSchema,
-  type Operation,
-  type Parameter,
-  type Response,
-  ref,
-} from '../../openapi.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../parameters.ts'
+  answerSchemas,
+  bodySchema,
+  commonRefusals,
+  idParameter,
+  jsonBody,
+  limitParameter,
+  listOf,
+  ofBody,
+  privilegesSchema,
+  refusal,
+  routesOf,
+  startParameter,
+} from '../openapi-words.ts'
+
+const { operation, answers, refused, responses } = routesOf('Developer', 'DeveloperSession', {
+  ...commonRefusals,
+  401: refusal('There is no session, or it has ended.'),
+  403: refusal('The request comes from a page of another site, or over plain http where https alone is taken.'),
+  404: refusal('You have no such application.'),
+  409: refusal('There are 100 applications; what was to be replaced was replaced already; or there is no CallBackURL.'),
+  429: refusal('Too many tries of CallBackURLs.', retryAfter),
+})
+
+const id = idParameter('id', 'The application.')
 
 /** The developers' JSON routes, out of the schemas that validate. `services`: those that privileges may name. */
 export function describeDevelopers(services: readonly string[]): ApiPart {
@@ -23,8 +39,8 @@ export function describeDevelopers(services: readonly string[]): ApiPart {
     ],
     paths: pathsFor(services),
     components: {
-      schemas: answerSchemas(services),
-      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [refusalName(status), one])),
+      schemas: answerSchemas(ownSchemas(services)),
+      responses,
       securitySchemes: {
         DeveloperSession: {
           type: 'apiKey',
@@ -43,13 +59,14 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
   return {
     '/developers/applications': {
       get: operation('listOwnApplications', 'List your applications', {
-        responses: answers(200, 'Your applications, the oldest first; there are 100 at most.', {
-          type: 'array',
-          items: application,
-        }),
+        responses: answers(
+          200,
+          'Your applications, the oldest first; there are 100 at most.',
+          listOf('OwnApplication'),
+        ),
       }),
       post: operation('createOwnApplication', 'Register an application', {
-        requestBody: jsonBody(newOwnApplication(input), {
+        requestBody: jsonBody(bodySchema(newOwnApplication(input)), {
           Name: 'Order sync',
           CallBackURL: 'https://app.example/callback',
           RedirectURIs: ['https://app.example/oauth'],
@@ -67,7 +84,9 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
         description:
           'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
         parameters: [id],
-        requestBody: jsonBody(changedOwnApplication(input), { RedirectURIs: ['https://app.example/oauth'] }),
+        requestBody: jsonBody(bodySchema(changedOwnApplication(input)), {
+          RedirectURIs: ['https://app.example/oauth'],
+        }),
         responses: answers(200, 'The application.', application, [404, ...ofBody]),
       }),
       delete: operation('deleteOwnApplication', 'Delete an application', {
@@ -81,7 +100,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
         description:
           'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
         parameters: [id],
-        requestBody: { ...jsonBody(keyRotation, { KeepFormerForHours: 24 }), required: false },
+        requestBody: { ...jsonBody(bodySchema(keyRotation), { KeepFormerForHours: 24 }), required: false },
         responses: answers(200, 'The application, with its new key.', application, [404, 409, ...ofBody]),
       }),
     },
@@ -90,7 +109,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
         description:
           'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
         parameters: [id],
-        requestBody: { ...jsonBody(secretRotation, {}), required: false },
+        requestBody: { ...jsonBody(bodySchema(secretRotation), {}), required: false },
         responses: answers(200, 'The application, with its new secret.', application, [404, 409, ...ofBody]),
       }),
     },
@@ -105,15 +124,15 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
     '/developers/applications/{id}/stores': {
       get: operation('listUsingStores', 'List the stores that use an application', {
         description: 'The header `Link` with `rel="next"` leads on, until there is none.',
-        parameters: [id, limit, cursor],
+        parameters: [
+          id,
+          limitParameter('The most stores of the page.'),
+          startParameter('cursor', 'Where the page begins: take it from Link.'),
+        ],
         responses: {
-          200: {
-            ...jsonAnswer('Those that have used it longest first.', {
-              type: 'array',
-              items: ref('schemas', 'UsingStore'),
-            }),
-            headers: { ...requestId, Link: ref('headers', 'Link') },
-          },
+          200: jsonAnswer('Those that have used it longest first.', listOf('UsingStore'), {
+            Link: ref('headers', 'Link'),
+          }),
           ...refused([404]),
         },
       }),
@@ -121,49 +140,10 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
   }
 }
 
-function operation(
-  operationId: string,
-  summary: string,
-  rest: Omit<Operation, 'operationId' | 'summary' | 'tags'>,
-): Operation {
-  return { operationId, summary, tags: ['Developer'], security: [{ DeveloperSession: [] }], ...rest }
-}
-
-const INT32_MAX = 2_147_483_647
-
-const id: Parameter = {
-  name: 'id',
-  in: 'path',
-  description: 'The application.',
-  required: true,
-  schema: { type: 'integer', minimum: 1, maximum: INT32_MAX },
-  example: 1,
-}
-
-const limit: Parameter = {
-  name: 'limit',
-  in: 'query',
-  description: 'The most stores of the page.',
-  schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
-}
-
-const cursor: Parameter = {
-  name: 'cursor',
-  in: 'query',
-  description: 'Where the page begins: take it from Link.',
-  schema: { type: 'integer', minimum: 0, maximum: INT32_MAX, default: 0 },
-}
-
-function jsonBody(schema: z.ZodType, example: unknown) {
-  const { $schema, ...described } = z.toJSONSchema(schema, { io: 'input' })
-  return { required: true, content: { 'application/json': { schema: described, example } } }
-}
-
 /** What the answers of these routes hold (records.ts). */
-function answerSchemas(services: readonly string[]): Readonly<Record<string, JsonSchema>> {
+function ownSchemas(services: readonly string[]) {
   const number = z.int32().min(1)
-  const access = z.array(z.enum(['read', 'write'])).optional()
-  const privileges = z.strictObject(Object.fromEntries(services.map((service) => [service, access]))).nullable()
+  const privileges = privilegesSchema(services)
   const application = z.strictObject({
     Id: number,
     Name: z.string(),
@@ -194,69 +174,5 @@ function answerSchemas(services: readonly string[]): Readonly<Record<string, Jso
     Answer: z.string().describe('At most 4,096 characters of it.'),
     PostBackURL: z.string().nullable(),
   })
-  const named = { OwnApplication: application, UsingStore: store, CallbackTest: callbackTest }
-  return Object.fromEntries(
-    Object.entries(named).map(([name, schema]) => {
-      const { $schema, ...described } = z.toJSONSchema(schema)
-      return [name, described]
-    }),
-  )
-}
-
-const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
-
-function jsonAnswer(description: string, schema: JsonSchema): Response {
-  return { description, headers: requestId, content: { 'application/json': { schema } } }
-}
-
-type RefusalStatus = keyof typeof refusals
-
-const always: readonly RefusalStatus[] = [400, 401, 403, 429, 500, 503]
-const ofBody: readonly RefusalStatus[] = [408, 413, 415]
-
-function answers(
-  status: number,
-  description: string,
-  schema: JsonSchema,
-  others: readonly RefusalStatus[] = [],
-): Operation['responses'] {
-  return { [status]: jsonAnswer(description, schema), ...refused(others) }
-}
-
-function refused(others: readonly RefusalStatus[]): Operation['responses'] {
-  return Object.fromEntries([...always, ...others].map((status) => [status, ref('responses', refusalName(status))]))
-}
-
-function refusalName(status: number | string): string {
-  return `DeveloperRefusal${status}`
-}
-
-const retryAfter: Readonly<Record<string, Header>> = {
-  'Retry-After': {
-    description: 'Seconds to wait before the next try.',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
-}
-
-const refusals = {
-  400: refusal('Something cannot be taken: `Value` names the property, `Message` says what is allowed.'),
-  401: refusal('There is no session, or it has ended.'),
-  403: refusal('The request comes from a page of another site, or over plain http where https alone is taken.'),
-  404: refusal('You have no such application.'),
-  408: refusal('The body was not sent within 60 seconds.'),
-  409: refusal('There are 100 applications; what was to be replaced was replaced already; or there is no CallBackURL.'),
-  413: refusal('The body is larger than 1 MB.'),
-  415: refusal('The body is of another media type.'),
-  429: refusal('Too many tries of CallBackURLs.', retryAfter),
-  500: refusal('A defect of the server; the log has it under the request id.'),
-  503: refusal('The database does not answer.', retryAfter),
-} as const
-
-function refusal(description: string, headers: Readonly<Record<string, Header>> = {}): Response {
-  return {
-    description,
-    headers: { ...requestId, ...headers },
-    content: { 'application/json': { schema: ref('schemas', 'ArrayOfResponseInfo') } },
-  }
+  return { OwnApplication: application, UsingStore: store, CallbackTest: callbackTest }
 }

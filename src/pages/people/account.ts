@@ -10,12 +10,11 @@ import {
   type SessionServices,
 } from '../../access/sessions.ts'
 import { StoreFailure } from '../../failure.ts'
-import { orShowAgain } from '../../html/forms.ts'
+import { orShowAgain, sentBy } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { actorOf, sessionOf } from '../../html/people.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import type { Area } from './area.ts'
-import { sentBy } from './sent.ts'
 import { signOut } from './sign-out.ts'
 import { zoneOf } from './zone-of.ts'
 

@@ -4,11 +4,10 @@ import { namedObject, readInput } from '../../access/input.ts'
 import { normaliseHost, readSecureUrl } from '../../access/secure-url.ts'
 import type { Session, SessionServices } from '../../access/sessions.ts'
 import { signIn } from '../../access/sign-in.ts'
-import { orShowAgain } from '../../html/forms.ts'
+import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import type { Area } from './area.ts'
 import { beginSession, clientOf, nextPage } from './begin-session.ts'
-import { sentBy, textIn } from './sent.ts'
 
 export interface SignInPages extends Area {
   /** Where one gets an account; null: nowhere here. */

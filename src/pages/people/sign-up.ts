@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type SignUpServices, signUpDeveloper } from '../../access/people.ts'
-import { orShowAgain } from '../../html/forms.ts'
+import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { developerPages as area } from './area.ts'
 import { beginSession, clientOf, nextPage } from './begin-session.ts'
-import { sentBy, textIn } from './sent.ts'
 
 export const signUpAddress = '/developers/sign-up'
 

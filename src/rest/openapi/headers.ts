@@ -1,4 +1,4 @@
-import { type Header, type Ref, ref } from '../../openapi.ts'
+import { type Header, type Ref, ref, retryAfter } from '../../openapi.ts'
 
 const number = { type: 'integer', minimum: 0 }
 
@@ -28,11 +28,7 @@ export const headers = {
     required: true,
     schema: { type: 'string', pattern: String.raw`^"default";r=\d+;t=\d+$` },
   },
-  'Retry-After': {
-    description: 'Seconds to wait before the next try.',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
+  ...retryAfter,
   'WWW-Authenticate': {
     description: 'Where an Authorization header was sent.',
     schema: { type: 'string', const: 'Bearer' },

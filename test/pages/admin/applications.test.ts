@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openAdmin, refused } from './fixture.ts'
+import { addSubscription } from '../../../src/access/subscriptions.ts'
+import { newStore } from '../../access/fixture.ts'
+import { refused } from '../../support/refused.ts'
+import { openAdmin } from './fixture.ts'
 
 let admin: Awaited<ReturnType<typeof openAdmin>>
 beforeAll(async () => {
@@ -92,3 +95,41 @@ test.each(['0', '-1', 'abc', '1.5', '2147483648', '1%27'])(
     expect(refused(answer)).toMatchObject({ statusCode: 400, field: 'id' })
   },
 )
+
+test('the log tells who registered and changed an application, and each store whose agreement was replaced', async () => {
+  const { services } = admin
+  const logOf = async (applicationId: number) => {
+    const entries = await services.db.auditEntry.findMany({ where: { applicationId }, orderBy: { id: 'asc' } })
+    return entries.map(({ actorKind, address, action, storeId, details }) => [
+      actorKind,
+      address,
+      action,
+      storeId,
+      details,
+    ])
+  }
+  const by = ['operator', '127.0.0.1']
+  const { Id, PublicKey } = await register({ Name: 'Watched', Privileges: { Orders: ['read'] } })
+  const stores = [await newStore(services), await newStore(services)]
+  for (const { id: storeId } of stores) await addSubscription(services, { storeId, publicKey: PublicKey })
+  const created = [...by, 'application.created', null, {}]
+  expect(await logOf(Id)).toEqual([created])
+
+  const put = (body: object) => admin.call('PUT', `/admin/applications/${Id}`, body)
+  await put({ Name: 'Watched', Privileges: { Orders: ['read'] } })
+  expect(await logOf(Id)).toEqual([created])
+
+  await put({ Throttle: { Capacity: 10, LeakPerSecond: 1 }, Privileges: null })
+  expect(await logOf(Id)).toEqual([
+    created,
+    [...by, 'application.changed', null, { changed: ['privileges', 'throttle'] }],
+    ...stores.map(({ id }) => [...by, 'subscription.agreed', id, { privileges: null }]),
+  ])
+  await put({ Privileges: { Orders: ['write'] } })
+  expect((await logOf(Id)).at(-1)).toEqual([
+    ...by,
+    'subscription.agreed',
+    stores[1]?.id,
+    { privileges: { Orders: ['write'] } },
+  ])
+})

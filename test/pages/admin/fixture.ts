@@ -1,4 +1,4 @@
-import Fastify, { type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../src/html/scope.ts'
 import { adminRoutes } from '../../../src/pages/admin/routes.ts'
 import { openAccess } from '../../access/fixture.ts'
@@ -32,11 +32,4 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
   }
 
   return { app, services, clock, log, call, close }
-}
-
-/** Status and the only result item of a refusal. */
-export function refused({ statusCode, json }: LightMyRequestResponse) {
-  const [item, ...others] = json<Record<string, string>[]>()
-  if (!item || others.length > 0) throw new Error('A refusal has one result item')
-  return { statusCode, field: item.Value, message: item.Message, key: item.Key, status: item.Status }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeInput } from '../../access/fixture.ts'
-import { openAdmin, refused } from './fixture.ts'
+import { refused } from '../../support/refused.ts'
+import { openAdmin } from './fixture.ts'
 
 let admin: Awaited<ReturnType<typeof openAdmin>>
 beforeAll(async () => {
@@ -65,6 +66,25 @@ test('plain http is refused with 403 when PUBLIC_URL is https, even with the rig
     })
     const headers = { 'x-forwarded-proto': 'https' }
     expect((await secure.call('GET', '/admin/stores', undefined, { headers })).statusCode).toBe(200)
+  } finally {
+    await secure.close()
+  }
+})
+
+test('a page over plain http leads to https, but never back to itself behind a proxy that is not trusted', async () => {
+  const secure = await openAdmin({ publicUrl: 'https://api.shop.example' })
+  const open = (headers: Record<string, string>) =>
+    secure.app.inject({
+      url: '/admin/audit?limit=5',
+      headers: { accept: 'text/html', ...headers },
+      remoteAddress: '192.0.2.7',
+    })
+  try {
+    const plain = await open({})
+    expect([plain.statusCode, plain.headers.location]).toEqual([302, 'https://api.shop.example/admin/audit?limit=5'])
+    const proxied = await open({ 'x-forwarded-proto': 'https' })
+    expect(proxied.statusCode).toBe(403)
+    expect(proxied.body).toContain('TRUST_PROXY')
   } finally {
     await secure.close()
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import { merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { signedInMerchant } from './merchant.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -44,7 +44,7 @@ async function otherStore(): Promise<TestStore> {
 
 /** What the merchant reads. */
 async function words(): Promise<string> {
-  const { statusCode, body } = await (await signedInMerchant(server.app, shop.store)).open('/admin')
+  const { statusCode, body } = await (await merchantIn(server, shop.store)).open('/admin')
   expect(statusCode).toBe(200)
   return body
     .slice(body.indexOf('<main'))
@@ -55,7 +55,7 @@ async function words(): Promise<string> {
 test('a new store sees its name, its address and what to do next', async () => {
   await server.services.db.subscription.deleteMany({ where: { storeId: shop.store.id } })
   await orderAt('2026-03-10T15:00:00Z', { of: await otherStore() })
-  const merchant = await signedInMerchant(server.app, shop.store)
+  const merchant = await merchantIn(server, shop.store)
 
   const { body } = await merchant.open('/admin')
   expect(body).toContain(`<h1>${shop.store.name}</h1>`)
@@ -104,7 +104,7 @@ test('what waits is counted under the merchant’s own name of the status New, a
     data: { text: 'To do <now>' },
   })
 
-  const { body } = await (await signedInMerchant(server.app, shop.store)).open('/admin')
+  const { body } = await (await merchantIn(server, shop.store)).open('/admin')
   expect(body).toContain('<strong>1</strong> <a href="/admin/orders?status=1">in status To do &lt;now&gt;</a>')
 })
 
@@ -116,7 +116,7 @@ test('products without stock are counted and led to, and so are applications', a
     body: [0, -2, 1].map((Stock) => ({ SKUInfo: { SKU: `S${Stock}`, Name: 'Shade', Stock } })),
   })
 
-  const { body } = await (await signedInMerchant(server.app, shop.store)).open('/admin')
+  const { body } = await (await merchantIn(server, shop.store)).open('/admin')
   expect(body).toContain('<strong>2</strong> <a href="/admin/products?stock=out">products</a>')
   expect(await words()).toContain('1 application works for your store.')
 })

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../src/access/applications.ts'
 import type { Privileges } from '../../../src/caller.ts'
 import { connect } from '../../../src/database/client.ts'
-import { type Answer, held, json, openReceiver, type Receiver, status } from '../../access/subscribing.ts'
 import type { TestPerson } from '../../support/person.ts'
+import { type Answer, held, json, openReceiver, type Receiver, status } from '../../support/receiver.ts'
+import { merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { signedInMerchant } from './merchant.ts'
 
 const home = '/admin/modules/rest-api'
 
@@ -18,7 +18,7 @@ const receivers: Receiver[] = []
 beforeAll(async () => {
   server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
   shop = await server.openStore()
-  merchant = await signedInMerchant(server.app, shop.store)
+  merchant = await merchantIn(server, shop.store)
 })
 
 afterEach(async () => {
@@ -300,7 +300,7 @@ describe('the list', () => {
   test('of a store without applications says what to do next', async () => {
     const { store } = await server.openStore()
     await server.services.db.subscription.deleteMany({ where: { storeId: store.id } })
-    const other = await signedInMerchant(server.app, store)
+    const other = await merchantIn(server, store)
 
     const page = await other.open(home)
     expect(page.statusCode).toBe(200)
@@ -310,7 +310,7 @@ describe('the list', () => {
 
   test('tells of each the name, what it may do, since when, and the last use', async () => {
     const own = await server.openStore({ privileges: { Products: ['read'] } })
-    const owner = await signedInMerchant(server.app, own.store)
+    const owner = await merchantIn(server, own.store)
     expect(wordsOf((await owner.open(home)).body)).toContain(
       `${own.application.name} Read Products Mar 10, 2026, 12:00 PM EDT Not yet`,
     )
@@ -322,7 +322,7 @@ describe('the list', () => {
 
   test('goes on after a hundred, and loses none', async () => {
     const { store } = await server.openStore()
-    const owner = await signedInMerchant(server.app, store)
+    const owner = await merchantIn(server, store)
     const { db } = server.services
     const keys = Array.from({ length: 120 }, (_, index) => `many-${String(index).padStart(3, '0')}`)
     const createdAt = server.services.now()
@@ -365,7 +365,7 @@ describe('the page of an application', () => {
 
   test('tells the last calls and refusals, newest first, in the store’s time zone', async () => {
     const own = await server.openStore({ privileges: { Orders: ['read'] }, timeZone: 'Europe/Berlin' })
-    const owner = await signedInMerchant(server.app, own.store)
+    const owner = await merchantIn(server, own.store)
     const address = await firstApplicationOf(owner)
     expect(wordsOf((await owner.open(address)).body)).toMatch(
       /None of its calls was refused\..*It has not called yet\./,
@@ -374,7 +374,7 @@ describe('the page of an application', () => {
     await own.call('GET', '/OrderStatus?limit=1')
     await own.call('GET', '/Customers')
     server.clock.ms += 60_000
-    await own.call('GET', '/OrderStatus/99')
+    await own.call('GET', '/OrderStatus/new')
     await own.call('GET', '/OrderStatus')
     server.clock.ms -= 60_000
     await server.services.callLog.flush()
@@ -386,7 +386,7 @@ describe('the page of an application', () => {
     const at = (time: string) => `Mar 10, 2026, ${time} PM GMT\\+1`
     expect(refusals).toMatch(
       new RegExp(
-        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus/99 404 There is no OrderStatus 99 ` +
+        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus/new 400 .+ ` +
           `${at('5:00')} GET /StoreWebAPI/v1/Customers 401 The application lacks the read privilege for Customers`,
       ),
     )
@@ -518,7 +518,7 @@ test('another store’s application does not exist, whatever is asked of it', as
   const address = await subscribed(application)
   await application.ask(null)
   const { store } = await server.openStore()
-  const stranger = await signedInMerchant(server.app, store)
+  const stranger = await merchantIn(server, store)
 
   for (const url of [address, `${address}/unsubscribe`]) expect((await stranger.open(url)).statusCode).toBe(404)
   for (const [form, body] of [
@@ -540,7 +540,7 @@ test('what is done is in the audit log with the merchant’s name', async () => 
   await merchant.submit(`${address}/unsubscribe`, {})
 
   const entries = await server.services.db.auditEntry.findMany({
-    where: { applicationId: application.id },
+    where: { storeId: shop.store.id, applicationId: application.id },
     orderBy: { id: 'asc' },
   })
   const by = { actorKind: 'merchant', actor: 'merchant@shop.example', storeId: shop.store.id }

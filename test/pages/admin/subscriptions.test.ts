@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeInput } from '../../access/fixture.ts'
-import { openAdmin, refused } from './fixture.ts'
+import { refused } from '../../support/refused.ts'
+import { openAdmin } from './fixture.ts'
 
 let admin: Awaited<ReturnType<typeof openAdmin>>
 beforeAll(async () => {

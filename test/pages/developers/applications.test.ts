@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../support/person.ts'
+import { refused } from '../../support/refused.ts'
+import { developerIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { logged, read, refused, registered, signedInDeveloper, usedBy } from './fixture.ts'
+import { logged, read, registered, usedBy } from './fixture.ts'
 
 const list = '/developers/applications'
 
@@ -9,7 +11,7 @@ let server: TestServer
 let developer: TestPerson
 beforeAll(async () => {
   server = await openServer()
-  developer = await signedInDeveloper(server)
+  developer = await developerIn(server)
 })
 afterAll(() => server?.close())
 
@@ -37,7 +39,7 @@ describe('JSON', () => {
   })
 
   test('GET, of one and of all, answers what POST and PUT answered', async () => {
-    const own = await signedInDeveloper(server)
+    const own = await developerIn(server)
     expect((await own.call('GET', list)).json()).toEqual([])
     const first = await registered(own, { Name: 'First', RedirectURIs: ['https://a.example/cb'] })
     const second = await registered(own, { Name: 'Second', Privileges: { products: ['write', 'read'] } })
@@ -179,7 +181,7 @@ describe('JSON', () => {
   })
 
   test('a developer has at most 100 applications, however many are registered at once', async () => {
-    const own = await signedInDeveloper(server)
+    const own = await developerIn(server)
     for (let count = 0; count < 98; count++) await registered(own)
     const answers = await Promise.all(Array.from({ length: 6 }, () => own.call('POST', list, { Name: 'One more' })))
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([201, 201, 409, 409, 409, 409])
@@ -205,7 +207,7 @@ describe('of others', () => {
   ] as const)(
     '%s …%s of another developer’s application answers as for one that there is not',
     async (method, path) => {
-      const other = await signedInDeveloper(server)
+      const other = await developerIn(server)
       const application = await registered(other, { CallBackURL: 'https://app.example/' })
       const ask = async (id: number) => {
         const answer = await developer.call(method, `${list}/${id}${path}`, method === 'GET' ? undefined : {})
@@ -236,7 +238,7 @@ describe('of others', () => {
 
 describe('pages', () => {
   test('/developers leads to the applications; without any, they say what to do', async () => {
-    const own = await signedInDeveloper(server)
+    const own = await developerIn(server)
     const first = await own.open('/developers')
     expect([first.statusCode, first.headers.location]).toEqual([303, list])
     const page = await own.open(list)
@@ -369,7 +371,7 @@ describe('pages', () => {
     `${list}/ID/callback-secret`,
     `${list}/ID/callback-test`,
   ])('a form without its token changes nothing at %s', async (path) => {
-    const own = await signedInDeveloper(server)
+    const own = await developerIn(server)
     const application = await registered(own)
     const answer = await server.app.inject({
       method: 'POST',
@@ -386,7 +388,7 @@ describe('pages', () => {
   })
 
   test('names are shown as texts on every page', async () => {
-    const own = await signedInDeveloper(server)
+    const own = await developerIn(server)
     const Name = `"><script>alert('x')</script><img src=x onerror=alert(1)>{{7*7}}<%= 7 %>`
     const application = await registered(own, { Name, CallBackURL: 'https://app.example/"><script>' })
     await usedBy(server, await registered(own, { Name }), Name)

@@ -1,52 +1,27 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Answer, json, openReceiver, type Received, type Receiver, status } from '../../support/receiver.ts'
+import { refused } from '../../support/refused.ts'
+import { developerIn, type TestDeveloper } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import {
-  type ApplicationRecord,
-  logged,
-  refused,
-  registered,
-  signedInDeveloper,
-  type TestDeveloper,
-} from './fixture.ts'
-
-interface Received {
-  readonly headers: Record<string, string>
-  readonly method: string | undefined
-  readonly body: string
-}
+import { type ApplicationRecord, logged, registered } from './fixture.ts'
 
 let server: TestServer
 let developer: TestDeveloper
-let receiver: Server
-let url: string
-let received: Received[]
-let answer: (response: ServerResponse) => void
+let receiver: Receiver
 
 beforeAll(async () => {
   server = await openServer()
-  receiver = createServer(async (request: IncomingMessage, response) => {
-    let body = ''
-    for await (const chunk of request.setEncoding('utf8')) body += chunk
-    received.push({ headers: request.headers as Record<string, string>, method: request.method, body })
-    answer(response)
-  })
-  receiver.listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/callback?key=1`
+  receiver = await openReceiver()
 })
 beforeEach(async () => {
   // Of its own each time: tries are counted by developer.
-  developer = await signedInDeveloper(server)
-  received = []
-  answer = (response) => response.end()
+  developer = await developerIn(server)
+  receiver.received.length = 0
+  receiver.answer = status(200)
 })
 afterAll(async () => {
-  receiver?.closeAllConnections()
-  receiver?.close()
+  await receiver?.close()
   await server?.close()
 })
 
@@ -55,8 +30,8 @@ function addressOf({ Id }: ApplicationRecord): string {
 }
 
 test('a sample is sent as a real AUTHORIZE is, signed with the secret that the page shows, and what came back is told', async () => {
-  const application = await registered(developer, { CallBackURL: url })
-  answer = (response) => response.end('{"PostBackURL": "https://app.example/welcome"}')
+  const application = await registered(developer, { CallBackURL: receiver.url })
+  receiver.answer = json({ PostBackURL: 'https://app.example/welcome' })
   const tried = await developer.call('POST', addressOf(application))
   expect(tried.statusCode).toBe(200)
   const sent = {
@@ -67,52 +42,52 @@ test('a sample is sent as a real AUTHORIZE is, signed with the secret that the p
     SecureURL: 'https://sample.store.example',
   }
   expect(tried.json()).toEqual({
-    MessageId: received[0]?.headers['webhook-id'],
+    MessageId: receiver.received[0]?.headers['webhook-id'],
     Sent: sent,
     Status: 200,
     Reason: null,
     Milliseconds: expect.any(Number),
-    Answer: '{"PostBackURL": "https://app.example/welcome"}',
+    Answer: '{"PostBackURL":"https://app.example/welcome"}',
     PostBackURL: 'https://app.example/welcome',
   })
-  expect(received).toHaveLength(1)
-  const [{ method, headers, body }] = received as [Received]
-  expect([method, JSON.parse(body)]).toEqual(['POST', sent])
-  expect(() => verified(application, headers, body)).not.toThrow()
-  expect(() => verified(application, headers, `${body} `)).toThrow()
+  expect(receiver.received).toHaveLength(1)
+  const [{ method, headers, text }] = receiver.received as [Received]
+  expect([method, JSON.parse(text)]).toEqual(['POST', sent])
+  expect(() => verified(application, headers, text)).not.toThrow()
+  expect(() => verified(application, headers, `${text} `)).toThrow()
 })
 
 /** The clock of the tests stands, and the library goes by the real one: it would find the message too old. */
-function verified({ CallBackSecret }: ApplicationRecord, headers: Record<string, string>, body: string): void {
+function verified({ CallBackSecret }: ApplicationRecord, headers: Received['headers'], body: string): void {
   const expected = new Webhook(CallBackSecret).sign(
     String(headers['webhook-id']),
     new Date(Number(headers['webhook-timestamp']) * 1_000),
     body,
   )
-  if (!headers['webhook-signature']?.split(' ').includes(expected)) throw new Error('wrong signature')
+  if (!String(headers['webhook-signature']).split(' ').includes(expected)) throw new Error('wrong signature')
 }
 
 test('after a rotation of the secret the sample carries both signatures, and 24 hours later the new one’s alone', async () => {
-  const before = await registered(developer, { CallBackURL: url })
+  const before = await registered(developer, { CallBackURL: receiver.url })
   const after = (await developer.call('POST', `/developers/applications/${before.Id}/callback-secret`)).json()
-  const isSignedBy = ({ headers, body }: Received) =>
+  const isSignedBy = ({ headers, text }: Received) =>
     [before, after].map((application) => {
       try {
-        verified(application, headers, body)
+        verified(application, headers, text)
         return true
       } catch {
         return false
       }
     })
   await developer.call('POST', addressOf(before))
-  expect(isSignedBy(received[0] as Received)).toEqual([true, true])
+  expect(isSignedBy(receiver.received[0] as Received)).toEqual([true, true])
   server.clock.ms += 24 * 60 * 60 * 1_000
   await developer.signIn()
   await developer.call('POST', addressOf(before))
-  expect(isSignedBy(received[1] as Received)).toEqual([false, true])
+  expect(isSignedBy(receiver.received[1] as Received)).toEqual([false, true])
 })
 
-test.each<[string, (response: ServerResponse) => void, object]>([
+test.each<[string, Answer, object]>([
   [
     'a 500',
     (response) => response.writeHead(500).end('<b>broken</b>'),
@@ -120,7 +95,7 @@ test.each<[string, (response: ServerResponse) => void, object]>([
   ],
   [
     'a redirect, which is not followed',
-    (response) => response.writeHead(302, { location: url }).end(),
+    (response) => response.writeHead(302, { location: receiver.url }).end(),
     { Status: 302, Reason: 'The answer has the status 302 and not 200', Answer: '' },
   ],
   [
@@ -139,37 +114,37 @@ test.each<[string, (response: ServerResponse) => void, object]>([
     { Status: 200, Reason: null, Answer: 'x'.repeat(4_096) },
   ],
 ])('%s is told as it is', async (_what, reply, expected) => {
-  answer = reply
-  const application = await registered(developer, { CallBackURL: url })
+  receiver.answer = reply
+  const application = await registered(developer, { CallBackURL: receiver.url })
   const tried = await developer.call('POST', addressOf(application))
   expect([tried.statusCode, tried.json()]).toMatchObject([200, expected])
-  expect(received).toHaveLength(1)
+  expect(receiver.received).toHaveLength(1)
 })
 
 test('the page shows what was sent and what came back, as text', async () => {
-  const application = await registered(developer, { CallBackURL: url })
+  const application = await registered(developer, { CallBackURL: receiver.url })
   const page = `/developers/applications/${application.Id}`
-  answer = (response) => response.end('<script>alert(1)</script>')
+  receiver.answer = (response) => response.end('<script>alert(1)</script>')
   const fine = await developer.submit(page, {}, { action: addressOf(application) })
   expect(fine.statusCode).toBe(200)
   expect(fine.body).toContain('would subscribe</span>')
   expect(fine.body).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
   expect(fine.body).not.toContain('<script>alert')
   expect(fine.body).toContain('https://sample.store.example')
-  expect(fine.body).toContain(String(received[0]?.headers['webhook-id']))
+  expect(fine.body).toContain(String(receiver.received[0]?.headers['webhook-id']))
   expect(fine.body).toContain(application.PublicKey)
 
-  answer = (response) => response.writeHead(404).end()
+  receiver.answer = status(404)
   const refusal = await developer.submit(page, {}, { action: addressOf(application) })
   expect(refusal.statusCode).toBe(200)
   expect(refusal.body).toContain('would not subscribe</span> The answer has the status 404 and not 200.')
 })
 
 test('it subscribes nobody, and the log has that it was tried, without what was answered', async () => {
-  const application = await registered(developer, { CallBackURL: url })
-  answer = (response) => response.end('a secret of the receiver')
+  const application = await registered(developer, { CallBackURL: receiver.url })
+  receiver.answer = (response) => response.end('a secret of the receiver')
   await developer.call('POST', addressOf(application))
-  answer = (response) => response.writeHead(500).end('another secret')
+  receiver.answer = (response) => response.writeHead(500).end('another secret')
   await developer.call('POST', addressOf(application))
   const { db } = server.services
   expect(await db.subscription.count({ where: { applicationId: application.Id } })).toBe(0)
@@ -193,7 +168,7 @@ test('without a CallBackURL there is nothing to try, and no button', async () =>
 })
 
 test('a developer tries ten times at once, and then every ten seconds; others are not held up', async () => {
-  const application = await registered(developer, { CallBackURL: url })
+  const application = await registered(developer, { CallBackURL: receiver.url })
   const statuses = async (count: number) => {
     const answers = await Promise.all(
       Array.from({ length: count }, () => developer.call('POST', addressOf(application))),
@@ -201,7 +176,7 @@ test('a developer tries ten times at once, and then every ten seconds; others ar
     return answers.map(({ statusCode }) => statusCode).toSorted()
   }
   expect(await statuses(12)).toEqual([...Array(10).fill(200), 429, 429])
-  expect(received).toHaveLength(10)
+  expect(receiver.received).toHaveLength(10)
   const tooMany = await developer.submit(
     `/developers/applications/${application.Id}`,
     {},
@@ -212,7 +187,7 @@ test('a developer tries ten times at once, and then every ten seconds; others ar
   server.clock.ms += 10_000
   expect(await statuses(2)).toEqual([200, 429])
 
-  const other = await signedInDeveloper(server)
-  const theirs = await registered(other, { CallBackURL: url })
+  const other = await developerIn(server)
+  const theirs = await registered(other, { CallBackURL: receiver.url })
   expect((await other.call('POST', addressOf(theirs))).statusCode).toBe(200)
 })

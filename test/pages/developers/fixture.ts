@@ -1,30 +1,10 @@
-import type { LightMyRequestResponse } from 'fastify'
-import { createDeveloper } from '../../../src/access/people.ts'
 import { createStore, type Store } from '../../../src/access/stores.ts'
 import { subscribe } from '../../../src/access/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
-import { type TestPerson, testPerson } from '../../support/person.ts'
+import type { TestPerson } from '../../support/person.ts'
 import type { TestServer } from '../../support/store.ts'
 
 let serial = 0
-
-export interface TestDeveloper extends TestPerson {
-  /** Signs in anew; after a day has passed, the session has ended. */
-  readonly signIn: () => Promise<void>
-}
-
-/** A developer with an account of its own, signed in. */
-export async function signedInDeveloper({ app, services }: TestServer): Promise<TestDeveloper> {
-  const account = { Email: `developer-${++serial}@tools.example`, Password: 'correct horse battery' }
-  await createDeveloper(services, account, operator)
-  const person = testPerson(app)
-  const signIn = async () => {
-    const { statusCode, body } = await person.submit('/developers/sign-in', account)
-    if (statusCode !== 303) throw new Error(`The developer could not sign in: ${statusCode} ${body}`)
-  }
-  await signIn()
-  return { ...person, signIn }
-}
 
 /** The developers' record of an application. */
 export interface ApplicationRecord {
@@ -86,13 +66,6 @@ export async function usedBy(
       return answer.statusCode
     },
   }
-}
-
-/** Status and the only result item of a refusal. */
-export function refused({ statusCode, json }: LightMyRequestResponse) {
-  const [item, ...others] = json<Record<string, string>[]>()
-  if (!item || others.length > 0) throw new Error('A refusal has one result item')
-  return { statusCode, field: item.Value, message: item.Message }
 }
 
 /** What the developer's log has of an application, the oldest first. */

@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refused } from '../../support/refused.ts'
+import { developerIn, type TestDeveloper } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import {
-  type ApplicationRecord,
-  logged,
-  read,
-  refused,
-  registered,
-  signedInDeveloper,
-  type TestDeveloper,
-  usedBy,
-} from './fixture.ts'
+import { type ApplicationRecord, logged, read, registered, usedBy } from './fixture.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const ACCEPTED = 404
@@ -19,7 +12,7 @@ let server: TestServer
 let developer: TestDeveloper
 beforeAll(async () => {
   server = await openServer()
-  developer = await signedInDeveloper(server)
+  developer = await developerIn(server)
 })
 afterAll(() => server?.close())
 

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestPerson } from '../../support/person.ts'
+import { refused } from '../../support/refused.ts'
+import { developerIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { refused, registered, signedInDeveloper, usedBy } from './fixture.ts'
+import { registered, usedBy } from './fixture.ts'
 
 let server: TestServer
 let developer: TestPerson
 beforeAll(async () => {
   server = await openServer()
-  developer = await signedInDeveloper(server)
+  developer = await developerIn(server)
 })
 afterAll(() => server?.close())
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestPerson, testPerson } from '../../support/person.ts'
+import { developerIn, merchantAccount, merchantIn, newDeveloper } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { alertOf, developerIn, leadsTo, merchantAccount, merchantIn, newDeveloper } from './fixture.ts'
+import { alertOf, leadsTo } from './fixture.ts'
 
 let server: TestServer
 
@@ -174,7 +175,7 @@ describe.each(areas)('/$area/account', ({ area, prepare }) => {
 test('times are shown in the zone of the store, and to developers in UTC', async () => {
   const shop: TestStore = await server.openStore({ timeZone: 'Asia/Tokyo' })
   const merchant = await merchantIn(server, shop.store)
-  const { person } = await developerIn(server)
+  const person = await developerIn(server)
 
   expect((await merchant.open('/admin/account')).body).toContain('GMT+9')
   expect((await person.open('/developers/account')).body).toContain('UTC')

@@ -3,8 +3,8 @@ import { auditActions, recordAudit } from '../../../src/access/audit.ts'
 import { inTransaction } from '../../../src/database/client.ts'
 import { actionInWords, detailsInWords } from '../../../src/pages/people/audit-words.ts'
 import { operatorKey } from '../../process/services.ts'
+import { developerIn, merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { developerIn, merchantIn } from './fixture.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -74,13 +74,13 @@ test('the operator reads everything, a merchant the own store alone', async () =
 })
 
 test('a developer reads what was done to the own account, in UTC, and nothing of others', async () => {
-  const { person, account } = await developerIn(server)
+  const person = await developerIn(server)
   const stranger = await developerIn(server)
   const { body } = await person.open('/developers/audit')
 
   expect(body).toContain('Account opened')
   expect(body).toContain('4:00 PM UTC')
-  expect(body).toContain(account.Email)
+  expect(body).toContain(person.account.Email)
   expect(body).not.toContain(stranger.account.Email)
   const entries = (await person.call('GET', '/developers/audit')).json<Entry[]>()
   expect(entries.map(({ Action }) => Action)).toEqual(['account.signed-in', 'account.created'])
@@ -129,7 +129,7 @@ test('what others have named is shown as text', async () => {
 })
 
 test('a log in which nothing is older says so', async () => {
-  const { person } = await developerIn(server)
+  const person = await developerIn(server)
   const { body } = await person.open('/developers/audit?before=1')
 
   expect(body).toContain('There is nothing older.')

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStoreUser } from '../../../src/access/people.ts'
 import { testPerson } from '../../support/person.ts'
+import { merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { leadsTo, merchantIn } from './fixture.ts'
+import { leadsTo } from './fixture.ts'
 
 const page = '/admin/change-store'
 let server: TestServer

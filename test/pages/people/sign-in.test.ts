@@ -1,16 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPerson } from '../../support/person.ts'
+import { developerIn, merchantAccount, merchantIn, newDeveloper } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import {
-  alertOf,
-  cookieSet,
-  developerIn,
-  leadsTo,
-  merchantAccount,
-  merchantIn,
-  newDeveloper,
-  steady,
-} from './fixture.ts'
+import { alertOf, cookieSet, leadsTo, steady } from './fixture.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -241,7 +233,7 @@ describe.each(areas)('/$area/sign-in', ({ area, cookie, home, account }) => {
 
 test('the session of a merchant is nothing for a developer’s pages, nor the other way round', async () => {
   const merchant = await merchantIn(server)
-  const { person } = await developerIn(server)
+  const person = await developerIn(server)
   const asDeveloper = testPerson(server.app)
   asDeveloper.cookies.set('developer', merchant.cookies.get('merchant') ?? '')
   asDeveloper.cookies.set('customer', merchant.cookies.get('merchant') ?? '')

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPerson } from '../../support/person.ts'
+import { developerIn, newDeveloper } from '../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
-import { alertOf, cookieSet, developerIn, leadsTo, newDeveloper } from './fixture.ts'
+import { alertOf, cookieSet, leadsTo } from './fixture.ts'
 
 const address = '/developers/sign-up'
 let serial = 0
@@ -61,7 +62,7 @@ describe('where it is open', () => {
   })
 
   test('who is signed in needs no account', async () => {
-    const { person } = await developerIn(server)
+    const person = await developerIn(server)
 
     expect(leadsTo(await person.open(address))).toEqual([303, '/developers'])
   })

@@ -1,4 +1,4 @@
-import { textOfField } from '../../../html/forms.ts'
+import { textIn } from '../../../html/forms.ts'
 
 /** Lines that the form begins with, and has at most. */
 export const LINES_SHOWN = 3
@@ -22,7 +22,7 @@ const billing = [
 
 /** The body that `placeOrder` takes, out of the form of a page: what is left empty is not sent. */
 export function orderOf(form: Form): Record<string, unknown> {
-  const texts = Object.fromEntries(billing.map((name) => [name, textOfField(form, name).trim()]))
+  const texts = Object.fromEntries(billing.map((name) => [name, textIn(form, name).trim()]))
   return withoutEmpty({
     ...texts,
     CustomerID: numberOf(form, 'CustomerID'),
@@ -37,26 +37,26 @@ export function orderOf(form: Form): Record<string, unknown> {
 function linesOf(form: Form) {
   const numbers = Array.from({ length: LINES_MAX }, (_, index) => index + 1)
   return numbers
-    .filter((number) => textOfField(form, `ItemID.${number}`).trim() !== '')
+    .filter((number) => textIn(form, `ItemID.${number}`).trim() !== '')
     .map((number) =>
       withoutEmpty({
-        ItemID: textOfField(form, `ItemID.${number}`).trim(),
+        ItemID: textIn(form, `ItemID.${number}`).trim(),
         ItemQuantity: numberOf(form, `ItemQuantity.${number}`),
-        ItemOptions: textOfField(form, `ItemOptions.${number}`).trim(),
+        ItemOptions: textIn(form, `ItemOptions.${number}`).trim(),
       }),
     )
 }
 
 /** To the billing address; only how it is sent and what that costs are asked for. */
 function shipmentsOf(form: Form) {
-  const method = textOfField(form, 'ShipmentMethodName').trim()
+  const method = textIn(form, 'ShipmentMethodName').trim()
   const cost = numberOf(form, 'ShipmentCost')
   if (method === '' && cost === undefined) return undefined
   return [withoutEmpty({ ...addressOf(form), ShipmentMethodName: method, ShipmentCost: cost })]
 }
 
 function addressOf(form: Form) {
-  const of = (name: string) => textOfField(form, name).trim()
+  const of = (name: string) => textIn(form, name).trim()
   return {
     ShipmentFirstName: of('BillingFirstName'),
     ShipmentLastName: of('BillingLastName'),
@@ -73,7 +73,7 @@ function addressOf(form: Form) {
 
 /** What is no number goes on as it is, to be refused by name. */
 function numberOf(form: Form, name: string): number | string | undefined {
-  const text = textOfField(form, name).trim()
+  const text = textIn(form, name).trim()
   if (text === '') return undefined
   return Number.isFinite(Number(text)) ? Number(text) : text
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Db } from '../../../database/client.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { updateRecord } from '../../../engine/write.ts'
-import { formOf, orShowAgain, textOfField } from '../../../html/forms.ts'
+import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { merchantCaller, merchantOf } from '../../../html/people.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -53,7 +53,7 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
       reply,
       async () => {
         const caller = merchantCaller(request, services)
-        await updateRecord(caller, orders, id, { OrderStatusID: Number(textOfField(form, 'OrderStatusID')) })
+        await updateRecord(caller, orders, id, { OrderStatusID: Number(textIn(form, 'OrderStatusID')) })
         return reply.redirect(`/admin/orders/${id}?notice=status-changed`, 303)
       },
       async () => ({ ...(await orderPage(request, services)), values: form }),

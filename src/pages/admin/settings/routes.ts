@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ChangeStore, storeWithKey, updateStore } from '../../../access/stores.ts'
 import { StoreFailure } from '../../../failure.ts'
-import { formOf, orShowAgain, textOfField } from '../../../html/forms.ts'
+import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/people.ts'
 import { updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
@@ -82,8 +82,8 @@ function statusesOf(form: Readonly<Record<string, string | string[]>>) {
   const ids = Object.keys(form).flatMap((name) => /^StatusText\.(\d{1,9})$/.exec(name)?.[1] ?? [])
   return ids.map((id) => ({
     OrderStatusID: Number(id),
-    StatusText: textOfField(form, `StatusText.${id}`),
-    Sorting: Number(textOfField(form, `Sorting.${id}`)),
+    StatusText: textIn(form, `StatusText.${id}`),
+    Sorting: Number(textIn(form, `Sorting.${id}`)),
     Visible: form[`Visible.${id}`] !== undefined,
   }))
 }

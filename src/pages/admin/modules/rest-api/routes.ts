@@ -13,10 +13,10 @@ import {
   unsubscribe,
 } from '../../../../access/subscriptions.ts'
 import type { Access, Privileges } from '../../../../caller.ts'
-import { StoreFailure } from '../../../../failure.ts'
-import { formOf, orShowAgain, textOfField } from '../../../../html/forms.ts'
+import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
 import { actorOf, merchantOf } from '../../../../html/people.ts'
+import { sayWhatIsLeft } from '../../../../html/say-what-is-left.ts'
 import { wantsHtml } from '../../../../html/wants-html.ts'
 import { readIds } from '../../../parameters.ts'
 
@@ -70,7 +70,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
       return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
     }
     return orShowAgain(reply, work, (failure) => {
-      const publicKey = textOfField(form, 'PublicKey').trim()
+      const publicKey = textIn(form, 'PublicKey').trim()
       return failure.field === 'PublicKey' ? listPage(request, publicKey) : subscribePage(publicKey)
     })
   })
@@ -194,13 +194,6 @@ function privilegesIn(json: string): Record<string, Access[]> | null | undefined
   } catch {
     return undefined
   }
-}
-
-/** Contract §6 has the first three words; a merchant needs some more. */
-function sayWhatIsLeft(error: unknown): never {
-  if (!(error instanceof StoreFailure) || error.kind !== 'bad-gateway') throw error
-  const advice = 'The application did not confirm, so nothing was changed. Try again later, or ask its developer.'
-  throw new StoreFailure('bad-gateway', `${error.message}. ${advice}`)
 }
 
 function hostOf(url: string | null): string | null {
