@@ -39,11 +39,12 @@ async function query<T extends object>(sql: string): Promise<T[]> {
 }
 const execute = (sql: string) => server.database.db.$executeRawUnsafe(sql)
 
-/** Every row of the store but the keys' own: counters and times of change too. */
+/** Every row of the store but the keys' own, counters and times of change too; a subscription's last use is noted at its own time. */
 async function everything(): Promise<Record<string, string>> {
   const tables = await query<{ name: string }>(
     `SELECT "table_name" AS "name" FROM information_schema.columns
-     WHERE "table_schema" = current_schema() AND "column_name" = 'storeId' AND "table_name" NOT LIKE 'Idempotency%'`,
+     WHERE "table_schema" = current_schema() AND "column_name" = 'storeId' AND "table_name" NOT LIKE 'Idempotency%'
+       AND "table_name" <> 'Subscription'`,
   )
   const texts = tables.map(async ({ name }) => {
     const [row] = await query<{ rows: string }>(
