@@ -103,7 +103,8 @@ describe('order statuses', () => {
   }
   const statuses = async () => (await shop.call('GET', '/OrderStatus?limit=50')).json()
 
-  test('have the merchant’s texts, visibility and order, as OrderStatus serves them', async () => {
+  test('have the merchant’s texts, visibility and order, as OrderStatus serves them, in this store alone', async () => {
+    const other = await server.openStore()
     const answer = await save({
       'StatusText.8': 'Waiting for parts',
       'Visible.8': 'yes',
@@ -121,6 +122,8 @@ describe('order statuses', () => {
     })
     expect(all.find(({ OrderStatusID }: { OrderStatusID: number }) => OrderStatusID === 12).Visible).toBe(false)
     expect(all.find(({ OrderStatusID }: { OrderStatusID: number }) => OrderStatusID === 1).Visible).toBe(true)
+    const [untouched] = (await other.call('GET', '/OrderStatus/8')).json()
+    expect(untouched).toMatchObject({ StatusText: 'Custom 1', Visible: false, Sorting: 8 })
   })
 
   test('keep what they are when one of the texts cannot be: too long, or another one’s without regard to case', async () => {

@@ -73,6 +73,8 @@ describe.each(areas)('/$area/sign-in', ({ area, cookie, home, account }) => {
   test.each([
     '//evil.example',
     'https://evil.example/',
+    '/admin\r\nX-Injected: yes',
+    '/ädmin',
     '/\\evil.example',
     'javascript:alert(1)',
     '/\t/evil.example',
