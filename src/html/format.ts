@@ -1,26 +1,42 @@
+import { LRUCache } from 'lru-cache'
+
 /** How the pages write values, in English. */
 export const format = { money, number, date, ago }
 
+/** Making a formatter takes a hundred times as long as using it. */
+const FORMATTERS_MAX = 200
+const moneyFormats = new LRUCache<string, Intl.NumberFormat>({
+  max: FORMATTERS_MAX,
+  memoMethod: (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency }),
+})
+const dateFormats = new LRUCache<string, Intl.DateTimeFormat>({
+  max: FORMATTERS_MAX,
+  memoMethod: (timeZone) => {
+    return new Intl.DateTimeFormat('en-US', {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: '2-digit',
+      timeZone,
+      timeZoneName: 'short',
+    })
+  },
+})
+const numberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 })
+
 /** In the currency's own decimals, such as `$1,234.50`. */
 function money(amount: number | string, currency: string): string {
-  return new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(Number(amount))
+  return moneyFormats.memo(currency).format(Number(amount))
 }
 
 function number(value: number | string): string {
-  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 }).format(Number(value))
+  return numberFormat.format(Number(value))
 }
 
 /** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
 function date(value: Date, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-US', {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: '2-digit',
-    timeZone,
-    timeZoneName: 'short',
-  }).format(value)
+  return dateFormats.memo(timeZone).format(value)
 }
 
 const units = [

@@ -56,6 +56,8 @@ type Ip = ipaddr.IPv4 | ipaddr.IPv6
 
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
+/** Public by its number; for the machines of Azure it is the host that they run on. */
+const azureHost = '168.63.129.16'
 
 /** The IPv4 address that a connection would really go to: of a mapped one by this machine, of 64:ff9b::/96 by a NAT64. */
 function unwrapped(address: string): Ip {
@@ -65,7 +67,8 @@ function unwrapped(address: string): Ip {
 }
 
 function isPublic(ip: Ip): boolean {
-  return ip.range() === 'unicast' && (ip instanceof ipaddr.IPv4 || ip.match(globalUnicast))
+  if (ip.range() !== 'unicast' || ip.toString() === azureHost) return false
+  return ip instanceof ipaddr.IPv4 || ip.match(globalUnicast)
 }
 
 function widthOf(family: 'ipv4' | 'ipv6'): number {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
+import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
 
@@ -10,7 +11,7 @@ import { profileRest } from './rest-profile.ts'
  * generated year of the same size is measured.
  */
 
-const benches = { rest: benchRest, profile: profileRest }
+const benches = { rest: benchRest, profile: profileRest, pages: benchPages }
 
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
   --seconds  length of one measurement (default 1.5)

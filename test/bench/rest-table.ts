@@ -43,12 +43,12 @@ function rowOf({ title, bytes, connections, rounds }: CaseMeasurements): string[
 }
 
 /** Three digits are more than such a measurement means. */
-function number(value: number): string {
+export function number(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en-US')
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length / 2
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2
