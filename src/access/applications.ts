@@ -5,7 +5,7 @@ import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Figures } from '../throttle.ts'
-import { type Actor, type AuditAction, installation, recordAudit } from './audit.ts'
+import { type Actor, installation, recordAudit, recordAuditInStores } from './audit.ts'
 import { type AccessChange, changeAccess } from './changes.ts'
 import { columnsOf, figuresOf, throttleInput } from './figures.ts'
 import { namedObject, readInput, text } from './input.ts'
@@ -154,7 +154,15 @@ export async function updateApplication(
         await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
       }
       if (Privileges !== undefined) {
-        await tellStores(tx, now(), after, actor)
+        await recordAuditInStores(tx, now, {
+          actor,
+          action: 'subscription.agreed',
+          target: after.name,
+          applicationId: id,
+          developerId: after.developerId,
+          details: { privileges: Privileges as Prisma.InputJsonValue },
+          where: Prisma.sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
+        })
         await tx.subscription.updateMany({
           where: { applicationId: id },
           data: { privileges: privilegesColumn(Privileges) },
@@ -175,20 +183,4 @@ function differences(before: ApplicationRow, after: ApplicationRow): string[] {
     throttle: isDeepStrictEqual(figuresOf(before), figuresOf(after)),
   }
   return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
-}
-
-/** Into the log of each store whose agreement the operator's privileges replace. One statement: they may be thousands. */
-async function tellStores(
-  tx: Transaction,
-  at: Date,
-  { id, name, developerId, privileges }: ApplicationRow,
-  actor: Actor,
-): Promise<void> {
-  const given = privileges && JSON.stringify(privileges)
-  await tx.$executeRaw`
-    INSERT INTO "AuditEntry"
-      ("at", "actorKind", "actor", "address", "action", "target", "storeId", "applicationId", "developerId", "details")
-    SELECT ${at}, ${actor.kind}, ${actor.name}, ${actor.address}, ${'subscription.agreed' satisfies AuditAction}, ${name},
-      "storeId", "applicationId", ${developerId}::int, json_build_object('privileges', ${given}::json)
-    FROM "Subscription" WHERE "applicationId" = ${id} AND "privileges" IS DISTINCT FROM ${given}::jsonb ORDER BY "storeId"`
 }

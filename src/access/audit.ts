@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/client.ts'
-import type { Prisma } from '../database/generated/client.ts'
+import { Prisma } from '../database/generated/client.ts'
 
 /** Who does something, for the audit log. */
 export interface Actor {
@@ -68,11 +68,32 @@ export async function recordAudit(tx: Transaction, now: () => Date, input: Audit
       actor: actor.name,
       address: actor.address,
       action,
-      target: target.slice(0, TARGET_LENGTH_MAX).toWellFormed(),
+      target: kept(target),
       storeId,
       applicationId,
       developerId,
       details,
     },
   })
+}
+
+export interface InStores extends Omit<AuditInput, 'storeId' | 'applicationId'> {
+  readonly applicationId: number
+  /** Of the subscriptions to the application, which ones; absent: all. */
+  readonly where?: Prisma.Sql
+}
+
+/** Writes the same into the log of each store that uses an application. One statement: they may be thousands. */
+export async function recordAuditInStores(tx: Transaction, now: () => Date, input: InStores): Promise<void> {
+  const { actor, action, target, applicationId, developerId = null, details = {}, where = Prisma.sql`true` } = input
+  await tx.$executeRaw`
+    INSERT INTO "AuditEntry"
+      ("at", "actorKind", "actor", "address", "action", "target", "storeId", "applicationId", "developerId", "details")
+    SELECT ${now()}, ${actor.kind}, ${actor.name}, ${actor.address}, ${action}, ${kept(target)}, "storeId", "applicationId",
+      ${developerId}::int, ${JSON.stringify(details)}::json
+    FROM "Subscription" WHERE "applicationId" = ${applicationId} AND ${where} ORDER BY "storeId"`
+}
+
+function kept(target: string): string {
+  return target.slice(0, TARGET_LENGTH_MAX).toWellFormed()
 }

@@ -4,8 +4,9 @@ import type { Db } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { contractFigures, type Figures } from '../throttle.ts'
 import { bearerToken } from './bearer.ts'
+import { endOfKey } from './private-key.ts'
 import { bothOf } from './privileges.ts'
-import { type Secrets, sameSecret } from './secrets.ts'
+import type { Secrets } from './secrets.ts'
 import { normaliseHost } from './secure-url.ts'
 
 /** The request headers that say who calls; undefined where the request has none. */
@@ -174,14 +175,6 @@ function check(
     throw new RefusedSubscription(subscription.id, 'the secure URL is not that of the store that the token is for')
   }
   return untilMs
-}
-
-/** When this key ceases to be the application's, in milliseconds since 1970; -Infinity: it never was, or nobody remembers. */
-function endOfKey(hash: string, application: SubscriptionFound): number {
-  const { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil } = application
-  if (sameSecret(hash, privateKeyHash)) return Number.POSITIVE_INFINITY
-  const isPrevious = previousPrivateKeyHash !== null && sameSecret(hash, previousPrivateKeyHash)
-  return isPrevious && previousPrivateKeyUntil ? previousPrivateKeyUntil.getTime() : Number.NEGATIVE_INFINITY
 }
 
 function failed(logDetail: string): StoreFailure {

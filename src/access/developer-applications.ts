@@ -5,7 +5,7 @@ import type { Application as ApplicationRow } from '../database/generated/client
 import { StoreFailure } from '../failure.ts'
 import type { Outbound } from '../outbound.ts'
 import { privateKeyColumns, privilegesColumn, privilegesInput } from './applications.ts'
-import { type Actor, type AuditAction, recordAudit } from './audit.ts'
+import { type Actor, type AuditAction, recordAudit, recordAuditInStores } from './audit.ts'
 import { callbackSecret, FORMER_SECRET_MS } from './callback.ts'
 import { type AccessChange, changeAccess } from './changes.ts'
 import { namedObject, readInput, text } from './input.ts'
@@ -288,19 +288,15 @@ export async function deleteOwnApplication(
   await changeAccess(services, () =>
     inTransaction(db, async (tx) => {
       const row = await lockOwnRow(tx, own)
-      await tellStores(tx, now(), row, actor)
+      await recordAuditInStores(tx, now, {
+        actor,
+        action: 'subscription.removed',
+        target: row.name,
+        applicationId: own.id,
+        details: { applicationDeleted: true },
+      })
       await tx.application.delete({ where: { id: own.id } })
       await recordOwn(tx, now, actor, 'application.deleted', row)
     }),
   )
-}
-
-/** Into the log of each store that uses the application. One statement: they may be thousands. */
-async function tellStores(tx: Transaction, at: Date, { id, name }: ApplicationRow, actor: Actor): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO "AuditEntry"
-      ("at", "actorKind", "actor", "address", "action", "target", "storeId", "applicationId", "details")
-    SELECT ${at}, ${actor.kind}, ${actor.name}, ${actor.address}, ${'subscription.removed' satisfies AuditAction}, ${name},
-      "storeId", "applicationId", '{"applicationDeleted": true}'::json
-    FROM "Subscription" WHERE "applicationId" = ${id} ORDER BY "storeId"`
 }

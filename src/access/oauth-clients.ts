@@ -1,6 +1,7 @@
 import type { Privileges } from '../caller.ts'
 import type { Db } from '../database/client.ts'
-import { type Secrets, sameSecret } from './secrets.ts'
+import { endOfKey } from './private-key.ts'
+import type { Secrets } from './secrets.ts'
 
 /** An application, as OAuth sees it. */
 export interface OAuthClient {
@@ -53,10 +54,7 @@ export async function authenticateOAuthClient(
   })
   if (!row) return null
   const { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil, ...client } = row
-  const given = secrets.lookup(privateKey)
-  const isFormerGood = previousPrivateKeyUntil !== null && previousPrivateKeyUntil > now()
-  const good =
-    isFormerGood && previousPrivateKeyHash !== null ? [privateKeyHash, previousPrivateKeyHash] : [privateKeyHash]
-  if (!good.some((hash) => sameSecret(given, hash))) return null
+  const keys = { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil }
+  if (endOfKey(secrets.lookup(privateKey), keys) <= now().getTime()) return null
   return { ...client, privileges: client.privileges as Privileges }
 }

@@ -220,14 +220,14 @@ export async function storeWithKey(
   return storeOf(row, secrets)
 }
 
+/** What makes a CallerStore. */
+export const callerStoreColumns = { id: true, name: true, secureUrl: true, currency: true, timeZone: true } as const
+
 /** Refuses an id that no store has (404). */
 export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
-  const row = await db.store.findUnique({
-    where: { id },
-    select: { id: true, name: true, secureUrl: true, currency: true, timeZone: true },
-  })
+  const row = await db.store.findUnique({ where: { id }, select: callerStoreColumns })
   if (!row) throw noSuchStore(id)
-  return callerStoreOf(row)
+  return row
 }
 
 export function noSuchStore(id: number): StoreFailure {

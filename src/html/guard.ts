@@ -6,6 +6,7 @@ import { findSession, type Person, type Session, type SessionKind } from '../acc
 import { noSuchStore } from '../access/stores.ts'
 import type { Db } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
+import { plainHttpFault } from '../plain-http.ts'
 import type { Throttle } from '../throttle.ts'
 import { type SessionCookies, sessionCookies } from './cookies.ts'
 import { type Role, roles } from './roles.ts'
@@ -69,12 +70,13 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
 
   app.addHook('onRequest', async (request, reply) => {
     setHeaders(request, reply, publicUrl)
-    if (publicUrl.startsWith('https:') && request.protocol !== 'https') {
+    const plainHttp = plainHttpFault(publicUrl, request)
+    if (plainHttp !== null) {
       // Behind a proxy that ends TLS and is not trusted, a redirect would come back here for ever.
       const isFromProxy = request.headers['x-forwarded-proto'] !== undefined
       if (isSafe(request) && wantsHtml(request) && !isFromProxy) return reply.redirect(publicUrl + request.url)
       const advice = isFromProxy ? '. If a proxy ended TLS, its address belongs into TRUST_PROXY' : ''
-      throw new StoreFailure('insecure-transport', `Use ${publicUrl}: plain http is refused${advice}`)
+      throw new StoreFailure('insecure-transport', plainHttp + advice)
     }
     const allowed = rolesOf(request)
     const isForOperator = allowed.includes('operator')

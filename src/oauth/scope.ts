@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../failure.ts'
+import { plainHttpFault } from '../plain-http.ts'
 import { firstOf, type Parameters, queryOf, readParameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 
@@ -18,9 +19,8 @@ export async function openEndpoints(
   app.setErrorHandler(answerRefusal)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' })
-    if (publicUrl.startsWith('https:') && request.protocol !== 'https') {
-      throw new OAuthRefusal('invalid_request', `Use ${publicUrl}: plain http is refused`, { status: 403 })
-    }
+    const fault = plainHttpFault(publicUrl, request)
+    if (fault !== null) throw new OAuthRefusal('invalid_request', fault, { status: 403 })
   })
   app.removeAllContentTypeParsers()
   await app.register(formbody, {

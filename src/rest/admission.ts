@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Authenticated, type Authenticator, RefusedSubscription, requireAccess } from '../access/authenticate.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import { StoreFailure } from '../failure.ts'
+import { plainHttpFault } from '../plain-http.ts'
 import { contractFigures, type Figures, type Pour, type Throttle } from '../throttle.ts'
 import type { Endpoint, Operations } from './endpoints.ts'
 
@@ -13,10 +14,9 @@ export interface AdmissionServices {
 
 /** Refuses plain http where PUBLIC_URL is https (contract §4.1). */
 export function httpsRule({ config }: AdmissionServices) {
-  const isHttpsOnly = config.publicUrl.startsWith('https:')
   return async function refusePlainHttp(request: FastifyRequest): Promise<void> {
-    if (!isHttpsOnly || request.protocol === 'https') return
-    throw new StoreFailure('insecure-transport', `Use ${config.publicUrl}: plain http is refused`)
+    const fault = plainHttpFault(config.publicUrl, request)
+    if (fault !== null) throw new StoreFailure('insecure-transport', fault)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Person } from '../../access/sessions.ts'
 import type { Db } from '../../database/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
-import { amountOf, exact, toNumber } from '../../resources/orders/amounts.ts'
 import { orders } from '../../resources/orders/orders.ts'
+import { type OrderAmounts, type OrderFigures, orderFigures } from '../order-figures.ts'
 
 export type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -78,18 +78,6 @@ async function statusTexts({ db }: OrderServices, { store }: Customer): Promise<
   return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
-export interface CustomerOrderLine {
-  readonly sku: string
-  readonly name: string
-  /** What was chosen, such as `Size: L`. */
-  readonly choices: readonly string[]
-  readonly quantity: number
-  /** With its options. */
-  readonly unitPrice: number
-  /** Of all pieces, to a cent. */
-  readonly amount: number
-}
-
 export interface CustomerShipment {
   readonly method: string
   readonly status: string
@@ -100,14 +88,8 @@ export interface CustomerShipment {
   readonly address: readonly string[]
 }
 
-export interface CustomerOrderDetails extends CustomerOrder {
-  readonly lines: readonly CustomerOrderLine[]
+export interface CustomerOrderDetails extends CustomerOrder, OrderFigures {
   readonly shipments: readonly CustomerShipment[]
-  /** Of the lines. */
-  readonly subtotal: number
-  readonly shipping: number
-  readonly discount: number
-  readonly tax: number
   readonly comments: string
 }
 
@@ -126,36 +108,18 @@ export async function customerOrderDetails(
   const caller = { store, application: null, privileges: null, actor: '', ...services }
   const record = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
   const statuses = await statusTexts(services, customer)
-  const lines = record.OrderItemList.map(lineOf)
   return {
     ...orderOf(row, statuses),
-    lines,
+    ...orderFigures(record),
     shipments: record.ShipmentList.map((shipment) => shipmentOf(shipment, statuses)),
-    subtotal: sum(lines.map(({ amount }) => amount)),
-    shipping: sum(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
-    discount: record.OrderDiscount,
-    tax: sum([record.SalesTax, record.SalesTax2, record.SalesTax3]),
     comments: record.CustomerComments,
   }
 }
 
 /** What is read of the order's record. It holds more that is the merchant's alone, such as costs and internal comments. */
-interface OrderRecord {
-  readonly OrderItemList: readonly ItemRecord[]
+interface OrderRecord extends OrderAmounts {
   readonly ShipmentList: readonly ShipmentRecord[]
-  readonly OrderDiscount: number
-  readonly SalesTax: number
-  readonly SalesTax2: number
-  readonly SalesTax3: number
   readonly CustomerComments: string
-}
-
-interface ItemRecord {
-  readonly ItemID: string
-  readonly ItemDescription: string
-  readonly ItemQuantity: number
-  readonly ItemUnitPrice: number
-  readonly ItemOptionPrice: number
 }
 
 interface ShipmentRecord {
@@ -173,30 +137,6 @@ interface ShipmentRecord {
   readonly ShipmentState: string
   readonly ShipmentZipCode: string
   readonly ShipmentCountry: string
-}
-
-function lineOf(item: ItemRecord): CustomerOrderLine {
-  const [name = '', ...choices] = linesOf(item.ItemDescription)
-  const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
-  return {
-    sku: item.ItemID,
-    name,
-    choices,
-    quantity: item.ItemQuantity,
-    unitPrice: toNumber(price),
-    amount: toNumber(amountOf(price, exact(item.ItemQuantity))),
-  }
-}
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' }
-
-/** The product's name is text; what was chosen follows it as HTML (rest-resources 3.4), here as lines of text. */
-function linesOf(description: string): string[] {
-  const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)
-  const texts = chosen.map((html) =>
-    html.replace(/<\/?b>/gi, '').replace(/&(amp|lt|gt|quot|nbsp);/g, (_, entity: string) => entities[entity] ?? ''),
-  )
-  return [name, ...texts]
 }
 
 function shipmentOf(shipment: ShipmentRecord, statuses: ReadonlyMap<number, string>): CustomerShipment {
@@ -217,8 +157,4 @@ function shipmentOf(shipment: ShipmentRecord, statuses: ReadonlyMap<number, stri
     trackingCode: shipment.ShipmentTrackingCode,
     address: address.map((words) => words.filter(Boolean).join(' ')).filter(Boolean),
   }
-}
-
-function sum(amounts: readonly number[]): number {
-  return toNumber(amounts.reduce((total, amount) => total + exact(amount), 0n))
 }

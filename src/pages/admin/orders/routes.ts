@@ -7,6 +7,7 @@ import { type Page, sendPage } from '../../../html/page.ts'
 import { merchantCaller, merchantOf } from '../../../html/people.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { placeOrder } from '../../../resources/orders/place-order.ts'
+import { orderFigures } from '../../order-figures.ts'
 import { readIds } from '../../parameters.ts'
 import { listOrders } from './list.ts'
 import { LINES_MAX, LINES_SHOWN, orderOf } from './order-form.ts'
@@ -76,7 +77,7 @@ async function orderPage(request: FastifyRequest, services: OrderPagesServices):
     template: '/pages/admin/orders/order',
     title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
     values: { OrderStatusID: String(order.OrderStatusID) },
-    data: { order, store: caller.store, statuses, statusText: textsOf(statuses) },
+    data: { order, figures: orderFigures(order), store: caller.store, statuses, statusText: textsOf(statuses) },
   }
 }
 
