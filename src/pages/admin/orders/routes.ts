@@ -9,6 +9,7 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { placeOrder } from '../../../resources/orders/place-order.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { readIds } from '../../parameters.ts'
+import { listStatuses } from '../list-statuses.ts'
 import { listOrders } from './list.ts'
 import { LINES_MAX, LINES_SHOWN, orderOf } from './order-form.ts'
 
@@ -21,7 +22,7 @@ export interface OrderPagesServices {
 export async function orderPages(app: FastifyInstance, services: OrderPagesServices): Promise<void> {
   app.get('/admin/orders', async (request, reply) => {
     const { store } = merchantOf(request)
-    const statuses = await statusesOf(services, store.id)
+    const statuses = await listStatuses(services.db, store.id)
     const list = await listOrders(services.db, store.id, request.query)
     return sendPage(reply, {
       template: '/pages/admin/orders/list',
@@ -72,17 +73,13 @@ async function orderPage(request: FastifyRequest, services: OrderPagesServices):
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id))
-  const statuses = await statusesOf(services, caller.store.id)
+  const statuses = await listStatuses(services.db, caller.store.id)
   return {
     template: '/pages/admin/orders/order',
     title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
     values: { OrderStatusID: String(order.OrderStatusID) },
     data: { order, figures: orderFigures(order), store: caller.store, statuses, statusText: textsOf(statuses) },
   }
-}
-
-async function statusesOf({ db }: OrderPagesServices, storeId: number) {
-  return db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] })
 }
 
 function textsOf(statuses: readonly { id: number; text: string }[]) {

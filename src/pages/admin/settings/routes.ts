@@ -6,6 +6,7 @@ import { type Page, sendPage } from '../../../html/page.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/people.ts'
 import { updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { contractFigures } from '../../../throttle.ts'
+import { listStatuses } from '../list-statuses.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
@@ -63,10 +64,7 @@ async function settingsPage(request: FastifyRequest, services: ChangeStore): Pro
 
 async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
   const { store } = merchantOf(request)
-  const statuses = await db.orderStatus.findMany({
-    where: { storeId: store.id },
-    orderBy: [{ sorting: 'asc' }, { id: 'asc' }],
-  })
+  const statuses = await listStatuses(db, store.id)
   const values = Object.fromEntries(
     statuses.flatMap(({ id, text, visible, sorting }) => [
       [`StatusText.${id}`, text],
