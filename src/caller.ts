@@ -34,4 +34,17 @@ export interface Caller {
   /** The client, or the transaction in which the operation takes part. */
   readonly db: Db | Transaction
   readonly now: () => Date
+  /** Inside a change: the events that its transaction will record. */
+  readonly raised?: RaisedEvents
+}
+
+/** By kind and record, so that one change tells of each once. */
+export type RaisedEvents = Map<string, RaisedEvent>
+
+export interface RaisedEvent {
+  readonly eventType: number
+  readonly service: string
+  readonly recordId: number
+  /** The record's JSON text; null: as the change leaves it. */
+  readonly body: string | null
 }

@@ -11,18 +11,19 @@ import { createProgress, type Progress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { callServer, findServer, readStoreId } from './server.ts'
 
-const usage = 'Usage: npm run import -- FILE.ndjson [--store ID]   (FILE may end in .gz; - is standard input)'
+const usage =
+  'Usage: npm run import -- FILE.ndjson [--store ID] [--events]   (FILE may end in .gz; - is standard input; --events: what changes is notified)'
 
 await runProgram(main)
 
 /** Imports a file into a store of the running server. False: not every line was stored. */
 async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const { file, store } = readArguments(given)
+  const { file, store, events } = readArguments(given)
   const server = await findServer(environment)
   const storeId = store === undefined ? server.storeId : readStoreId(store)
   const total = file === '-' ? undefined : await countLines(await openFile(file))
   const progress = createProgress({ label: `Store ${storeId}`, ...(total === undefined ? {} : { total }) })
-  const report = await callServer(server, `/admin/stores/${storeId}/import`, {
+  const report = await callServer(server, `/admin/stores/${storeId}/import?events=${events}`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },
     body: await openFile(file),
@@ -32,15 +33,15 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   return refused === 0
 }
 
-function readArguments(given: string[]): { file: string; store: string | undefined } {
+function readArguments(given: string[]): { file: string; store: string | undefined; events: boolean } {
   const { values, positionals } = parseArgs({
     args: given,
     allowPositionals: true,
-    options: { store: { type: 'string' } },
+    options: { store: { type: 'string' }, events: { type: 'boolean', default: false } },
   })
   const [file, ...others] = positionals
   if (file === undefined || others.length > 0) throw new StartupError(usage)
-  return { file, store: values.store }
+  return { file, store: values.store, events: values.events }
 }
 
 async function openFile(file: string): Promise<Readable> {

@@ -1,11 +1,12 @@
 import type { Access, Caller } from '../caller.ts'
+import type { EventKind } from '../events/kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
-import type { Filters } from './filters.ts'
+import type { Condition, Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Row } from './merge.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 import type { Referrer } from './referrers.ts'
-import type { Change, Deletion } from './write.ts'
+import type { Change, Deletion, Stored } from './write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -33,12 +34,18 @@ export interface Definition {
   /** A text column by which PUT lists find a record that carries no identifier. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
+  /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
+  owner?: (caller: Caller) => Condition | null
   /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
   settle?: (change: Change) => Promise<void>
   /** Who refers to these records, and what becomes of that when one of them is deleted. */
   referrers?: readonly Referrer[]
   /** What else the deletion of a record means: called in its transaction, the record locked, before it is gone. */
   settleDeletion?: (deletion: Deletion) => Promise<void>
+  /** The events that a change raises, out of what was there (null: it is new) and what will be. */
+  raises?: (before: Stored | null, after: Stored) => readonly EventKind[]
+  /** The event that a deletion raises. */
+  deletionRaises?: EventKind
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
   /** What an import of records means beyond their rows: called with the rows, just written, in the import's transaction. May refuse. */
@@ -91,9 +98,12 @@ export interface Resource {
   readonly filters: Filters
   readonly alternateKey: string | undefined
   readonly subResources: Readonly<Record<string, SubResource>>
+  readonly owner: ((caller: Caller) => Condition | null) | undefined
   readonly settle: ((change: Change) => Promise<void>) | undefined
   readonly referrers: readonly Referrer[]
   readonly settleDeletion: ((deletion: Deletion) => Promise<void>) | undefined
+  readonly raises: ((before: Stored | null, after: Stored) => readonly EventKind[]) | undefined
+  readonly deletionRaises: EventKind | undefined
   readonly ledger: Ledger | undefined
   readonly imported: ((caller: Caller, rows: readonly Row[]) => Promise<void>) | undefined
   readonly reader: Reader
@@ -122,7 +132,7 @@ export function defineResource<const Service extends string>(
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
-  return {
+  const resource = {
     service,
     names: [service, ...aliases],
     privilege: definition.privilege ?? service,
@@ -139,9 +149,12 @@ export function defineResource<const Service extends string>(
     filters: definition.filters ?? {},
     alternateKey: definition.alternateKey,
     subResources,
+    owner: definition.owner,
     settle: definition.settle,
     referrers: definition.referrers ?? [],
     settleDeletion: definition.settleDeletion,
+    raises: definition.raises,
+    deletionRaises: definition.deletionRaises,
     ledger: definition.ledger,
     imported: definition.imported,
     reader: compileReader(fields),
@@ -150,6 +163,17 @@ export function defineResource<const Service extends string>(
     columns: [...columns],
     hasDetails,
   }
+  defined.set(service, resource)
+  return resource
+}
+
+const defined = new Map<string, Resource>()
+
+/** The resource of a service: for those who know the service's name alone, such as events. */
+export function resourceOf(service: string): Resource {
+  const resource = defined.get(service)
+  if (!resource) throw new Error(`There is no service ${service}`)
+  return resource
 }
 
 /** What a method asks of the caller's privileges (contract §7). */

@@ -3,9 +3,10 @@ import { z } from 'zod'
 /**
  * Who may give and see a field:
  * `rw` both; `key` assigned by the server, finds the record in updates; `ro` stored by the platform, ignored when sent;
- * `derived` computed when read, stored nowhere; `wo` taken, never given back.
+ * `new` given with a new record, and ignored when sent later; `derived` computed when read, stored nowhere; `wo` taken, never
+ * given back.
  */
-export type FieldAccess = 'rw' | 'key' | 'ro' | 'derived' | 'wo'
+export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo'
 
 export type Scalar = string | number | boolean
 
@@ -30,9 +31,10 @@ export interface ValueField {
   readonly bounds: Bounds
 }
 
-/** Characters of a text; the least and the greatest number. */
+/** Characters of a text, and the texts that it may be; the least and the greatest number. */
 export interface Bounds {
   readonly maxLength?: number
+  readonly values?: readonly string[]
   readonly min?: number
   readonly max?: number
 }
@@ -106,6 +108,12 @@ export const LONG_TEXT = 65_535
 
 export function text(max = LONG_TEXT, options: ValueOptions & { default?: string } = {}): ValueField {
   return value('text', textSchema(max), options.default ?? '', { maxLength: max }, options)
+}
+
+/** One of a few texts, the first being the default; case and blanks around it are not regarded. */
+export function choice(values: readonly [string, ...string[]], options: ValueOptions = {}): ValueField {
+  const maxLength = Math.max(...values.map(({ length }) => length))
+  return value('text', choiceSchema(values), values[0], { maxLength, values }, options)
 }
 
 /** A whole number of 32 bits. */
@@ -190,6 +198,16 @@ function textSchema(max: number) {
         error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',
       }),
   )
+}
+
+/** An empty text is "not given". */
+function choiceSchema(values: readonly string[]) {
+  const allowed = `must be ${values.join(' or ')}`
+  return z.preprocess((given) => {
+    if (typeof given !== 'string') return given
+    const folded = given.trim().toLowerCase()
+    return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
+  }, z.enum(values, { error: allowed }).nullable())
 }
 
 const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i

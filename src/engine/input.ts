@@ -143,6 +143,7 @@ function dateOrValue(field: ValueField, value: Scalar | null): Scalar | null {
 function isTaken(field: Field, { mode }: InputRules): boolean {
   if (field.kind === 'object') return true
   if (field.access === 'derived') return false
+  if (field.access === 'new') return mode !== 'update'
   return field.access !== 'ro' || mode === 'import'
 }
 

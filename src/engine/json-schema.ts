@@ -56,6 +56,7 @@ function recordSchema(schemas: Schemas, type: DescribedType, mode: SchemaMode, o
 function isDescribed(field: Field, mode: SchemaMode): boolean {
   if (mode === 'read' || field.kind === 'object') return true
   if (field.access === 'key') return mode !== 'create'
+  if (field.access === 'new') return mode === 'create'
   return field.access === 'rw' || field.access === 'wo'
 }
 
@@ -100,7 +101,7 @@ const INT32_MAX = 2_147_483_647
 
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
   if (mode === 'read' && field.access === 'wo') return { type: typeOf(field), const: field.default }
-  const { min, max, maxLength } = field.bounds
+  const { min, max, maxLength, values } = field.bounds
   // A secret that is sent back as it was read, empty, is not given.
   const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
   switch (field.kind) {
@@ -123,6 +124,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
     case 'boolean':
       return { type: 'boolean' }
     case 'text':
+      if (values !== undefined) return { type: 'string', enum: values }
       return { type: 'string', ...(isNeeded && { minLength: 1 }), maxLength }
   }
 }
@@ -157,6 +159,7 @@ function descriptionOf(field: ValueField, mode: SchemaMode): string {
     return mode === 'read' ? 'Taken and never given back: always empty.' : 'Taken, and never given back.'
   if (access === 'key') return keyDescriptions[mode]
   if (mode === 'read' && access === 'derived') return 'Computed when it is read; ignored when it is sent.'
+  if (mode === 'read' && access === 'new') return 'Given with a new record; ignored when it is sent later.'
   if (mode === 'read' && access === 'ro') return 'Kept by the store; ignored when it is sent.'
   if (kind === 'integer' && nullable) return `The identifier of another record${required ? '' : '; 0: none'}.`
   return ''

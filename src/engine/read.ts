@@ -51,12 +51,12 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
 
 /** What `privateFields` say of a record, as JSON text; null for an unknown id. */
 export function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
+  const record = recordCondition(caller, resource, id)
   return caller.db
     .$queryRawUnsafe<{ row: string }[]>(
       `SELECT ${reader.select}::text AS "row" FROM "${resource.table}" t JOIN "Store" s ON s."id" = t."storeId"
-       WHERE t."storeId" = $1::int AND t."id" = $2::int`,
-      caller.store.id,
-      id,
+       WHERE ${record.sql}`,
+      ...record.values,
     )
     .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Row) : null))
 }
@@ -91,12 +91,32 @@ export async function listRelated(
 
 /** Whether the store has the record. */
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
+  const record = recordCondition(caller, resource, id)
   const found = await caller.db.$queryRawUnsafe<unknown[]>(
-    `SELECT 1 FROM "${resource.table}" t WHERE t."storeId" = $1::int AND t."id" = $2::int`,
-    caller.store.id,
-    id,
+    `SELECT 1 FROM "${resource.table}" t WHERE ${record.sql}`,
+    ...record.values,
   )
   return found.length > 0
+}
+
+/** One record of those that the caller may know of, as a condition over `t`; its values are `$1` and so on. */
+export function recordCondition(caller: Caller, resource: Resource, id: number): Condition {
+  return numbered([
+    { sql: 't."storeId" = ?::int AND t."id" = ?::int', values: [caller.store.id, id] },
+    ...owned(caller, resource),
+  ])
+}
+
+function owned(caller: Caller, { owner }: Resource): Condition[] {
+  const condition = owner?.(caller) ?? null
+  return condition === null ? [] : [condition]
+}
+
+/** All of them, with the places of the values instead of question marks. */
+function numbered(conditions: readonly Condition[]): Condition {
+  let position = 0
+  const texts = conditions.map(({ sql }) => sql.replaceAll('?', () => `$${++position}`))
+  return { sql: texts.join(' AND '), values: conditions.flatMap(({ values }) => values) }
 }
 
 /** The id of the record whose alternate key (a product's SKU) is this text, without regard to case; null: none. */
@@ -163,11 +183,11 @@ class Where {
   constructor(caller: Caller, resource: Resource, filters: Filters, query: Query, own: readonly Condition[]) {
     this.#caller = caller
     this.#table = resource.table
-    const conditions = [...own, ...queryConditions(caller, resource, filters, query)]
-    this.#values = [caller.store.id, ...conditions.flatMap(({ values }) => values)]
-    let position = 1
-    const texts = conditions.map(({ sql }) => sql.replaceAll('?', () => `$${++position}`))
-    this.#sql = ['t."storeId" = $1::int', ...texts].join(' AND ')
+    const ofStore = { sql: 't."storeId" = ?::int', values: [caller.store.id] }
+    const asked = queryConditions(caller, resource, filters, query)
+    const { sql, values } = numbered([ofStore, ...owned(caller, resource), ...own, ...asked])
+    this.#sql = sql
+    this.#values = [...values]
   }
 
   async count(): Promise<number> {

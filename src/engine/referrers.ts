@@ -1,5 +1,7 @@
 import type { Caller } from '../caller.ts'
+import type { EventKind } from '../events/kinds.ts'
 import type { Resource } from './define.ts'
+import { raise } from './events.ts'
 import { listedIds, thisStore } from './listed.ts'
 import type { Document } from './merge.ts'
 import { refused } from './refused.ts'
@@ -14,6 +16,8 @@ export interface Referrer {
   readonly where: string
   /** `refuse`: the record stays as long as others refer to it. `clear`: the others lose the reference, and are stamped as changed. */
   readonly rule: 'refuse' | 'clear'
+  /** What it raises when a reference is cleared. */
+  readonly raises?: EventKind
   /** For a reference in the `details` document, where no foreign key clears it: the document without it. */
   readonly without?: (details: Document, id: number) => Document
 }
@@ -68,7 +72,8 @@ async function refuse(caller: Caller, resource: Resource, referrer: Referrer, id
 async function clear(caller: Caller, target: string, referrer: Referrer, id: number): Promise<void> {
   const ids = await lockReferring(caller, target, referrer, id)
   if (ids.length === 0) return
-  const { without } = referrer
+  const { without, raises } = referrer
+  if (raises) for (const referring of ids) raise(caller, raises, Number(referring))
   if (without === undefined) return stamp(caller, target, referrer, id)
   for (let first = 0; first < ids.length; first += REWRITTEN_MAX) {
     await rewrite(caller, target, { ...referrer, without }, id, ids.slice(first, first + REWRITTEN_MAX))

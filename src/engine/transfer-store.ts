@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts'
 import { inTransaction } from '../database/client.ts'
 import type { Resource } from './define.ts'
+import { inChange, raise } from './events.ts'
 import { hasRows, type ListField, type ListRows } from './fields.ts'
 import { ROW_COUNTER, RowIds, raiseCounter, reserveIds } from './ids.ts'
 import { cutLedger, insertLedgerRows, type Ledger, ledgerRow } from './ledger.ts'
@@ -9,13 +10,18 @@ import { mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
 import { refused } from './refused.ts'
 import { adoptKeys } from './transfer-keys.ts'
 import { isNewKey, type LedgerPiece, type TransferRecord } from './transfer-record.ts'
-import { insertRows, newListRow, newRecordRow, upsertOn } from './write.ts'
+import { insertRows, lockRecord, newListRow, newRecordRow, type Stored, upsertOn } from './write.ts'
 
 /**
- * Stores records of one service exactly as given, each id at most once among them, in one transaction.
- * Counters are raised before it, so that no id that is stored is given out again.
+ * Stores records of one service exactly as given, each id at most once among them, in one transaction; with `raising`, it
+ * records what that changes as events. Counters are raised before it, so that no id that is stored is given out again.
  */
-export async function storeRecords(caller: Caller, resource: Resource, records: readonly TransferRecord[]) {
+export async function storeRecords(
+  caller: Caller,
+  resource: Resource,
+  records: readonly TransferRecord[],
+  raising: boolean,
+): Promise<void> {
   await raiseCounter(caller, resource.table, Math.max(...records.map(({ id }) => id)))
   const highest = Math.max(...records.map(({ keys }) => keys.highest))
   if (highest > 0) await raiseCounter(caller, ROW_COUNTER, highest)
@@ -23,7 +29,41 @@ export async function storeRecords(caller: Caller, resource: Resource, records: 
   const first = keyless > 0 ? await reserveIds(caller, ROW_COUNTER, keyless) : 0
   // In the order of their ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  await inTransaction(caller.db, (db) => writeRecords({ ...caller, db }, resource, ordered, new RowIds(first, keyless)))
+  const write = (tx: Caller) => writeRecords(tx, resource, ordered, new RowIds(first, keyless))
+  if (raising && resource.raises) await inChange(caller, (tx) => writeRaising(tx, resource, ordered, write))
+  else await inTransaction(caller.db, (db) => write({ ...caller, db }))
+}
+
+async function writeRaising(
+  tx: Caller,
+  resource: Resource,
+  records: readonly TransferRecord[],
+  write: (tx: Caller) => Promise<void>,
+): Promise<void> {
+  const before = await readStored(tx, resource, records)
+  await write(tx)
+  const after = await readStored(tx, resource, records)
+  for (const [id, stored] of after) {
+    for (const kind of resource.raises?.(before.get(id) ?? null, stored) ?? []) raise(tx, kind, id)
+  }
+}
+
+/** Those that are there, by id, each locked. */
+async function readStored(
+  tx: Caller,
+  resource: Resource,
+  records: readonly TransferRecord[],
+): Promise<Map<number, Stored>> {
+  const found = await tx.db.$queryRawUnsafe<{ id: number }[]>(
+    `SELECT t."id" FROM "${resource.table}" t WHERE t."storeId" = ${thisStore} AND t."id" = ${listedIds}
+     ORDER BY t."id" FOR NO KEY UPDATE`,
+    tx.store.id,
+    records.map(({ id }) => id).join(','),
+  )
+  const lists = resource.fields.entries.filter(([, field]) => hasRows(field)).map(([name]) => name)
+  const stored = new Map<number, Stored>()
+  for (const { id } of found) stored.set(id, await lockRecord(tx, resource, id, lists))
+  return stored
 }
 
 /** Adds what a record's later line brings of its ledger. Throws `bad-request` when the record is not there. */

@@ -57,7 +57,7 @@ const COUNTED_ANEW_FROM = 1000
 
 /**
  * Stores the records of a transfer file exactly as they are: ids and what only the platform writes are kept, nothing is
- * moved, stamped or reported as an event. A record that exists becomes the given one. What cannot be stored yet, since
+ * moved or stamped, and events are recorded only when asked. A record that exists becomes the given one. What cannot be stored yet, since
  * it refers to a record that is not there or has what another one must give up first, is tried again after the last line.
  * Memory is bounded, whatever the number of lines. When `lines` throws, the batch in hand is still finished.
  *
@@ -68,8 +68,9 @@ export async function importRecords(
   resources: readonly Resource[],
   lines: AsyncIterable<NumberedLine> | Iterable<NumberedLine>,
   watch: ImportWatch,
+  { raising = false }: ImportOptions = {},
 ): Promise<ImportCounts> {
-  const run = new ImportRun(caller, resources, watch)
+  const run = new ImportRun(caller, resources, watch, raising)
   try {
     for await (const line of lines) await run.take(line)
     await run.settle()
@@ -78,6 +79,11 @@ export async function importRecords(
   } finally {
     await run.close()
   }
+}
+
+export interface ImportOptions {
+  /** Record what the import changes as events, as if each record had been changed by itself. */
+  raising?: boolean
 }
 
 interface PendingRecord {
@@ -89,6 +95,7 @@ class ImportRun {
   readonly counts: ImportCounts = { lines: 0, stored: 0, refused: 0 }
   readonly #caller: Caller
   readonly #watch: ImportWatch
+  readonly #raising: boolean
   readonly #services: Services
   readonly #references = new Map<Resource, Promise<Reference[]>>()
   #batch = new Batch()
@@ -99,9 +106,10 @@ class ImportRun {
   #waitingIds = new Set<string>()
   #linesSinceEnd = 0
 
-  constructor(caller: Caller, resources: readonly Resource[], watch: ImportWatch) {
+  constructor(caller: Caller, resources: readonly Resource[], watch: ImportWatch, raising: boolean) {
     this.#caller = caller
     this.#watch = watch
+    this.#raising = raising
     this.#services = servicesOf(resources)
   }
 
@@ -214,7 +222,7 @@ class ImportRun {
   async #storeOrSplit(resource: Resource, pending: readonly PendingRecord[]): Promise<void> {
     if (pending.length === 0) return
     const records = pending.map(({ record }) => record)
-    const isDone = await this.#attempt(pending, () => storeRecords(this.#caller, resource, records))
+    const isDone = await this.#attempt(pending, () => storeRecords(this.#caller, resource, records, this.#raising))
     if (isDone) return
     const middle = pending.length >> 1
     await this.#storeOrSplit(resource, pending.slice(0, middle))

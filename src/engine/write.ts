@@ -1,13 +1,13 @@
 import type { Caller } from '../caller.ts'
-import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { fieldOf, refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
+import { inChange, raise } from './events.ts'
 import { type FieldSet, hasRows, type ListField, type ListRows, type Scalar } from './fields.ts'
 import { type RowIds, reserveIds, withRowIds } from './ids.ts'
 import { type Patch, readInput } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
-import { findByAlternateKey, getRecord, notFound } from './read.ts'
+import { findByAlternateKey, getRecord, notFound, recordCondition } from './read.ts'
 import { hasDocumentMember, keyColumn } from './reader.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
 
@@ -43,7 +43,7 @@ export interface Deletion {
 export interface Terms {
   /** Given the record's JSON text as it is under the lock, before it is changed; throws to refuse the change. */
   readonly precondition?: (record: string) => void
-  /** Runs in the transaction as its last step, with the record's id, or the key of an item that was added. May run again. */
+  /** Runs in the transaction after the change, with the record's id, or the key of an item that was added. May run again. */
   readonly finish?: (tx: Caller, key: Scalar) => Promise<void>
 }
 
@@ -163,7 +163,10 @@ export async function deleteRecord(
   await write(caller, resource, { keyless: 0, all: 0 }, async (tx) => {
     await lockDeletions(tx, resource)
     const before = await lockRow(tx, resource, id, 'FOR UPDATE')
-    if (precondition) precondition(await getRecord(tx, resource, id))
+    const { deletionRaises } = resource
+    const record = precondition || deletionRaises ? await getRecord(tx, resource, id) : ''
+    precondition?.(record)
+    if (deletionRaises) raise(tx, deletionRaises, id, record)
     await applyReferrers(tx, resource, id)
     await resource.settleDeletion?.({ caller: tx, id, before })
     await tx.db.$executeRawUnsafe(
@@ -198,11 +201,10 @@ async function lockRow(
   id: number,
   lock: 'FOR NO KEY UPDATE' | 'FOR UPDATE',
 ): Promise<Row> {
+  const record = recordCondition(caller, resource, id)
   const [found] = await caller.db.$queryRawUnsafe<{ row: string }[]>(
-    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t
-     WHERE t."storeId" = $1::int AND t."id" = $2::int ${lock}`,
-    caller.store.id,
-    id,
+    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t WHERE ${record.sql} ${lock}`,
+    ...record.values,
   )
   if (!found) throw notFound(resource, id)
   return JSON.parse(found.row) as Row
@@ -226,9 +228,7 @@ async function write<T>(
   work: (tx: Caller, ids: RowIds) => Promise<T>,
 ): Promise<T> {
   try {
-    return await withRowIds(caller, newRows.keyless, newRows.all, (ids) =>
-      inTransaction(caller.db, (db) => work({ ...caller, db }, ids)),
-    )
+    return await withRowIds(caller, newRows.keyless, newRows.all, (ids) => inChange(caller, (tx) => work(tx, ids)))
   } catch (error) {
     throw refusalOf(error, resource) ?? error
   }
@@ -298,6 +298,8 @@ async function settleAndStore(change: Change, resource: Resource): Promise<void>
   await resource.settle?.(change)
   await storeRecord(change, resource)
   for (const work of change.afterwards) await work()
+  const { caller, before, after, id } = change
+  for (const kind of resource.raises?.(before, after) ?? []) raise(caller, kind, id)
 }
 
 async function storeRecord({ caller, before, after, id }: Change, resource: Resource): Promise<void> {

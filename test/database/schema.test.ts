@@ -41,6 +41,7 @@ test('an optional reference to a record of the store clears its own column alone
   expect(Object.fromEntries(rows.map(({ name, clears }) => [name, clears]))).toEqual({
     Category_storeId_parentId_fkey: null,
     Customer_storeId_groupId_fkey: '"groupId"',
+    Delivery_eventId_fkey: null,
     GiftRegistryItem_storeId_productId_fkey: '"productId"',
     OrderItem_storeId_productId_fkey: '"productId"',
     Order_storeId_customerId_fkey: '"customerId"',

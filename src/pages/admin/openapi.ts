@@ -130,7 +130,15 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
     },
     '/admin/stores/{id}/import': {
       post: operation('importStore', 'Stream a store in', {
-        parameters: [storeId],
+        parameters: [
+          storeId,
+          {
+            name: 'events',
+            in: 'query',
+            description: '`true`: what the import changes is recorded as events, and webhooks are notified.',
+            schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
+          },
+        ],
         requestBody: { required: true, ...lines('As an export gives them.') },
         responses: {
           200: {

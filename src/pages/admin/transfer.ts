@@ -1,9 +1,11 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { namedObject, readInput } from '../../access/input.ts'
 import { operatorCaller } from '../../access/stores.ts'
 import type { Caller } from '../../caller.ts'
 import type { Db } from '../../database/client.ts'
-import { importRecords } from '../../engine/transfer.ts'
+import { type ImportOptions, importRecords } from '../../engine/transfer.ts'
 import { exportRecords } from '../../engine/transfer-export.ts'
 import { readLines } from '../../engine/transfer-lines.ts'
 import { StoreFailure } from '../../failure.ts'
@@ -21,6 +23,8 @@ const NDJSON = 'application/x-ndjson'
 /** So much of a report waits for a client that sends its whole file before it reads the answer. */
 const REPORT_BYTES = 1024 * 1024
 
+export const importQuery = namedObject({ events: z.enum(['true', 'false'], 'must be true or false').optional() })
+
 /** Moving a store in and out, as lines of `TransferLine` (engine/transfer.ts) of any number. */
 export async function transferRoutes(app: FastifyInstance, services: TransferServices) {
   streamBodies(app)
@@ -36,9 +40,11 @@ export async function transferRoutes(app: FastifyInstance, services: TransferSer
   // The answer is a report that begins while the body is still being read, so it is 200 whatever becomes of the lines.
   app.post('/admin/stores/:id/import', { config: { streamed: true } }, async (request, reply) => {
     if (!request.body) throw notNdjson()
+    const { events } = readInput(importQuery, request.query, 'The query')
     const caller = await callerOf(request, services)
     const stream = new PassThrough({ highWaterMark: REPORT_BYTES })
-    void runImport(caller, request.body as Readable, createImportReport(stream, services.now), request)
+    const options = { raising: events === 'true' }
+    void runImport(caller, request.body as Readable, createImportReport(stream, services.now), request, options)
     return reply.type(NDJSON).send(stream)
   })
 }
@@ -79,10 +85,11 @@ async function runImport(
   body: Readable,
   report: ImportReport,
   { log, raw }: FastifyRequest,
+  options: ImportOptions,
 ): Promise<void> {
   try {
     report.start()
-    const counts = await importRecords(caller, resources, readLines(body), report)
+    const counts = await importRecords(caller, resources, readLines(body), report, options)
     await report.done(counts)
     log.info({ storeId: caller.store.id, ...counts }, 'import')
   } catch (error) {

@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, type Fields, integer, list, reference, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
+import { productChanged } from '../../events/kinds.ts'
 import { optionSetList } from '../option-sets.ts'
 import { products } from '../products/products.ts'
 import { importCategories, settleCategory } from './settle-category.ts'
@@ -85,6 +86,6 @@ export const categories = defineResource({
   imported: importCategories,
   referrers: [
     { table: 'Category', fields: ['CategoryParent'], where: 't."parentId" = ?::int', rule: 'refuse' },
-    { table: 'Product', fields: ['CategoryList.CategoryID'], where: inCategory, rule: 'clear' },
+    { table: 'Product', fields: ['CategoryList.CategoryID'], where: inCategory, rule: 'clear', raises: productChanged },
   ],
 })

@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, reference, text } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
+import { customerNew } from '../../events/kinds.ts'
 import { passwordHash } from './password-hash.ts'
 import { settleCustomer } from './settle-customer.ts'
 
@@ -69,5 +70,6 @@ export const customers = defineResource({
     lastupdateend: until('updatedAt'),
   },
   settle: settleCustomer,
+  raises: (before) => (before === null ? [customerNew] : []),
   referrers: [{ table: 'Order', fields: ['CustomerID'], where: 't."customerId" = ?::int', rule: 'clear' }],
 })

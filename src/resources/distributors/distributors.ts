@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
+import { productChanged } from '../../events/kinds.ts'
 import { products } from '../products/products.ts'
 
 const ofDistributor = `t."id" IN (SELECT d."productId" FROM "ProductDistributor" d
@@ -60,5 +61,13 @@ export const distributors = defineResource({
       where: ofDistributor,
     },
   },
-  referrers: [{ table: 'Product', fields: ['DistributorList.DistributorID'], where: ofDistributor, rule: 'clear' }],
+  referrers: [
+    {
+      table: 'Product',
+      fields: ['DistributorList.DistributorID'],
+      where: ofDistributor,
+      rule: 'clear',
+      raises: productChanged,
+    },
+  ],
 })

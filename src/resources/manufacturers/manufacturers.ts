@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
+import { productChanged } from '../../events/kinds.ts'
 import { products } from '../products/products.ts'
 
 const ofManufacturer = 't."manufacturerId" = ?::int'
@@ -32,5 +33,7 @@ export const manufacturers = defineResource({
   subResources: {
     Products: { kind: 'related', resource: () => products, where: ofManufacturer },
   },
-  referrers: [{ table: 'Product', fields: ['ManufacturerID'], where: ofManufacturer, rule: 'clear' }],
+  referrers: [
+    { table: 'Product', fields: ['ManufacturerID'], where: ofManufacturer, rule: 'clear', raises: productChanged },
+  ],
 })

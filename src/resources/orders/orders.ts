@@ -3,6 +3,7 @@ import { boolean, date, decimal, integer, LONG_TEXT, reference, text } from '../
 import { equalTo, exactly, type Filter, since, until, wholeNumber } from '../../engine/filters.ts'
 import { importOrders } from './import-orders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
+import { orderEvents } from './order-events.ts'
 import { settleOrder } from './settle-order.ts'
 
 /** Orders (rest-resources 3). They are placed by `placeOrder` and never deleted (contract §4.1). */
@@ -104,6 +105,7 @@ export const orders = defineResource({
   },
   settle: settleOrder,
   imported: importOrders,
+  raises: orderEvents,
 })
 
 /** A bound of a range, inclusive. Compared as integers: an index of integers does not serve comparisons with decimals. */

@@ -1,8 +1,9 @@
 import type { Caller } from '../../caller.ts'
-import { inTransaction } from '../../database/client.ts'
 import { refusalOf } from '../../engine/constraints.ts'
+import { inChange, raise } from '../../engine/events.ts'
 import { ROW_COUNTER, RowIds, reserveIds } from '../../engine/ids.ts'
 import { insertRows } from '../../engine/write.ts'
+import { orderNew } from '../../events/kinds.ts'
 import { readBuyer } from './buyer.ts'
 import { takeInvoiceNumber } from './invoice-number.ts'
 import { transactionList } from './lists.ts'
@@ -32,7 +33,7 @@ export async function placeOrder(caller: Caller, body: unknown): Promise<PlacedO
   const rowCount = countRows(given)
   const firstRowId = await reserveIds(caller, ROW_COUNTER, rowCount)
   try {
-    return await inTransaction(caller.db, (db) => store({ ...caller, db }, id, given, new RowIds(firstRowId, rowCount)))
+    return await inChange(caller, (tx) => store(tx, id, given, new RowIds(firstRowId, rowCount)))
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }
@@ -54,6 +55,9 @@ async function store(caller: Caller, id: number, given: OrderBody, ids: RowIds):
   await insertRows(caller, 'OrderShipment', shipments)
   await insertRows(caller, 'OrderItem', itemRows(caller, id, lines, shipments, ids))
   await insertRows(caller, 'OrderTransaction', newRows(transactionList, caller, id, given.transactions, ids))
-  if (!given.isNotCompleted) await takeStock(caller, id, lines)
+  if (!given.isNotCompleted) {
+    raise(caller, orderNew, id)
+    await takeStock(caller, id, lines)
+  }
   return { id, orderAmount: Number(order.orderAmount), ...(await takeInvoiceNumber(caller, id)) }
 }

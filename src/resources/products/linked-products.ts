@@ -6,6 +6,7 @@ import type { Document, Row } from '../../engine/merge.ts'
 import type { Referrer } from '../../engine/referrers.ts'
 import { refused } from '../../engine/refused.ts'
 import type { Change } from '../../engine/write.ts'
+import { productChanged } from '../../events/kinds.ts'
 
 // Documents of products and categories name products: related ones, up-selling items, and those that an option of a
 // bundle stands for. No foreign key sees these numbers; the SQL function linkedProducts finds them by an index.
@@ -24,7 +25,14 @@ const inOptions = `${sets}.${bundled.list}.${bundled.product}`
 
 /** Who names products in a document. */
 export const productLinks: readonly Referrer[] = [
-  { table: 'Product', fields: [...inItems, inOptions], where, rule: 'clear', without: withoutProduct },
+  {
+    table: 'Product',
+    fields: [...inItems, inOptions],
+    where,
+    rule: 'clear',
+    without: withoutProduct,
+    raises: productChanged,
+  },
   { table: 'Category', fields: [inOptions], where, rule: 'clear', without: withoutProduct },
 ]
 

@@ -12,6 +12,7 @@ import {
   text,
 } from '../../engine/fields.ts'
 import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
+import { productDeleted } from '../../events/kinds.ts'
 import { optionSetList } from '../option-sets.ts'
 import { keepNamedProducts, productLinks } from './linked-products.ts'
 import {
@@ -29,6 +30,7 @@ import {
   upSellingItemList,
 } from './lists.ts'
 import { stockMovements } from './movements.ts'
+import { productEvents } from './product-events.ts'
 import { settleProduct } from './settle-product.ts'
 
 const skuInfo: Fields = {
@@ -249,6 +251,8 @@ export const products = defineResource({
   },
   settle: settleProduct,
   imported: keepNamedProducts,
+  raises: productEvents,
+  deletionRaises: productDeleted,
   referrers: [
     {
       table: 'Order',

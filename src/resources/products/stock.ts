@@ -1,6 +1,8 @@
 import type { Caller } from '../../caller.ts'
+import { raise } from '../../engine/events.ts'
 import type { Row } from '../../engine/merge.ts'
-import type { Change } from '../../engine/write.ts'
+import type { Change, Stored } from '../../engine/write.ts'
+import { productStockChanged } from '../../events/kinds.ts'
 import { StoreFailure } from '../../failure.ts'
 
 /** Why a stock moved; kept in the ledger. */
@@ -20,7 +22,7 @@ export interface StockChange {
 }
 
 /**
- * Moves a stock and writes the ledger row, in one statement and in the caller's transaction; every door ends here.
+ * Moves a stock, writes the ledger row and raises Product Stock Changed, inside the caller's change; every door ends here.
  * The row is locked before it is read, so two changes at once add up. Returns the stock before and after,
  * or null when it was not enough (`onlyIfEnough`). A replacement by the same figure writes no movement.
  * Throws `not-found` for an unknown product or option.
@@ -47,7 +49,9 @@ export async function changeStock(
       optionCode === null ? `There is no Product ${productId}` : `Product ${productId} has no option ${optionCode}`
     throw new StoreFailure('not-found', what, { field: 'CatalogID' })
   }
-  return moved.after === null ? null : { before: moved.before, after: moved.after }
+  if (moved.after === null) return null
+  if (moved.after !== moved.before) raise(caller, productStockChanged, productId)
+  return { before: moved.before, after: moved.after }
 }
 
 const nextStock = `CASE $5::text WHEN 'add' THEN o."stock" + $4::numeric ELSE $4::numeric END`
@@ -87,13 +91,9 @@ const moveOptionStock = `
 
 /** Writes the ledger rows of a product whose stock, or whose options' stock, a caller set through its record. */
 export function settleStock({ caller, id, before, after, afterwards }: Change): void {
-  const movements = [
-    ...movement(null, before?.row, after.row),
-    ...optionMovements(before?.lists.AdvancedOptionList ?? [], after.lists.AdvancedOptionList ?? []),
-  ]
   const cause: StockCause = before === null ? 'initial' : 'set'
   afterwards.push(async () => {
-    for (const { optionCode, quantity, stockAfter } of movements) {
+    for (const { optionCode, quantity, stockAfter } of stockMoves(before, after)) {
       await caller.db.$executeRawUnsafe(
         `INSERT INTO "StockMovement" ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "actor", "createdAt")
          VALUES ($1::int, $2::int, $3::text, $4::numeric, $5::numeric, $6, $7, $8::timestamptz)`,
@@ -114,6 +114,14 @@ interface Movement {
   optionCode: string | null
   quantity: number
   stockAfter: number
+}
+
+/** Which stocks of a product differ between two states, its own and those of its advanced options. */
+export function stockMoves(before: Stored | null, after: Stored): Movement[] {
+  return [
+    ...movement(null, before?.row, after.row),
+    ...optionMovements(before?.lists.AdvancedOptionList ?? [], after.lists.AdvancedOptionList ?? []),
+  ]
 }
 
 function optionMovements(before: readonly Row[], after: readonly Row[]): Movement[] {
