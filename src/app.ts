@@ -33,7 +33,7 @@ import { assembleDocument, type DocumentOptions } from './reference/assemble.ts'
 import { describeReference } from './reference/describe.ts'
 import { examples } from './reference/examples.ts'
 import { type ReferenceServices, reference } from './reference/routes.ts'
-import { resources } from './resources/index.ts'
+import { servedResources } from './resources/index.ts'
 import { describeRest } from './rest/openapi/describe.ts'
 import { type RestServices, rest } from './rest/routes.ts'
 import { resultItem } from './result-item.ts'
@@ -112,7 +112,7 @@ export function buildApp(services: Services): FastifyInstance {
 
 /** The description of everything that the application answers, as `/openapi.json` gives it. */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
-  const services = resources.map(({ service }) => service)
+  const services = servedResources.map(({ service }) => service)
   return assembleDocument(options, [
     describeRest(examples),
     describeAdmin(services),

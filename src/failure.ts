@@ -7,6 +7,7 @@ const statusOf = {
   'method-not-allowed': 405,
   conflict: 409,
   'in-progress': 409,
+  gone: 410,
   'precondition-failed': 412,
   'body-too-large': 413,
   'unsupported-media-type': 415,

@@ -12,20 +12,25 @@ import { connect, type Db } from './database/client.ts'
 import { startEmbedded } from './database/embedded.ts'
 import { listen } from './database/listen.ts'
 import { migrate } from './database/migrations.ts'
+import { resourceOf } from './engine/define.ts'
 import { importRecords } from './engine/transfer.ts'
 import { numberLines } from './engine/transfer-lines.ts'
+import { deliveriesChannel, eventsChannel } from './events/announce.ts'
 import { installationKeys } from './generated-keys.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createOutbound } from './outbound.ts'
 import { cannotListen, findPort } from './port.ts'
-import { resources } from './resources/index.ts'
+import { resources, servedResources } from './resources/index.ts'
+import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { generateSandbox } from './sandbox/generate.ts'
 import { makeDataFolder } from './secret-file.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './shutdown.ts'
 import { StartupError } from './startup-error.ts'
 import { createThrottle } from './throttle.ts'
+import { createDispatcher } from './webhooks/dispatcher.ts'
+import { createDispatcherMetrics } from './webhooks/metrics.ts'
 import { welcome } from './welcome.ts'
 
 await main(process.env)
@@ -74,7 +79,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the database client', () => db.$disconnect())
   const secrets = createSecrets(secretKey)
   await checkSecretKey(db, secrets)
-  const services = resources.map(({ service }) => service)
+  const services = servedResources.map(({ service }) => service)
   const sandbox = await ensureSandbox({
     wanted: config.sandbox,
     baseUrl: config.publicUrl,
@@ -91,9 +96,24 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.checkpoint()
 
   const authenticator = createAuthenticator({ db, secrets, now })
+  const metrics = createMetrics()
+  const outbound = createOutbound({ allow: config.outboundAllow })
+  const dispatcher = createDispatcher({
+    db,
+    secrets,
+    now,
+    outbound,
+    log,
+    metrics: createDispatcherMetrics(metrics.registry),
+    toXml: (service, record) => recordsToXml([record], resourceOf(service)),
+  })
   const listener = await listen(
     url,
-    { [accessChannel]: authenticator.invalidate },
+    {
+      [accessChannel]: authenticator.invalidate,
+      [eventsChannel]: dispatcher.wake,
+      [deliveriesChannel]: dispatcher.wake,
+    },
     {
       onConnect: authenticator.invalidate,
       onLost: (error) => log.warn({ err: error }, 'the listening connection was lost'),
@@ -102,12 +122,11 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the listening connection', () => listener.stop())
   const callLog = createCallLog({ db, now, log })
   shutdown.add('the call log', () => callLog.stop())
-  const outbound = createOutbound({ allow: config.outboundAllow })
   shutdown.add('the outbound requests', () => outbound.close())
   const removalNotices = createRemovalNotices({ db, secrets, now, outbound, log })
   shutdown.add('the removal notices', () => removalNotices.stop())
+  shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const throttle = createThrottle(now)
-  const metrics = createMetrics()
   const defaultTimeZone = config.timeZone
   const app = buildApp({
     config,
@@ -130,6 +149,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     throw cannotListen(config.host, config.port, error)
   })
   removalNotices.start()
+  dispatcher.start()
   say(welcome(config, sandbox))
 }
 

@@ -17,12 +17,16 @@ export interface Definition {
   privilege?: string
   /** The record's name in XML. */
   typeName: string
+  /** Other names of it that XML bodies may have. */
+  inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries, such as `catalogid`. */
   idParam: string
   /** Path of the identifier's field, such as `SKUInfo.CatalogID`. */
   idField: string
   table: string
   methods: readonly Method[]
+  /** False: PUT changes one record at its address, and none on the collection. */
+  changesMany?: boolean
   /** Most records of one list (contract §8). */
   maxRecords: number
   fields: Fields
@@ -85,10 +89,12 @@ export interface Resource {
   readonly names: readonly string[]
   readonly privilege: string
   readonly typeName: string
+  readonly inputTypeNames: readonly string[]
   readonly idParam: string
   readonly resultKey: string
   readonly table: string
   readonly methods: readonly Method[]
+  readonly changesMany: boolean
   readonly maxRecords: number
   readonly fields: FieldSet
   readonly privateFields: FieldSet
@@ -137,10 +143,12 @@ export function defineResource<const Service extends string>(
     names: [service, ...aliases],
     privilege: definition.privilege ?? service,
     typeName: definition.typeName,
+    inputTypeNames: definition.inputTypeNames ?? [],
     idParam: definition.idParam,
     resultKey,
     table: definition.table,
     methods: definition.methods,
+    changesMany: definition.changesMany ?? true,
     maxRecords: definition.maxRecords,
     fields,
     privateFields,

@@ -40,10 +40,22 @@ export interface Bounds {
 }
 
 /** A nested object whose members are stored with the record itself. */
-export interface ObjectField {
+export interface ObjectField extends ObjectType {
   readonly kind: 'object'
+  /** It holds a record of one of these types, and `fields` has none. */
+  readonly variants?: Variants
+}
+
+export interface ObjectType {
+  /** Its name in XML. */
   readonly typeName: string
   readonly fields: FieldSet
+}
+
+export interface Variants {
+  readonly types: readonly ObjectType[]
+  /** The type of such a record. */
+  readonly of: (record: object) => ObjectType
 }
 
 export interface ListField {
@@ -122,6 +134,12 @@ export function integer(options: ValueOptions & { min?: number; max?: number; de
   return value('integer', integerSchema(min, max), options.default ?? 0, { min, max }, options)
 }
 
+/** A whole number, not negative, as large as every program keeps it: up to 2⁵³ − 1. */
+export function long(options: ValueOptions = {}): ValueField {
+  const [min, max] = [0, Number.MAX_SAFE_INTEGER]
+  return value('integer', integerSchema(min, max), 0, { min, max }, options)
+}
+
 /** Another record's id; 0 on the wire and NULL in the column mean none. */
 export function reference(column: string): ValueField {
   return integer({ column, min: 0, nullable: true })
@@ -147,6 +165,11 @@ export function date(options: ValueOptions & { defaultNow?: boolean } = {}): Val
 
 export function object(typeName: string, fields: Fields): ObjectField {
   return { kind: 'object', typeName, fields: fieldSet(fields) }
+}
+
+/** A whole record inside another one; in XML an element of the record's name tells which type it has. */
+export function oneOf(typeName: string, variants: Variants): ObjectField {
+  return { ...object(typeName, {}), variants }
 }
 
 interface ListOptions {

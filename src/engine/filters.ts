@@ -144,15 +144,14 @@ export function wholeNumber(given: string, name: string): number {
 }
 
 /** A record's identifier in an address or a query parameter: a positive number of 32 bits (rest-resources 0.4). */
-export function identifier(given: string, name: string, min = 1): number {
-  const read = /^\d{1,10}$/.test(given) ? Number(given) : -1
-  if (read < min || read > 2_147_483_647) {
-    throw invalid(name, given, `must be a whole number from ${min} to 2147483647`)
-  }
+export function identifier(given: string, name: string, min = 1, max = 2_147_483_647): number {
+  const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
+  if (read < min || read > max) throw invalid(name, given, `must be a whole number from ${min} to ${max}`)
   return read
 }
 
-function invalid(name: string, given: string, problem: string): StoreFailure {
+/** The refusal of a query parameter; `problem` is a sentence without its subject. */
+export function invalid(name: string, given: string, problem: string): StoreFailure {
   const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given
   return new StoreFailure('bad-request', `${name} ${problem}; "${shown}" was given`, { field: name })
 }

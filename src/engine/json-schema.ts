@@ -66,6 +66,9 @@ function isRequired(field: Field): boolean {
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
+  if (field.kind === 'object' && field.variants) {
+    return { oneOf: field.variants.types.map((type) => recordSchema(schemas, type, mode, owner)) }
+  }
   if (field.kind === 'object') return recordSchema(schemas, field, mode, owner)
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
   const description = descriptionOf(field, mode)
@@ -117,7 +120,7 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
     case 'integer':
       return {
         type: 'integer',
-        format: 'int32',
+        format: (max ?? 0) > INT32_MAX ? 'int64' : 'int32',
         ...(min !== INT32_MIN && { minimum: min }),
         ...(max !== INT32_MAX && { maximum: max }),
       }

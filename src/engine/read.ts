@@ -89,6 +89,26 @@ export async function listRelated(
   return list(caller, other, { reader: other.reader, filters: other.filters, own }, query, options)
 }
 
+/** The same for a few records that no table holds: all that match, by identifier, with their JSON texts. */
+export function listFixed(
+  matching: readonly { id: number; text: string }[],
+  maxRecords: number,
+  query: Query,
+  { counted = false }: ListOptions = {},
+): Listing {
+  if (isCountOnly(query)) return { count: matching.length }
+  const { limit, offset } = pageOf(query, maxRecords)
+  const after = cursorOf(query)
+  const rest = matching.filter(({ id }) => id > after).slice(offset)
+  if (rest.length === 0 && after === 0) throw emptyPage(offset, matching.length)
+  const page = rest.slice(0, limit)
+  return {
+    records: page.map(({ text }) => text),
+    next: rest.length > limit ? String(page.at(-1)?.id) : null,
+    total: counted ? matching.length : null,
+  }
+}
+
 /** Whether the store has the record. */
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
   const record = recordCondition(caller, resource, id)
@@ -153,7 +173,7 @@ async function list(
   const after = cursorOf(query)
   const { records, next } = await where.read(reader, { limit, offset, after })
   // Who follows cursors to the end must not meet a refusal there.
-  if (records.length === 0 && after === 0) throw await emptyPage(where, offset)
+  if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await where.count())
   return { records, next, total: counted ? await where.count() : null }
 }
 
@@ -168,8 +188,8 @@ function cursorOf(query: Query): number {
 }
 
 /** Nothing was read: nothing matches (404), or the page begins behind the last match (400, with the text that clients know). */
-async function emptyPage(where: Where, offset: number): Promise<StoreFailure> {
-  if (offset === 0 || (await where.count()) === 0) return new StoreFailure('not-found', 'No records match')
+function emptyPage(offset: number, count: number): StoreFailure {
+  if (offset === 0 || count === 0) return new StoreFailure('not-found', 'No records match')
   return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
 }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** How the pages write values, in English. */
-export const format = { money, number, date, ago }
+export const format = { money, number, date, second, ago }
 
 /** Making a formatter takes a hundred times as long as using it. */
 const FORMATTERS_MAX = 200
@@ -9,19 +9,21 @@ const moneyFormats = new LRUCache<string, Intl.NumberFormat>({
   max: FORMATTERS_MAX,
   memoMethod: (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency }),
 })
+const minuteFormat = {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+} as const
 const dateFormats = new LRUCache<string, Intl.DateTimeFormat>({
   max: FORMATTERS_MAX,
-  memoMethod: (timeZone) => {
-    return new Intl.DateTimeFormat('en-US', {
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: '2-digit',
-      timeZone,
-      timeZoneName: 'short',
-    })
-  },
+  memoMethod: (timeZone) => new Intl.DateTimeFormat('en-US', { ...minuteFormat, timeZone }),
+})
+const secondFormats = new LRUCache<string, Intl.DateTimeFormat>({
+  max: FORMATTERS_MAX,
+  memoMethod: (timeZone) => new Intl.DateTimeFormat('en-US', { ...minuteFormat, second: '2-digit', timeZone }),
 })
 const numberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 })
 
@@ -37,6 +39,11 @@ function number(value: number | string): string {
 /** Such as `Mar 10, 2026, 4:05 PM EDT`, in an IANA zone. */
 function date(value: Date, timeZone: string): string {
   return dateFormats.memo(timeZone).format(value)
+}
+
+/** Such as `Mar 10, 2026, 4:05:09 PM EDT`, in an IANA zone. */
+function second(value: Date, timeZone: string): string {
+  return secondFormats.memo(timeZone).format(value)
 }
 
 const units = [

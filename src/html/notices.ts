@@ -13,6 +13,13 @@ const notices: Readonly<Record<string, string>> = {
   unsubscribed: 'The application is removed. Its token no longer works.',
   'user-key-rotated': 'There is a new user key. The former one no longer works.',
   'settings-saved': 'The settings are saved.',
+  'webhook-added': 'The webhook is added. Send a test event to see that it arrives.',
+  'webhook-saved': 'The changes are saved. They count from the next attempt on.',
+  'webhook-off': 'The webhook is switched off. What waited for it is not sent any more.',
+  'webhook-resumed': 'The webhook is on again.',
+  'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
+  'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
+  'webhook-deleted': 'The webhook is deleted.',
   'order-placed': 'The order is placed.',
   'status-changed': 'The status is changed.',
 }

@@ -25,7 +25,7 @@ export function wholeNumber(smallest: number, largest: number) {
   const allowed = `must be a whole number from ${smallest} to ${largest}`
   return z
     .string(allowed)
-    .regex(/^\d{1,10}$/, allowed)
+    .regex(/^\d{1,16}$/, allowed)
     .transform(Number)
     .refine((value) => value >= smallest && value <= largest, allowed)
 }

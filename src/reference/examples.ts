@@ -141,6 +141,18 @@ export const examples: Examples = {
   updateGiftRegistries: { body: [{ GiftRegistryID: 1, ShipToAddress: true }] },
   updateGiftRegistry: { body: { Message: 'Thank you!' } },
 
+  createWebhook: {
+    body: {
+      Name: 'Orders to the desk',
+      Url: 'http://127.0.0.1:8080/orders',
+      EventType: 1,
+      Format: 'JSON',
+      Enabled: true,
+    },
+  },
+  updateWebhook: { body: { Format: 'XML' } },
+  resumeWebhook: { body: { CatchUp: true } },
+
   createRMA: {
     body: { OrderID: 1, RMAReasonID: 1, Comments: 'Too heavy', RMAItemList: [{ CatalogID: 226, ReturnQuantity: 1 }] },
   },

@@ -9,10 +9,11 @@ import { orderStatuses } from './order-statuses/order-statuses.ts'
 import { orders } from './orders/orders.ts'
 import { products } from './products/products.ts'
 import { rma } from './rma/rma.ts'
+import { webhooks } from './webhooks/webhooks.ts'
 
 /**
- * Every service whose records the engine serves. Routes, privileges, export, import and the conformance suite read this;
- * the order is that of references: a record refers to services before its own (or to its own).
+ * The services whose records are the store's goods, people and business: what export and import carry. The order is that of
+ * references: a record refers to services before its own (or to its own).
  */
 export const resources = [
   categories,
@@ -27,4 +28,10 @@ export const resources = [
   rma,
 ] as const satisfies readonly Resource[]
 
-export type Service = (typeof resources)[number]['service']
+/**
+ * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks are
+ * of an application's subscription, which stays behind when a store moves.
+ */
+export const servedResources = [...resources, webhooks] as const satisfies readonly Resource[]
+
+export type Service = (typeof servedResources)[number]['service']

@@ -19,6 +19,10 @@ export interface RecordsAnswer {
   readonly total?: number | null
   /** Of a single record. */
   readonly etag?: string
+  /** Nobody on the way may keep it. */
+  readonly isSecret?: boolean
+  /** It is that of a change which an earlier request with the same Idempotency-Key made. */
+  readonly replayed?: boolean
 }
 
 export interface CountAnswer {
@@ -79,11 +83,12 @@ function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
 }
 
-function recordsHeaders({ url }: FastifyRequest, { next, total, etag }: RecordsAnswer, baseUrl: string) {
+function recordsHeaders({ url }: FastifyRequest, { next, total, etag, isSecret }: RecordsAnswer, baseUrl: string) {
   return {
     ...(next && { link: `<${nextPage(url, baseUrl, next)}>; rel="next"` }),
     ...(typeof total === 'number' && { 'x-total-count': String(total), 'preference-applied': 'count=exact' }),
     ...(etag !== undefined && { etag }),
+    ...(isSecret && { 'cache-control': 'no-store' }),
   }
 }
 

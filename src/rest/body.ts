@@ -80,6 +80,8 @@ function decode(bytes: Buffer): string {
 export interface RecordType {
   readonly typeName: string
   readonly fields: FieldSet
+  /** Other names that the record may have in an XML body. */
+  readonly inputTypeNames?: readonly string[]
 }
 
 /** Most records of one POST or PUT (rest-protocol 6). */

@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Secrets } from '../access/secrets.ts'
 import type { Caller } from '../caller.ts'
 import type { Method, Resource } from '../engine/define.ts'
-import type { Filters } from '../engine/filters.ts'
+import type { Filter } from '../engine/filters.ts'
 import type { Query } from '../engine/read.ts'
+import type { Parameter as QueryParameter } from '../openapi.ts'
 import type { Answer } from './answer.ts'
 import type { Body, RecordType } from './body.ts'
 import { recordEndpoints } from './records.ts'
 import { subResourceEndpoints } from './sub-resources.ts'
+import { webhookEndpoints } from './webhooks.ts'
 
 /** An admitted request. */
 export interface Call {
@@ -20,6 +23,7 @@ export interface Call {
   readonly query: Query
   readonly headers: IncomingHttpHeaders
   readonly body: Body | null
+  readonly secrets: Pick<Secrets, 'derive'>
   readonly log: FastifyBaseLogger
 }
 
@@ -31,6 +35,8 @@ export interface Operation {
   /** The records of the body; absent: the body is not looked at. */
   readonly takes?: Taken
   readonly gives: Given
+  /** For what is neither to list nor to read nor to change records: how the reference calls it, and what it does. */
+  readonly named?: { readonly id: string; readonly description: string }
 }
 
 export interface Taken {
@@ -39,6 +45,8 @@ export interface Taken {
   readonly mode: 'create' | 'update'
   /** Whether the body may be a list, of at most 100 records. */
   readonly many: boolean
+  /** The body may be missing. */
+  readonly isOptional?: boolean
 }
 
 export type Given =
@@ -49,7 +57,19 @@ export type Given =
       /** The most records of a page; null: no bound. */
       readonly maxRecords: number | null
       /** With `filters`, `countonly`, `cursor`, `Link` and `X-Total-Count`; null: an item list, which has none of them. */
-      readonly filters: Filters | null
+      readonly filters: Readonly<Record<string, Pick<Filter, 'kind'>>> | null
+      /** Its records have no identifier to find them by in the list. */
+      readonly hasNoId?: boolean
+    }
+  /** Records by parameters of the address's own, `$select` and `$orderby`; a page of them has a `Link` where one follows. */
+  | {
+      readonly kind: 'own'
+      readonly type: RecordType
+      readonly parameters: readonly QueryParameter[]
+      /** `one`: a list of one record; `paged`: a page by a cursor. */
+      readonly size: 'one' | 'paged' | 'many'
+      /** Statuses beside those of every read. */
+      readonly refusals?: readonly 410[]
     }
   /** A list of one record, with its ETag. */
   | { readonly kind: 'record'; readonly type: RecordType }
@@ -59,6 +79,8 @@ export type Given =
 export type Operations = Readonly<Partial<Record<Method, Operation>>>
 
 export interface Endpoint {
+  /** What stands in the address in place of the service's names. */
+  readonly root?: string
   /** What follows the service's name in the address, with `:id` and `:itemId`. */
   readonly path: string
   /** By their names in `path`. */
@@ -74,9 +96,12 @@ export interface Parameter {
   readonly name: string
   /** The least number; null: a code of the caller's. */
   readonly min: number | null
+  /** Absent: numbers have 32 bits. */
+  readonly max?: number
 }
 
 /** Every address of a service, and what each method does there. */
 export function endpointsOf(resource: Resource): Endpoint[] {
-  return [...recordEndpoints(resource), ...subResourceEndpoints(resource)]
+  const own = resource.service === 'Webhooks' ? webhookEndpoints() : []
+  return [...recordEndpoints(resource), ...subResourceEndpoints(resource), ...own]
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { resources } from '../resources/index.ts'
+import { servedResources } from '../resources/index.ts'
 import type { RecordType } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
 import { digest, isNamed } from './entity-tags.ts'
@@ -18,7 +18,7 @@ export function recordSchema(app: FastifyInstance): void {
 
 /** What the addresses of the registry take and give. */
 function addressedTypes(): RecordType[] {
-  const operations = resources.flatMap(endpointsOf).flatMap((endpoint) => Object.values(endpoint.operations))
+  const operations = servedResources.flatMap(endpointsOf).flatMap((endpoint) => Object.values(endpoint.operations))
   return operations.flatMap(({ takes, gives }) => [
     ...(takes === undefined ? [] : [takes.type]),
     ...(gives.kind === 'results' ? [] : [gives.type]),

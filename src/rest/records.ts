@@ -13,7 +13,8 @@ import { listingAnswer, listOptions } from './listing.ts'
 /** The collection of a service, and one record of it (rest-resources 0.3 to 0.8). */
 export function recordEndpoints(resource: Resource): Endpoint[] {
   const privileges = [resource.privilege]
-  const collection = { GET: list(resource), POST: create(resource), PUT: updateMany(resource) }
+  const changes = resource.changesMany ? { PUT: updateMany(resource) } : {}
+  const collection = { GET: list(resource), POST: create(resource), ...changes }
   const item = { GET: get(resource), PUT: updateOne(resource), DELETE: remove(resource) }
   return [
     { path: '', params: {}, privileges, operations: taken(resource.methods, collection) },

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../access/call-log.ts'
+import type { Secrets } from '../access/secrets.ts'
 import type { Caller } from '../caller.ts'
-import { resources } from '../resources/index.ts'
+import { servedResources } from '../resources/index.ts'
 import { resultItem } from '../result-item.ts'
 import { type AdmissionServices, admission, httpsRule, methodOf } from './admission.ts'
 import { commonHeaders, sendAnswer } from './answer.ts'
@@ -15,6 +16,7 @@ import { recordSchema } from './record-schema.ts'
 export interface RestServices extends AdmissionServices {
   config: AdmissionServices['config'] & { readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
+  secrets: Secrets
 }
 
 const versions = ['v1', 'v2']
@@ -38,11 +40,13 @@ function serve(app: FastifyInstance, services: RestServices): void {
   app.addHook('onRequest', httpsRule(services))
   app.setErrorHandler(answerFailure)
   receiveBodies(app)
-  for (const resource of resources) {
+  for (const resource of servedResources) {
     for (const endpoint of endpointsOf(resource)) {
+      const { root = resource.service } = endpoint
+      const names = endpoint.root === undefined ? resource.names : [root]
       for (const version of versions) {
-        const route = `/${version}/${resource.service}${endpoint.path}`
-        for (const name of resource.names) {
+        const route = `/${version}/${root}${endpoint.path}`
+        for (const name of names) {
           addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, route, endpoint })
         }
       }
@@ -73,6 +77,7 @@ function addEndpoint(
         query: readQuery(url),
         headers,
         body: (body ?? null) as Body | null,
+        secrets: services.secrets,
         log,
       })
       return sendAnswer(request, reply, answer, services.config.publicUrl)

@@ -5,7 +5,7 @@ import type { RecordType } from './body.ts'
 import { DEPTH_MAX } from './json.ts'
 import { hasForbidden, isXmlCharacter } from './xml-text.ts'
 
-/** The body as a plain record (root element: the type's name), or as a list of them (root: ArrayOf and the type's name). */
+/** The body as a plain record (root element: a name of the type), or as a list of them (root: ArrayOf and a name). */
 type Plain = string | Plain[] | { [name: string]: Plain }
 
 /**
@@ -13,14 +13,14 @@ type Plain = string | Plain[] | { [name: string]: Plain }
  * prefix, unknown elements are left out, xsi:nil is absent. Throws `bad-request` for what is not well-formed, for a document
  * type or entities of its own, and for an element where none belongs.
  */
-export function readXml(text: string, { typeName, fields }: RecordType): Plain {
+export function readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Plain {
   const root = rootOf(text)
   const name = root.name.toLowerCase()
-  if (name === typeName.toLowerCase()) return recordOf(root, fields, '')
-  if (name !== `arrayof${typeName.toLowerCase()}`) {
-    throw broken(`the root element must be ${typeName} or ArrayOf${typeName}, not ${shown(root.name)}`)
+  for (const known of [typeName, ...inputTypeNames]) {
+    if (name === known.toLowerCase()) return recordOf(root, fields, '')
+    if (name === `arrayof${known.toLowerCase()}`) return itemsOf(root, { typeName: known, fields }, root.name)
   }
-  return itemsOf(root, { typeName, fields }, root.name)
+  throw broken(`the root element must be ${typeName} or ArrayOf${typeName}, not ${shown(root.name)}`)
 }
 
 interface Element {

@@ -59,5 +59,8 @@ function memberContent(value: Wire, name: string, fields: FieldSet): string {
   if (typeof value !== 'object') return String(value)
   const field = fields.get(name)
   if (field?.kind === 'list') return listContent(value as WireRecord[], field.typeName, field.fields)
-  return field?.kind === 'object' ? recordContent(value as WireRecord, field.fields) : ''
+  if (field?.kind !== 'object') return ''
+  const type = field.variants?.of(value)
+  if (type === undefined) return recordContent(value as WireRecord, field.fields)
+  return element(type.typeName, recordContent(value as WireRecord, type.fields))
 }

@@ -3,20 +3,22 @@ import type { RecordType } from './body.ts'
 
 /**
  * An XML Schema 1.0 of everything that REST takes and gives in XML (rest-protocol 7): for each type that has an address the
- * roots `{Type}` and `ArrayOf{Type}`, and `ArrayOfResponseInfo` and `CountOnly`. There is no namespace. One type serves
+ * roots `{Type}` and `ArrayOf{Type}` (and the other names that one may have in a body), and `ArrayOfResponseInfo` and `CountOnly`. There is no namespace. One type serves
  * answers and requests: members come in any order and each may be left out, as `$select` and partial updates leave them out.
  * Answers hold to it always; requests that use a tolerated spelling (names in another case, other date forms, members that
  * nobody knows) are taken without being valid by it. Throws where two types of one name have different members.
  */
 export function recordSchemaText(addressed: readonly RecordType[]): string {
   const types: Types = new Map()
-  const roots = new Set<string>()
+  const roots = new Map<string, string>()
   for (const type of addressed) {
-    roots.add(addRecord(types, type)).add(addList(types, type))
+    const [record, list] = [addRecord(types, type), addList(types, type)]
+    roots.set(record, record).set(list, list)
+    for (const name of type.inputTypeNames ?? []) roots.set(name, record)
   }
   addPlainTypes(types)
-  for (const name of ['ArrayOfResponseInfo', 'CountOnly']) roots.add(name)
-  const elements = [...roots].map((name) => `  <xs:element name="${name}" type="${name}" />`)
+  for (const name of ['ArrayOfResponseInfo', 'CountOnly']) roots.set(name, name)
+  const elements = [...roots].map(([name, type]) => `  <xs:element name="${name}" type="${type}" />`)
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">',
@@ -46,7 +48,12 @@ function addList(types: Types, { typeName }: Pick<RecordType, 'typeName'>): stri
   return addType(types, name, complexType(name, 'xs:sequence', [items]))
 }
 
-function complexType(name: string, group: 'xs:all' | 'xs:sequence', members: readonly string[]): string {
+function addChoice(types: Types, name: string, variants: readonly RecordType[]): string {
+  const elements = variants.map((type) => `<xs:element name="${type.typeName}" type="${addRecord(types, type)}" />`)
+  return addType(types, name, complexType(name, 'xs:choice', elements))
+}
+
+function complexType(name: string, group: 'xs:all' | 'xs:choice' | 'xs:sequence', members: readonly string[]): string {
   if (members.length === 0) return `  <xs:complexType name="${name}" />`
   return [
     `  <xs:complexType name="${name}">`,
@@ -72,12 +79,14 @@ function remarkOn(field: Field): string {
   if (field.access === 'ro' || field.access === 'derived') return 'Read only: ignored in requests.'
   const remarks = [
     field.access === 'wo' ? 'Write only: empty in answers.' : '',
+    field.access === 'new' ? 'Ignored in updates.' : '',
     field.kind !== 'list' && field.required ? 'Required in a new record.' : '',
   ]
   return remarks.filter((remark) => remark !== '').join(' ')
 }
 
 function typeOf(types: Types, field: Field): string {
+  if (field.kind === 'object' && field.variants) return addChoice(types, field.typeName, field.variants.types)
   if (field.kind === 'object') return addRecord(types, field)
   if (field.kind !== 'list') return valueType(types, field)
   addRecord(types, field)
@@ -88,15 +97,20 @@ function typeOf(types: Types, field: Field): string {
 function valueType(types: Types, { kind, bounds }: ValueField): string {
   if (kind === 'boolean') return 'xs:boolean'
   if (kind === 'date') return addRestriction(types, 'date', 'string', { pattern: DATE_PATTERN })
-  if (kind === 'text')
-    return addRestriction(types, `text${bounds.maxLength}`, 'string', { maxLength: bounds.maxLength })
+  if (kind === 'text') return textType(types, bounds)
   return kind === 'integer' ? integerType(types, bounds) : decimalType(types, bounds)
 }
 
 /** Local time, or nothing. */
 const DATE_PATTERN = '([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})?'
 
+function textType(types: Types, { maxLength, values }: Bounds): string {
+  if (values === undefined) return addRestriction(types, `text${maxLength}`, 'string', { maxLength })
+  return addRestriction(types, `textOf${values.join('')}`, 'string', { enumeration: values })
+}
+
 function integerType(types: Types, { min = INT_MIN, max = INT_MAX }: Bounds): string {
+  if (max > INT_MAX) return addRestriction(types, 'long', 'long', { minInclusive: min, maxInclusive: max })
   if (min === INT_MIN && max === INT_MAX) return 'xs:int'
   const name = `int${min === INT_MIN ? '' : `From${min}`}${max === INT_MAX ? '' : `To${max}`}`.replaceAll('-', 'Minus')
   return addRestriction(types, name, 'int', { minInclusive: min, maxInclusive: max })
@@ -110,13 +124,21 @@ function decimalType(types: Types, { min = 0, max = 0 }: Bounds): string {
   return addRestriction(types, name, 'decimal', { minInclusive: min, maxInclusive: max })
 }
 
-type Facets = Readonly<Record<string, string | number | undefined>>
+/** Of a facet that may come several times, all. */
+type Facets = Readonly<Record<string, string | number | undefined | readonly string[]>>
 
-function addRestriction(types: Types, name: string, base: 'string' | 'int' | 'decimal', facets: Facets): string {
+function addRestriction(
+  types: Types,
+  name: string,
+  base: 'string' | 'int' | 'long' | 'decimal',
+  facets: Facets,
+): string {
   const definition = [
     `  <xs:simpleType name="${name}">`,
     `    <xs:restriction base="xs:${base}">`,
-    ...Object.entries(facets).map(([facet, value]) => `      <xs:${facet} value="${value}" />`),
+    ...Object.entries(facets).flatMap(([facet, values]) =>
+      [values].flat().map((value) => `      <xs:${facet} value="${value}" />`),
+    ),
     '    </xs:restriction>',
     '  </xs:simpleType>',
   ]

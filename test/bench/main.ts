@@ -5,17 +5,22 @@ import { type BenchOptions, withStops } from './bench.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 /*
  * `npm run bench -- [NAME] [FILE]`: NAME is one of the benches below, FILE the Online Retail data set; without it a
  * generated year of the same size is measured.
  */
 
-const benches = { rest: benchRest, profile: profileRest, pages: benchPages }
+const benches = { rest: benchRest, profile: profileRest, pages: benchPages, webhooks: benchWebhooks }
+
+/** Figures of one webhook's first seconds say nothing about the hours that it works. */
+const defaults = { seconds: '1.5', rounds: '3' }
+const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = { webhooks: { seconds: '20', rounds: '1' } }
 
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
-  --seconds  length of one measurement (default 1.5)
-  --rounds   how often each is taken (default 3); the table shows medians
+  --seconds  length of one measurement (default 1.5; webhooks 20)
+  --rounds   how often each is taken (default 3; webhooks 1); the table shows medians, of webhooks all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
 
 await runProgram(async (given) => {
@@ -34,12 +39,13 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
   const [name, files] = isBench(first) ? [first, others] : (['rest', positionals] as const)
   const [file = null, ...more] = files
   if (more.length > 0) throw new StartupError(usage)
+  const { seconds, rounds } = { ...(defaultsOf[name] ?? defaults), ...values }
   return {
     name,
     options: {
       file,
-      seconds: positive(values.seconds ?? '1.5'),
-      rounds: Math.ceil(positive(values.rounds ?? '3')),
+      seconds: positive(seconds),
+      rounds: Math.ceil(positive(rounds)),
       cases: values.cases?.split(',') ?? [],
     },
   }

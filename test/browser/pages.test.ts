@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueCustomerToken } from '../../src/access/customer-tokens.ts'
 import { placeOrder } from '../../src/resources/orders/place-order.ts'
+import { storedDelivery, storedWebhook } from '../pages/admin/webhooks-fixture.ts'
 import type { TestStore } from '../support/store.ts'
 import {
   hasBrowser,
@@ -36,6 +37,14 @@ const pages = {
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
     ['admin-rest-api-unsubscribe', '/admin/modules/rest-api/{subscriptionId}/unsubscribe'],
     ['admin-cartapi', '/admin/modules/cartapi'],
+    ['admin-webhooks', '/admin/webhooks'],
+    ['admin-webhook-new', '/admin/webhooks/new'],
+    ['admin-webhook', '/admin/webhooks/{webhookId}'],
+    ['admin-webhook-none', '/admin/webhooks/{webhookId}?state=delivered'],
+    ['admin-webhook-delete', '/admin/webhooks/{webhookId}/delete'],
+    ['admin-webhook-paused', '/admin/webhooks/{pausedWebhookId}'],
+    ['admin-delivery', '/admin/webhooks/{webhookId}/deliveries/{deliveryId}'],
+    ['admin-delivery-pending', '/admin/webhooks/{webhookId}/deliveries/{pendingId}'],
     ['admin-settings', '/admin/settings'],
     ['admin-order-statuses', '/admin/settings/order-statuses'],
     ['admin-audit', '/admin/audit'],
@@ -56,6 +65,7 @@ const pages = {
     ['admin-orders-empty', '/admin/orders'],
     ['admin-products-empty', '/admin/products'],
     ['admin-rest-api-empty', '/admin/modules/rest-api'],
+    ['admin-webhooks-empty', '/admin/webhooks'],
   ],
   developer: [
     ['developers-applications-empty', '/developers/applications'],
@@ -102,6 +112,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const application = await registerApplication()
     places = { ...application, store: encodeURIComponent(shop.store.secureUrl) }
     await fillShop(application.publicKey)
+    await addWebhooks()
     await signInCustomer()
   })
   afterAll(async () => {
@@ -144,6 +155,26 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').waitFor()
     await inspect(page, 'admin-sign-in-refused')
+  })
+
+  test('a webhook is added, and the result of a test event appears by itself', async () => {
+    const page = pageOf('newMerchant')
+    await page.goto('/admin/webhooks/new')
+    await page.getByLabel('Event').selectOption('Order New')
+    await page.getByLabel('Name').fill('Warehouse')
+    await page.getByLabel('Address').fill('https://hooks.example/orders')
+    await page.getByRole('button', { name: 'Add the webhook' }).click()
+    await page.getByText('The webhook is added.').waitFor()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.getByText('It is being sent.').waitFor()
+    await page.waitForURL(/looks=1\d$/)
+
+    await server.services.db.delivery.updateMany({
+      where: { storeId: emptyShop.store.id },
+      data: { state: 'delivered', status: 200, attempts: 1, dueAt: null, endedAt: new Date() },
+    })
+    await page.getByText('delivered', { exact: true }).waitFor()
+    await inspect(page, 'admin-delivery-test')
   })
 
   test('everything is reached by the keyboard alone, beginning with a link past the navigation', async () => {
@@ -207,6 +238,26 @@ describe.skipIf(!hasBrowser)('every page', () => {
     places.subscriptionId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
     await shop.call('GET', '/Orders?limit=x')
     await server.services.callLog.flush()
+  }
+
+  async function addWebhooks() {
+    const webhook = await storedWebhook(server, shop, { failingSince: server.services.now() })
+    const { id } = await storedWebhook(server, shop, {
+      enabled: false,
+      disabledAt: server.services.now(),
+      pauseReason: 'The receiver answered 410',
+    })
+    const log = [{ status: 500, reason: 'The answer has the status 500', answer: 'x'.repeat(4_096) }]
+    const deliveryId = await storedDelivery(server, webhook, {
+      state: 'failed',
+      reason: 'The answer has the status 500',
+      event: { body: JSON.stringify({ OrderID: 17, CustomerComments: 'x'.repeat(2_000) }) },
+      log: [...log, ...log],
+    })
+    const dueAt = new Date(server.clock.ms + 300_000)
+    const pendingId = await storedDelivery(server, webhook, { state: 'pending', dueAt, endedAt: null, attempts: 0 })
+    const ids = { webhookId: webhook.id, pausedWebhookId: id, deliveryId, pendingId }
+    places = { ...places, ...Object.fromEntries(Object.entries(ids).map(([name, each]) => [name, String(each)])) }
   }
 
   async function signInCustomer() {

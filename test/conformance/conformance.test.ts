@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import { openServer, type TestServer } from '../support/store.ts'
 import { access } from './access.ts'
 import { contract } from './contract.ts'
@@ -32,7 +32,7 @@ afterAll(() => server.close())
 
 everywhere()
 
-describe.each(resources)('$service', (resource) => {
+describe.each(servedResources)('$service', (resource) => {
   let opened: Stage
   const stage = () => opened
 
@@ -68,8 +68,11 @@ describe.each(resources)('$service', (resource) => {
 
 describe('the reference', () => {
   // What it says of each answer, and of each request that was taken, was held against them as they came.
+  // What stands below Webhooks, and the feed, are tried in test/rest.
+  const isElsewhere = (operation: string) => / \/(Webhooks\/Events|Webhooks\/.+\/.+|Events)$/.test(operation)
+
   test('has a success of every operation', () => {
-    expect(server.check.unanswered()).toEqual([])
+    expect(server.check.unanswered().filter((operation) => !isElsewhere(operation))).toEqual([])
   })
 
   test('has a schema by which all XML is valid: that of the answers, and of the requests that were taken', async () => {

@@ -70,6 +70,9 @@ const addresses = `
 /RMA                                                            GET POST PUT
 /RMA/{rmaid}                                                    GET PUT DELETE
 /RMA/{rmaid}/Items                                              GET
+
+/Webhooks                                                       GET POST
+/Webhooks/{id}                                                  GET PUT DELETE
 `
 
 /**

@@ -55,7 +55,10 @@ function describedValue(field: ValueField): string {
 }
 
 function boundsIn(field: ValueField): string {
-  if (field.kind === 'text') return ` to ${longestText(field)}`
+  const { maxLength, values } = field.bounds
+  if (values !== undefined) return `: ${values.join(' or ')}`
+  // Of one that is not any text, what its definition says.
+  if (field.kind === 'text') return ` to ${longestText(field) || maxLength}`
   if (field.kind !== 'integer') return ''
   const { min, max } = boundsOf(field)
   return min === -2_147_483_648 && max === 2_147_483_647 ? '' : ` ${min} to ${max}`

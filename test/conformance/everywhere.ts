@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { contractLines, contractText } from './contract-table.ts'
 import { dialects, inDialect, refusalIn } from './dialects.ts'
@@ -39,7 +39,7 @@ export function everywhere(): void {
 
   describe('every service', () => {
     status({ method: 'any', address: '/{service}' }, 403, ' over plain http, where PUBLIC_URL is https', async () => {
-      for (const { service } of resources) {
+      for (const { service } of servedResources) {
         const https = await shop.call('GET', `/${service}?countonly=1`, { headers: { 'x-forwarded-proto': 'https' } })
         expect(https.statusCode).toBe(200)
         for (const path of [`/${service}`, `/${service}/1`]) {
@@ -56,14 +56,16 @@ export function everywhere(): void {
     const otherVersion = { method: 'any', address: '/{version}/{service}' }
     status(otherVersion, 404, ' with an array for another version than v1 and v2', async () => {
       const versions = ['/v3', '/v0', '/v', '/latest', '']
-      await expectNoAddress(resources.flatMap(({ service }) => versions.map((version) => `${version}/${service}`)))
+      await expectNoAddress(
+        servedResources.flatMap(({ service }) => versions.map((version) => `${version}/${service}`)),
+      )
     })
 
     const otherName = { method: 'any', address: '/{service}/{id}/{name}' }
     status(otherName, 404, ' with an array for what the service does not have', async () => {
       await expectNoAddress(['/v1', '/v1/', '/v1/Nothing', '/v1/Nothing/1'])
       await expectNoAddress(
-        resources.flatMap(({ service }) => [`/v1/${service}/1/Nothing`, `/v2/${service}/1/Nothing/1`]),
+        servedResources.flatMap(({ service }) => [`/v1/${service}/1/Nothing`, `/v2/${service}/1/Nothing/1`]),
       )
     })
   })

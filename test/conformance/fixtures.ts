@@ -50,6 +50,7 @@ export function givenBy(example: FilterExample): string {
 }
 
 const now = expect.stringMatching(/^2026-03-\d\dT\d\d:\d\d:\d\d$/)
+const minute = expect.stringMatching(/^03\/\d\d\/2026 \d\d:\d\d$/)
 const editor = expect.stringMatching(/^Application \d+$/)
 
 /** Their numbers are the same in every store, and they are never deleted. */
@@ -409,6 +410,33 @@ export const fixtures = {
       sku: { kind: 'text', a: 'R-1' },
       datestart: { kind: 'date', b: '03/11/2026 00:00:00' },
       dateend: { kind: 'date', a: '03/10/2026 23:59:59' },
+    },
+  },
+  Webhooks: {
+    minimal: (seed) => ({
+      Name: `Webhook ${seed}`,
+      Url: `https://receiver.example/${seed}`,
+      EventType: 3,
+      Enabled: true,
+    }),
+    required: ['Name', 'Url', 'EventType', 'Enabled'],
+    overrides: (_references, seed) => ({
+      Url: `https://receiver.example/${seed}?token=%20${seed}`,
+      EventType: 3,
+      Format: seed % 2 === 1 ? 'XML' : 'JSON',
+    }),
+    computed: { DateCreated: minute, DateUpdated: minute },
+    a: { Name: 'Küche 100% Desk', Url: 'http://a.example/x', EventType: 1, Enabled: true, Format: 'XML' },
+    b: { Name: 'Garden', Url: 'https://b.example/x?y=1', EventType: 1, Enabled: false },
+    filters: {
+      name: { kind: 'part', a: 'küche' },
+      url: { kind: 'text', b: 'https://b.example/x?y=1' },
+      enabled: { kind: 'flag', a: '1' },
+      format: { kind: 'text', a: 'XML' },
+      datecreatedstart: { kind: 'date', b: '03/11/2026 00:00:00' },
+      datecreatedend: { kind: 'date', a: '03/10/2026 23:59:59' },
+      dateupdatedstart: { kind: 'date', b: '03/11/2026 00:00:00' },
+      dateupdatedend: { kind: 'date', a: '03/10/2026 23:59:59' },
     },
   },
 } satisfies Record<Service, Fixture>

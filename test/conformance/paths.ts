@@ -47,10 +47,20 @@ export function isValue(field: Field): field is ValueField {
   return field.kind !== 'object' && field.kind !== 'list'
 }
 
+/** A text that may be any: not one of a few. */
+export function isFreeText(field: Field): boolean {
+  return field.kind === 'text' && field.bounds.values === undefined
+}
+
 /** Keys are sent where the caller chooses them. */
 export function isWritable(field: Field, keys = false): boolean {
   if (field.kind === 'object') return true
   return field.access === 'rw' || field.access === 'wo' || (keys && field.access === 'key')
+}
+
+/** Whether a field is given with a new record alone. */
+export function isNew(field: Field): boolean {
+  return field.kind !== 'object' && field.access === 'new'
 }
 
 /** What stands at `SKUInfo.Name` of a record. */

@@ -26,6 +26,8 @@ export interface Place {
   readonly methods: readonly Method[]
   /** The services that the caller must be allowed to read, or to write. */
   readonly privileges: readonly string[]
+  /** Whether each application has its own of what it lists. */
+  readonly isOwned?: boolean
   readonly type: Type
   /** The parameter that narrows its list to one record; null: it lists items, which are neither filtered nor counted. */
   readonly recordParam: string | null
@@ -72,13 +74,14 @@ export function placesOf(resource: Resource): Place[] {
 }
 
 function servicePlace(resource: Resource): Place {
-  const { service, methods, idParam, resultKey, privilege } = resource
+  const { service, methods, changesMany, idParam, resultKey, privilege } = resource
   return {
     address: `/${service}`,
     pathOf: () => `/${service}`,
     idParam: null,
-    methods: methods.filter((method) => method !== 'DELETE'),
+    methods: methods.filter((method) => method !== 'DELETE' && (method !== 'PUT' || changesMany)),
     privileges: [privilege],
+    isOwned: resource.owner !== undefined,
     type: resource,
     recordParam: idParam,
     canBeEmpty: false,

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, test } from 'vitest'
 import { accessOf, type Method } from '../../src/engine/define.ts'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import type { ResultItem } from '../../src/result-item.ts'
 import type { Method as HttpMethod } from '../support/store.ts'
 import { allowHeader, expectNothing } from './answers.ts'
@@ -131,7 +131,7 @@ export function unauthorized(operation: Operation): void {
   status(operation, 401, ` without the privilege to ${access} ${place.privileges.join(' or ')}`, async () => {
     const needed = Object.fromEntries(place.privileges.map((privilege) => [privilege, [access]]))
     for (const privilege of place.privileges) {
-      const others = resources.filter(({ service }) => service !== privilege)
+      const others = servedResources.filter(({ service }) => service !== privilege)
       const everyOther = Object.fromEntries(others.map(({ service }) => [service, ['read', 'write']]))
       for (const given of [{ ...needed, [privilege]: [other] }, everyOther]) {
         const call = await scene().allowed(given)
@@ -145,7 +145,7 @@ export function unauthorized(operation: Operation): void {
     const enough = await scene().allowed(needed)
     const unknown = identifiers.at(-1)?.pathWith(UNKNOWN)
     const admitted = await enough(method, method === 'DELETE' && unknown !== undefined ? unknown : await path())
-    expect(admitted.statusCode).toBe({ GET: 200, POST: 400, PUT: 400, DELETE: 404 }[method])
+    expect(admitted.statusCode).toBe({ GET: place.isOwned ? 404 : 200, POST: 400, PUT: 400, DELETE: 404 }[method])
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Field, FieldSet, ListField, ValueField } from '../../src/engine/fields.ts'
-import { isWritable } from './paths.ts'
+import { isNew, isWritable } from './paths.ts'
 
 /** A record, or an item of a list, as it stands on the wire. */
 export type Wire = Record<string, unknown>
@@ -21,7 +21,7 @@ export interface SampleOptions {
 /** Enough to be distinctive. */
 const TEXT_LENGTH = 60
 
-/** A body with every writable field set to a valid value, different for each field: the same for the same arguments. */
+/** A body with every field that a new record may have, set to a valid value, different for each field: the same for the same arguments. */
 export function sample(fields: FieldSet, options: SampleOptions): Wire {
   return sampleMembers(fields, options, '', '')
 }
@@ -35,7 +35,7 @@ function sampleMembers(fields: FieldSet, options: SampleOptions, path: string, p
   const { overrides = {} } = options
   const body: Wire = {}
   for (const [name, field] of fields.entries) {
-    if (!isWritable(field, keys)) continue
+    if (!isWritable(field, keys) && !isNew(field)) continue
     const inner = pattern === '' ? name : `${pattern}.${name}`
     const at = path === '' ? name : `${path}.${name}`
     const value = Object.hasOwn(overrides, inner)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { generateSource } from 'oazapfts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPort } from '../../src/port.ts'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import { operatorKey } from '../process/services.ts'
 import { openServer, type TestServer } from '../support/store.ts'
 
@@ -69,7 +69,17 @@ test('a client that is generated out of /openapi.json compiles, and works in eac
     Orders: { name: 'CUP', changed: 'Packed', listed: 1 },
     GiftRegistries: { name: 'Wedding', changed: 'Welcome', listed: 1, gone: true },
     RMA: { name: 'CUP', changed: 'Chipped', listed: 1, gone: true },
+    Webhooks: {
+      name: 'Desk',
+      changed: 'XML',
+      listed: 1,
+      invoice: 1000,
+      secrets: ['whsec_', 'whsec_'],
+      kinds: 2,
+      events: 0,
+      gone: true,
+    },
     headers: { first: 200, second: 412, isTold: true, sameAnswer: true, replayed: 'true' },
   })
-  expect(resources.filter(({ service }) => !seen.has(service)).map(({ service }) => service)).toEqual([])
+  expect(servedResources.filter(({ service }) => !seen.has(service)).map(({ service }) => service)).toEqual([])
 })

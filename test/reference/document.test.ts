@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp, openApiDocument } from '../../src/app.ts'
 import { roles } from '../../src/html/roles.ts'
 import type { Operation, PathItem } from '../../src/openapi.ts'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import { servicesOn } from '../process/services.ts'
 import { type OpenApi, readOpenApi } from '../support/openapi.ts'
 import { type Method, openServer, type TestServer } from '../support/store.ts'
@@ -99,7 +99,7 @@ describe('the document', () => {
 
   test('gives every refusal of a service as result items in JSON and XML and as problem details', () => {
     for (const { operation } of operations) {
-      if (!resources.some(({ service }) => operation.tags.includes(service))) continue
+      if (!servedResources.some(({ service }) => operation.tags.includes(service))) continue
       const refusals = Object.keys(operation.responses).filter((status) => status >= '400')
       expect(refusals, operation.operationId).toEqual(
         expect.arrayContaining(['400', '401', '403', '429', '500', '503']),
@@ -207,7 +207,7 @@ function shapeOf(path: string): string {
 
 function withoutAlias(url: string): string {
   const segments = url.split('/')
-  const resource = resources.find(({ names }) => names.includes(segments[3] ?? ''))
+  const resource = servedResources.find(({ names }) => names.includes(segments[3] ?? ''))
   return resource === undefined ? url : segments.with(3, resource.service).join('/')
 }
 

@@ -23,11 +23,13 @@ const examples: readonly Example[] = order.flatMap((method) =>
   }),
 )
 
-/** Lists that are empty in the sandbox: an item has the number that its creation answered. */
+/** Of what the sandbox has none: one has the number that its creation answered. */
 const createdFirst: Readonly<Record<string, { by: string; param: string; key: string; example: number }>> = {
   updateProductSerials: { by: 'createProductSerial', param: 'serialid', key: 'SerialID', example: 1 },
   updateProductSerial: { by: 'createProductSerial', param: 'serialid', key: 'SerialID', example: 1 },
   updateCategoryOptionSets: { by: 'createCategoryOptionSet', param: 'optionsetid', key: 'OptionSetID', example: 1 },
+  redeliverWebhookDelivery: { by: 'testWebhook', param: 'deliveryid', key: 'DeliveryID', example: 1 },
+  getWebhookDelivery: { by: 'testWebhook', param: 'deliveryid', key: 'DeliveryID', example: 1 },
   updateCategoryOptionSet: { by: 'createCategoryOptionSet', param: 'optionsetid', key: 'OptionSetID', example: 1 },
 }
 
@@ -66,7 +68,8 @@ describe.each(['application/json', 'application/xml'])(
         ...(media && { contentType: type, body: sent ?? text }),
       })
 
-      expect([answer.statusCode, answer.statusCode < 300 || answer.body]).toEqual([method === 'post' ? 201 : 200, true])
+      const [success] = Object.keys(operation.responses)
+      expect([answer.statusCode, answer.statusCode < 300 || answer.body]).toEqual([Number(success), true])
       expect(answer.headers['content-type']).toBe(`${type}; charset=utf-8`)
       if (method === 'post') created.set(operationId, /Value\W+(\d+)/.exec(answer.body)?.[1] ?? '')
     })

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
@@ -175,7 +175,7 @@ describe('fragments of SQL and templates in a filter match nothing, or are refus
     '<%= 7*7 %>',
     '../../etc/passwd',
   ]
-  const filters = resources.flatMap((resource) =>
+  const filters = servedResources.flatMap((resource) =>
     ['limit', 'offset', 'countonly', '$select', '$orderby', resource.idParam, ...Object.keys(resource.filters)].map(
       (filter) => ({ service: resource.service, filter }),
     ),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reserveIds } from '../../src/engine/ids.ts'
-import { resources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/resources/index.ts'
 import { openStage } from '../conformance/stage.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
@@ -300,7 +300,7 @@ describe('the pages', () => {
 })
 
 describe('a limit above the cap', () => {
-  test.each(resources.map((resource) => ({ service: resource.service, cap: resource.maxRecords, resource })))(
+  test.each(servedResources.map((resource) => ({ service: resource.service, cap: resource.maxRecords, resource })))(
     'of $service is cut to $cap, with a Link to the rest',
     async ({ service, cap, resource }) => {
       const { full, fullIds } = await openStage(server, resource)

@@ -102,18 +102,27 @@ ALTER TABLE "Webhook" ADD CONSTRAINT "Webhook_storeId_fkey" FOREIGN KEY ("storeI
 ALTER TABLE "Webhook" ADD CONSTRAINT "Webhook_subscriptionId_fkey" FOREIGN KEY ("subscriptionId") REFERENCES "Subscription"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "Delivery" ADD CONSTRAINT "Delivery_storeId_webhookId_fkey" FOREIGN KEY ("storeId", "webhookId") REFERENCES "Webhook"("storeId", "id") ON DELETE CASCADE ON UPDATE NO ACTION;
-
--- AddForeignKey
 ALTER TABLE "Delivery" ADD CONSTRAINT "Delivery_eventId_fkey" FOREIGN KEY ("eventId") REFERENCES "Event"("id") ON DELETE NO ACTION ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "DeliveryAttempt" ADD CONSTRAINT "DeliveryAttempt_deliveryId_fkey" FOREIGN KEY ("deliveryId") REFERENCES "Delivery"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What waits for its number, and what waits for an attempt: small however much was delivered already.
+-- What waits for its number, what waits for an attempt, and what was given up: small however much was delivered already.
 CREATE INDEX "Event_unnumbered_idx" ON "Event"("id") WHERE "sequence" IS NULL;
 CREATE INDEX "Delivery_pending_idx" ON "Delivery"("storeId", "webhookId", "dueAt") WHERE "state" = 'pending';
+CREATE INDEX "Delivery_failed_idx" ON "Delivery"("storeId", "webhookId", "id") WHERE "state" = 'failed';
 
 ALTER TABLE "Webhook" ADD CONSTRAINT "Webhook_format_check" CHECK ("format" IN ('JSON', 'XML'));
 ALTER TABLE "Delivery" ADD CONSTRAINT "Delivery_state_check" CHECK ("state" IN ('pending', 'delivered', 'failed'));
 ALTER TABLE "Delivery" ADD CONSTRAINT "Delivery_due_check" CHECK (("state" = 'pending') = ("dueAt" IS NOT NULL));
+
+-- In the transaction that deletes the webhook, whoever does it: nothing more is sent to it.
+CREATE FUNCTION "deletePendingDeliveries"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM "Delivery"
+  WHERE "storeId" = OLD."storeId" AND "webhookId" = OLD."id" AND "state" = 'pending';
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER "Webhook_pending" AFTER DELETE ON "Webhook"
+FOR EACH ROW EXECUTE FUNCTION "deletePendingDeliveries"();

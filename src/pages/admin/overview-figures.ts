@@ -22,6 +22,10 @@ export interface OverviewFigures {
   /** Products without stock, at most `COUNTED_MAX` + 1. */
   readonly outOfStockCount: number
   readonly applicationCount: number
+  /** Webhooks that the platform paused. */
+  readonly pausedCount: number
+  /** Webhooks that are on and did not get through the last time. */
+  readonly failingCount: number
 }
 
 export interface FigureServices {
@@ -54,7 +58,11 @@ export async function overviewFigures(
         SELECT FROM "Product" WHERE "storeId" = ${storeId} AND "stock" <= 0
         ORDER BY "stock", "id" LIMIT ${COUNTED_MAX + 1}
       ) AS "outOfStock") AS "outOfStockCount",
-      (SELECT count(*)::int FROM "Subscription" WHERE "storeId" = ${storeId}) AS "applicationCount"
+      (SELECT count(*)::int FROM "Subscription" WHERE "storeId" = ${storeId}) AS "applicationCount",
+      (SELECT count(*)::int FROM "Webhook"
+        WHERE "storeId" = ${storeId} AND NOT "enabled" AND "pauseReason" IS NOT NULL) AS "pausedCount",
+      (SELECT count(*)::int FROM "Webhook"
+        WHERE "storeId" = ${storeId} AND "enabled" AND "failingSince" IS NOT NULL) AS "failingCount"
     FROM (
       SELECT count(*) FILTER (WHERE "orderDate" >= ${today.toJSDate()})::int AS "todayCount",
         coalesce(sum("orderAmount") FILTER (WHERE "orderDate" >= ${today.toJSDate()}), 0) AS "todayAmount",

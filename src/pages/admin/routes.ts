@@ -16,6 +16,8 @@ import { settingsRoutes } from './settings/routes.ts'
 import { type StoreServices, storeRoutes } from './stores.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 import { type TransferServices, transferRoutes } from './transfer.ts'
+import { deliveryPages } from './webhooks/deliveries.ts'
+import { webhookPages } from './webhooks/routes.ts'
 
 export type AdminServices = StoreServices & RegisterApplication & UpdateApplication & Subscribing & TransferServices
 
@@ -32,6 +34,8 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   app.register(productPages, services)
   app.register(overviewRoutes, services)
   app.register(restApiRoutes, services)
+  app.register(webhookPages, services)
+  app.register(deliveryPages, services)
   app.register(peopleRoutes, services)
   app.register(auditRoutes, services)
   app.register(merchantPages, services)

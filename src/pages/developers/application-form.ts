@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { OwnApplication } from '../../access/developer-applications.ts'
 import { type Fault, StoreFailure } from '../../failure.ts'
 import { formOf, isForm } from '../../html/forms.ts'
-import { resources } from '../../resources/index.ts'
+import { servedResources } from '../../resources/index.ts'
 
 // The form of an application's settings has the names of the JSON body, and beside them: RedirectURIs is one text, an
 // address a line; Privileges is `everything` or `these`, and Privileges.{service} each ticked box, read or write.
@@ -79,6 +79,6 @@ function inForm(fault: Fault, request: FastifyRequest): Fault {
 
 /** Those with a privilege of their own: whoever may read orders may read what their statuses are called. */
 export function servicesInForm(services: readonly string[]): readonly string[] {
-  const covered: string[] = resources.flatMap(({ service, privilege }) => (privilege === service ? [] : service))
+  const covered: string[] = servedResources.flatMap(({ service, privilege }) => (privilege === service ? [] : service))
   return services.filter((service) => !covered.includes(service))
 }

@@ -14,7 +14,9 @@ export function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
   if (gives.kind === 'results') return { $ref: '#/components/schemas/ArrayOfResponseInfo' }
   const record = describeRecord(schemas, gives.type, 'read')
   const list = listOf(schemas, record, gives.type)
-  if (gives.kind === 'record') return { ...list, type: 'array', minItems: 1, maxItems: 1 }
+  const isOne = gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
+  if (isOne) return { ...list, type: 'array', minItems: 1, maxItems: 1 }
+  if (gives.kind === 'own') return list
   return gives.filters === null ? list : { oneOf: [list, { $ref: '#/components/schemas/CountOnly' }] }
 }
 

@@ -10,7 +10,7 @@ import {
   ref,
   type Tag,
 } from '../../openapi.ts'
-import { resources } from '../../resources/index.ts'
+import { servedResources } from '../../resources/index.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { created, deleted, updated } from '../change-each.ts'
 import { type Endpoint, type Operation as EndpointOperation, endpointsOf } from '../endpoints.ts'
@@ -27,14 +27,14 @@ import { type RefusalStatus, refusalRefs, refusalResponses, resultSchemas } from
 export function describeRest(examples: Examples): ApiPart {
   const schemas: Schemas = new Map(Object.entries(resultSchemas))
   const paths: Record<string, PathItem> = {}
-  for (const resource of resources) {
+  for (const resource of servedResources) {
     const endpoints = endpointsOf(resource)
     for (const endpoint of endpoints) {
       paths[addressOf(resource, endpoint)] = pathItem(schemas, examples, { resource, endpoints, endpoint })
     }
   }
   return {
-    tags: resources.map(tagOf),
+    tags: servedResources.map(tagOf),
     servicePaths: paths,
     paths: { '/records.xsd': { get: recordSchemaRoute } },
     components: {
@@ -88,9 +88,9 @@ interface Place {
 }
 
 /** `/:id/Features/:itemId` → `/Products/{catalogid}/Features/{featureid}` */
-function addressOf({ service }: Resource, { path, params }: Endpoint): string {
+function addressOf({ service }: Resource, { root = service, path, params }: Endpoint): string {
   const named = path.replace(/:(\w+)/g, (_colon, key: string) => `{${params[key]?.name}}`)
-  return `/${service}${named}`
+  return `/${root}${named}`
 }
 
 function tagOf(resource: Resource): Tag {
@@ -132,12 +132,12 @@ function describeOperation(
   return {
     operationId,
     summary: summaryOf(operationId),
-    ...describedBy(endpoint, method),
+    ...describedBy(endpoint, method, operation),
     tags: [resource.service],
     ...(parameters.length > 0 && { parameters }),
     ...(takes !== undefined && {
       requestBody: {
-        required: true,
+        required: !takes.isOptional,
         ...(takes.many && { description: `One record, or a list of up to ${RECORDS_MAX}, each changed for itself.` }),
         content: takenContent(schemas, takes, example.body),
       },
@@ -149,7 +149,7 @@ function describeOperation(
 /** A list of related records has the filters of their own service. */
 function listedResource(resource: Resource, gives: EndpointOperation['gives']): Resource {
   if (gives.kind !== 'list') return resource
-  return resources.find((other) => other === gives.type) ?? resource
+  return servedResources.find((other) => other === gives.type) ?? resource
 }
 
 /** `updateProductFeatures` → `Update product features` */
@@ -158,7 +158,8 @@ function summaryOf(operationId: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-function describedBy({ privileges }: Endpoint, method: Method): { description?: string } {
+function describedBy({ privileges }: Endpoint, method: Method, { named }: EndpointOperation): { description?: string } {
+  if (named !== undefined) return { description: named.description }
   if (privileges.length < 2) return {}
   return { description: `Needs the ${accessOf(method)} privilege of ${privileges.join(' and ')}.` }
 }
@@ -186,6 +187,17 @@ function responsesOf(
     }
   }
   const replayed: HeaderName[] = ['Idempotency-Replayed']
+  if (gives.kind === 'own') {
+    const own: HeaderName[] = gives.size === 'paged' ? ['Link'] : []
+    return {
+      200: success(
+        gives.size === 'one' ? 'A list of one record.' : 'The records.',
+        method === 'POST' ? replayed : own,
+        content,
+      ),
+      ...refusalRefs(method === 'POST' ? WRITE : [...READ, ...(gives.refusals ?? [])]),
+    }
+  }
   const status = gives.change === 'created' ? 201 : 200
   const done = items[gives.change](gives.key)(1)
   const isNew = method === 'POST' && endpoint.path === ''

@@ -8,7 +8,9 @@ export type Method = keyof Endpoint['operations']
  * records of the address are called in XML is the noun, without the parent's name that it may begin with.
  */
 export function operationName(resource: Resource, endpoints: readonly Endpoint[], endpoint: Endpoint, method: Method) {
-  const { path } = endpoint
+  const { path, operations } = endpoint
+  const { named } = operations[method] ?? {}
+  if (named !== undefined) return named.id
   const isItem = path.endsWith('Id') || path === '/:id'
   const name = subjectOf(resource, endpoint)
   switch (method) {

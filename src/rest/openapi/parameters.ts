@@ -1,7 +1,7 @@
 import { dateForms } from '../../dates.ts'
 import type { Resource } from '../../engine/define.ts'
 import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
-import type { FilterKind, Filters } from '../../engine/filters.ts'
+import type { FilterKind } from '../../engine/filters.ts'
 import { LIMIT_DEFAULT } from '../../engine/read.ts'
 import { type JsonSchema, type Parameter, type Ref, ref } from '../../openapi.ts'
 import type { Endpoint, Given, Operation } from '../endpoints.ts'
@@ -90,17 +90,31 @@ function shared(...names: (keyof typeof sharedParameters)[]): Ref[] {
 
 /** The identifiers in an address, by its own names for them. */
 export function pathParameters({ params }: Endpoint): Parameter[] {
-  return Object.values(params).map(({ name, min }) => ({
+  return Object.values(params).map(({ name, min, max }) => ({
     name,
     in: 'path',
     description: min === null ? 'The code that names the item.' : 'The identifier.',
     required: true,
-    schema: min === null ? { type: 'string', minLength: 1 } : { ...int32, minimum: min },
+    schema: min === null ? { type: 'string', minLength: 1 } : { ...numberOf(max), minimum: min },
   }))
 }
 
+/** Larger than 32 bits: as far as every program keeps whole numbers. */
+function numberOf(max: number | undefined): JsonSchema {
+  return max === undefined ? int32 : { type: 'integer', format: 'int64', maximum: max }
+}
+
 /** What an operation takes beside its body. `resource` is the service whose records a list gives. */
-export function operationParameters(resource: Resource, endpoint: Endpoint, { gives }: Operation, method: string) {
+export function operationParameters(
+  resource: Resource,
+  endpoint: Endpoint,
+  { gives, named }: Operation,
+  method: string,
+) {
+  if (gives.kind === 'own' && method === 'GET') {
+    return [...gives.parameters, ...shared(...(gives.size === 'one' ? [] : (['OrderBy'] as const)), 'Select')]
+  }
+  if (named !== undefined && method === 'POST') return shared('IdempotencyKey')
   if (gives.kind === 'list') return listParameters(resource, endpoint, gives)
   if (gives.kind === 'record') return shared('Select', 'ReadIfNoneMatch')
   const isNew = method === 'POST' && endpoint.path === ''
@@ -110,13 +124,13 @@ export function operationParameters(resource: Resource, endpoint: Endpoint, { gi
 function listParameters(
   resource: Resource,
   { params }: Endpoint,
-  { filters, maxRecords }: Extract<Given, { kind: 'list' }>,
+  { filters, maxRecords, hasNoId }: Extract<Given, { kind: 'list' }>,
 ) {
   if (filters === null) return shared('ItemLimit', 'Offset', 'Select', 'OrderBy')
   return [
     limitParameter(maxRecords),
     ...shared('Offset', 'Cursor', 'CountOnly', 'Select', 'OrderBy', 'Prefer'),
-    ...(isNamed(params, resource.idParam) ? [] : idFilter(resource, filters)),
+    ...(hasNoId || isNamed(params, resource.idParam) ? [] : idFilter(resource, filters)),
     ...Object.entries(filters).map(([name, { kind }]) => filterParameter(name, kind)),
   ]
 }
@@ -136,7 +150,7 @@ function isNamed(params: Endpoint['params'], name: string): boolean {
 }
 
 /** The identifier finds the one record in the list too (rest-resources 0.4). */
-function idFilter({ idParam }: Resource, filters: Filters): Parameter[] {
+function idFilter({ idParam }: Resource, filters: object): Parameter[] {
   if (Object.hasOwn(filters, idParam)) return []
   return [{ name: idParam, in: 'query', description: 'The identifier.', schema: { ...int32, minimum: 1 } }]
 }

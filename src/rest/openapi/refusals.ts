@@ -112,6 +112,7 @@ const refusals = {
     'The change contradicts what is stored; or the first request with this Idempotency-Key is still in progress.',
     { optional: ['Idempotency-Replayed', 'Retry-After'] },
   ),
+  410: refusal('Gone', 'What was asked for was deleted because of its age. `Message` says how to go on.'),
   412: refusal('PreconditionFailed', 'The record is not the one that If-Match or If-None-Match asks for.', replayable),
   413: refusal('BodyTooLarge', 'The body is larger than 10 MB.'),
   415: refusal('UnsupportedMediaType', 'The body is neither JSON nor XML in UTF-8, or it is compressed.'),

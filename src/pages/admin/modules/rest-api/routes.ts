@@ -129,6 +129,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
   async function applicationPage(request: FastifyRequest): Promise<Page> {
     const { store } = merchantOf(request)
     const application = await subscriptionIn(request)
+    const webhookCount = await db.webhook.count({ where: { storeId: store.id, subscriptionId: application.id } })
     const { calls, refusals } = await lastCalls(db, { subscriptionId: application.id, limit: CALLS_SHOWN_MAX })
     return {
       template: '/pages/admin/modules/rest-api/application',
@@ -137,6 +138,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
         application: withRights(application),
         setUpHost: hostOf(application.postBackUrl),
         isNew: (request.query as { notice?: unknown }).notice === 'subscribed',
+        webhookCount,
         calls,
         refusals,
         store,

@@ -1,0 +1,130 @@
+import { type Actor, type AuditAction, recordAudit } from '../../../access/audit.ts'
+import { type Secrets, sameSecret } from '../../../access/secrets.ts'
+import type { Caller } from '../../../caller.ts'
+import { inTransaction, isClient } from '../../../database/client.ts'
+import type { Prisma } from '../../../database/generated/client.ts'
+import { getRecord } from '../../../engine/read.ts'
+import { createRecord, deleteRecord, updateRecord } from '../../../engine/write.ts'
+import { announce, deliveriesChannel } from '../../../events/announce.ts'
+import { eventKind } from '../../../events/kinds.ts'
+import { StoreFailure } from '../../../failure.ts'
+import { rotateWebhookSecret } from '../../../resources/webhooks/secret.ts'
+import { resumeWebhook } from '../../../resources/webhooks/status.ts'
+import { webhooks } from '../../../resources/webhooks/webhooks.ts'
+import { hostAndPath } from './in-words.ts'
+
+// What a person changes is in the audit log: each change that was made, in its transaction, and no other.
+
+export interface By {
+  readonly caller: Caller
+  readonly actor: Actor
+}
+
+interface WebhookRecord {
+  readonly Name: string
+  readonly Url: string
+  readonly EventType: number
+  readonly Format: string
+  readonly Enabled: boolean
+}
+
+/** Creates a webhook that belongs to no application, from the body that REST takes, and returns its id. */
+export async function createWebhook({ caller, actor }: By, input: unknown): Promise<number> {
+  return createRecord(caller, webhooks, input, {
+    finish: async (tx, key) => {
+      const { Name, Url, EventType } = await recordOf(tx, Number(key))
+      const details = { event: eventKind(EventType)?.name ?? EventType, address: hostAndPath(Url) }
+      await note(tx, { actor, action: 'webhook.created', target: Name, details })
+    },
+  })
+}
+
+/** Changes what `input` names. Throws `not-found`, and `bad-request` that names the field. */
+export async function changeWebhook({ caller, actor }: By, id: number, input: unknown): Promise<void> {
+  let before: WebhookRecord | null = null
+  await updateRecord(caller, webhooks, id, input, {
+    precondition: (text) => {
+      before = JSON.parse(text)
+    },
+    finish: async (tx) => {
+      const after = await recordOf(tx, id)
+      const details = differences(before ?? after, after)
+      if (Object.keys(details).length === 0) return
+      await note(tx, { actor, action: 'webhook.changed', target: after.Name, details })
+    },
+  })
+}
+
+/** Deletes a webhook with its deliveries. Throws `not-found`. */
+export async function deleteWebhook({ caller, actor }: By, id: number): Promise<void> {
+  let target = ''
+  await deleteRecord(caller, webhooks, id, {
+    precondition: (text) => {
+      target = JSON.parse(text).Name
+    },
+    finish: (tx) => note(tx, { actor, action: 'webhook.deleted', target }),
+  })
+}
+
+/**
+ * Replaces the secret `replaced`, so that what is sent twice ends none that is in use. Throws `not-found`, and `conflict`
+ * for a secret that was replaced already.
+ */
+export async function rotateSecret(
+  { caller, actor }: By,
+  id: number,
+  { secrets, replaced }: { secrets: Secrets; replaced: string },
+): Promise<void> {
+  await inTransaction(caller.db, async (db) => {
+    const tx = { ...caller, db }
+    const { formerSecret } = await rotateWebhookSecret(tx, secrets, id)
+    if (formerSecret === null || !sameSecret(formerSecret, replaced)) {
+      throw new StoreFailure(
+        'conflict',
+        'There is a newer secret than the one that was to be replaced; nothing was changed',
+      )
+    }
+    await note(tx, { actor, action: 'webhook.secret-rotated', target: (await recordOf(tx, id)).Name })
+  })
+}
+
+/** Switches a webhook on again, and with `catchUp` sends what it missed. Throws `not-found`. */
+export async function switchOn({ caller, actor }: By, id: number, { catchUp }: { catchUp: boolean }): Promise<void> {
+  await inTransaction(caller.db, async (db) => {
+    const tx = { ...caller, db }
+    const { caughtUp } = await resumeWebhook(tx, id, { catchUp })
+    const details = catchUp ? { caughtUp } : {}
+    await note(tx, { actor, action: 'webhook.resumed', target: (await recordOf(tx, id)).Name, details })
+  })
+  if (isClient(caller.db)) announce(caller.db, deliveriesChannel)
+}
+
+async function recordOf(tx: Caller, id: number): Promise<WebhookRecord> {
+  return JSON.parse(await getRecord(tx, webhooks, id))
+}
+
+interface Entry {
+  readonly actor: Actor
+  readonly action: AuditAction
+  readonly target: string
+  readonly details?: Prisma.InputJsonObject
+}
+
+function note(tx: Caller, entry: Entry): Promise<void> {
+  return recordAudit(tx.db, tx.now, { ...entry, storeId: tx.store.id })
+}
+
+function differences(before: WebhookRecord, after: WebhookRecord): Prisma.InputJsonObject {
+  const all = {
+    name: [before.Name, after.Name],
+    address: [before.Url, after.Url],
+    format: [before.Format, after.Format],
+    enabled: [before.Enabled, after.Enabled],
+  } as const
+  const changed = Object.entries(all).filter(([, [from, to]]) => from !== to)
+  return Object.fromEntries(
+    changed.map(([name, [from, to]]) => {
+      return [name, name === 'address' ? { from: hostAndPath(before.Url), to: hostAndPath(after.Url) } : { from, to }]
+    }),
+  )
+}

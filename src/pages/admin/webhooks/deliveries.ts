@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { namedObject, readInput } from '../../../access/input.ts'
+import type { Db } from '../../../database/client.ts'
+import { orShowAgain } from '../../../html/forms.ts'
+import { type Page, sendPage } from '../../../html/page.ts'
+import { merchantCaller } from '../../../html/people.ts'
+import { getDelivery, redeliver, sendTest } from '../../../resources/webhooks/deliveries.ts'
+import { webhookStatus } from '../../../resources/webhooks/status.ts'
+import { INTEGER_MAX, readIds, wholeNumber } from '../../parameters.ts'
+
+/** How often a page looks again by itself after its reader asked for an attempt, once a second: longer than one may take. */
+const LOOKS_MAX = 20
+/** Of a body that is larger, the page shows the beginning. */
+const BODY_SHOWN_MAX = 100_000
+
+const ids = namedObject({
+  id: wholeNumber(1, INTEGER_MAX),
+  deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+})
+
+export interface DeliveryPagesServices {
+  db: Db
+  now: () => Date
+}
+
+/** One delivery whole, sending it again, and a test event, which is a delivery too. */
+export async function deliveryPages(app: FastifyInstance, services: DeliveryPagesServices): Promise<void> {
+  const { now } = services
+
+  app.post('/admin/webhooks/:id/test', async (request, reply) => {
+    const { id } = readIds(request.params, 'id')
+    const deliveryId = await sendTest(merchantCaller(request, services), id)
+    return reply.redirect(`/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${LOOKS_MAX}`, 303)
+  })
+
+  app.get('/admin/webhooks/:id/deliveries/:deliveryId', async (request, reply) => {
+    return sendPage(reply, await deliveryPage(request, reply))
+  })
+
+  app.post('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', async (request, reply) => {
+    const { id, deliveryId } = readInput(ids, request.params)
+    const work = async () => {
+      await redeliver(merchantCaller(request, services), id, deliveryId)
+      return reply.redirect(`/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${LOOKS_MAX}`, 303)
+    }
+    return orShowAgain(reply, work, () => deliveryPage(request, reply))
+  })
+
+  async function deliveryPage(request: FastifyRequest, reply: FastifyReply): Promise<Page> {
+    const { id, deliveryId } = readInput(ids, request.params)
+    const caller = merchantCaller(request, services)
+    const webhook = await webhookStatus(caller, id)
+    const delivery = await getDelivery(caller, id, deliveryId)
+    const isPending = delivery.state === 'pending'
+    const looks = isPending ? looksLeft(request) : 0
+    if (looks > 0) reply.header('refresh', `1; url=/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${looks - 1}`)
+    const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
+    return {
+      template: '/pages/admin/webhooks/delivery',
+      title: `${delivery.eventName}, delivery ${deliveryId}`,
+      data: {
+        webhook,
+        delivery,
+        isLooking: looks > 0,
+        body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
+        isBodyCut: body.length > BODY_SHOWN_MAX,
+        store: caller.store,
+        now: now(),
+      },
+    }
+  }
+}
+
+function looksLeft({ query }: FastifyRequest): number {
+  const { looks } = query as { looks?: unknown }
+  return typeof looks === 'string' && /^\d{1,2}$/.test(looks) ? Math.min(Number(looks), LOOKS_MAX) : 0
+}

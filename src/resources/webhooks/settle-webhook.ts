@@ -1,0 +1,73 @@
+import { requireAccess } from '../../access/authenticate.ts'
+import type { Caller } from '../../caller.ts'
+import type { Row } from '../../engine/merge.ts'
+import type { Change } from '../../engine/write.ts'
+import { eventKind } from '../../events/kinds.ts'
+import { StoreFailure } from '../../failure.ts'
+import { stopNumbering } from './numbering.ts'
+import { ownSubscriptionId } from './ownership.ts'
+import { newSecretSeed } from './secret.ts'
+
+/** Of one application in a store; those made in the administration count as another's. */
+export const WEBHOOKS_MAX = 100
+
+/** The first of the two numbers of an advisory lock; the other is the store's. */
+const CREATION_LOCK = 7_301_406
+
+/** The reason of deliveries that a webhook's owner gave up by disabling it. */
+export const DISABLED_REASON = 'The webhook was disabled'
+
+/** What it means that a webhook is new, or that it is no longer enabled, or is again. */
+export async function settleWebhook(change: Change): Promise<void> {
+  const { caller, before, after } = change
+  if (before === null) {
+    await settleNew(caller, after.row)
+    if (!after.row.enabled) await settleDisabled(change)
+  } else if (before.row.enabled && !after.row.enabled) {
+    await settleDisabled(change)
+  } else if (!before.row.enabled && after.row.enabled) {
+    Object.assign(after.row, enabledColumns)
+  }
+}
+
+/** What enabling a webhook clears. */
+const enabledColumns: Row = { failingSince: null, disabledAt: null, disabledAtSequence: null, pauseReason: null }
+
+async function settleNew(caller: Caller, row: Row): Promise<void> {
+  const kind = eventKind(Number(row.eventType))
+  // Else an application would be told what it may not read.
+  if (kind) requireAccess(caller, kind.service, 'read')
+  row.secretSeed = newSecretSeed()
+  row.subscriptionId = ownSubscriptionId(caller)
+  await refuseTooMany(caller)
+}
+
+async function refuseTooMany(caller: Caller): Promise<void> {
+  const { db, store } = caller
+  await db.$executeRaw`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::int, ${store.id}::int)`
+  const [found] = await db.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS "count" FROM "Webhook"
+    WHERE "storeId" = ${store.id}::int AND "subscriptionId" IS NOT DISTINCT FROM ${ownSubscriptionId(caller)}::int`
+  if (!found || found.count < WEBHOOKS_MAX) return
+  throw new StoreFailure(
+    'bad-request',
+    `There are ${found.count} webhooks of this application in the store; at most ${WEBHOOKS_MAX} are allowed`,
+  )
+}
+
+/** From here on the feed alone tells of events; `disabledAtSequence` is where a resume goes on. */
+async function settleDisabled({ caller, id, after }: Change): Promise<void> {
+  const { db, store, now } = caller
+  const at = now()
+  await stopNumbering(caller, id)
+  const [feed] = await db.$queryRaw<{ last: bigint }[]>`
+    SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${store.id}::int`
+  Object.assign(after.row, {
+    disabledAt: at.toISOString(),
+    disabledAtSequence: Number(feed?.last ?? 0),
+    pauseReason: null,
+  })
+  await db.$executeRaw`
+    UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${DISABLED_REASON}
+    WHERE "storeId" = ${store.id}::int AND "webhookId" = ${id}::int AND "state" = 'pending'`
+}

@@ -1,0 +1,83 @@
+import type { Db } from '../database/client.ts'
+
+/** How long attempts, deliveries that are over, and events without deliveries are kept. */
+export const KEPT_MS = 30 * 24 * 3_600_000
+const BATCH_MAX = 1_000
+
+interface Swept {
+  /** Where the next batch begins. */
+  readonly last: number | null
+  /** Whether it has to be looked at: something in this batch was old. */
+  readonly goesOn: boolean
+}
+
+type Sweep = (db: Db, before: Date, after: number) => Promise<Swept | undefined>
+
+/**
+ * Deletes what is older than 30 days, in small steps; `isStopping` ends it after one. Ids follow the time, so each table
+ * is walked from its lowest id to where nothing is old any more. Rows that somebody works on stay until the next time.
+ */
+export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Promise<void> {
+  const before = new Date(at.getTime() - KEPT_MS)
+  for (const sweep of [sweepAttempts, sweepDeliveries, sweepEvents]) {
+    let after: number | null = 0
+    while (after !== null && !isStopping()) {
+      const swept: Swept | undefined = await sweep(db, before, after)
+      after = swept?.goesOn ? swept.last : null
+    }
+  }
+}
+
+const sweepAttempts: Sweep = async (db, before, after) => {
+  const [swept] = await db.$queryRaw<Swept[]>`
+    WITH "batch" AS MATERIALIZED (
+      SELECT "id", "at" < ${before} AS "isOld" FROM "DeliveryAttempt" WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
+    ), "deleted" AS (
+      DELETE FROM "DeliveryAttempt" WHERE "id" = ANY (ARRAY (
+        SELECT "id" FROM "DeliveryAttempt" WHERE "id" = ANY (ARRAY (SELECT "id" FROM "batch" WHERE "isOld"))
+        FOR UPDATE SKIP LOCKED
+      ))
+    )
+    SELECT max("id")::float8 AS "last", coalesce(bool_or("isOld"), FALSE) AS "goesOn" FROM "batch"`
+  return swept
+}
+
+/** Those that wait for an attempt stay, however old. */
+const sweepDeliveries: Sweep = async (db, before, after) => {
+  const [swept] = await db.$queryRaw<Swept[]>`
+    WITH "batch" AS MATERIALIZED (
+      SELECT "id", "createdAt" < ${before} AS "isOld", "endedAt" < ${before} AS "isOver"
+      FROM "Delivery" WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
+    ), "deleted" AS (
+      DELETE FROM "Delivery" WHERE "id" = ANY (ARRAY (
+        SELECT "id" FROM "Delivery"
+        WHERE "id" = ANY (ARRAY (SELECT "id" FROM "batch" WHERE "isOver")) AND "endedAt" < ${before}
+        FOR UPDATE SKIP LOCKED
+      ))
+    )
+    SELECT max("id")::float8 AS "last", coalesce(bool_or("isOld"), FALSE) AS "goesOn" FROM "batch"`
+  return swept
+}
+
+/** The feed tells readers that come from before `deletedThrough` that they have missed something. */
+const sweepEvents: Sweep = async (db, before, after) => {
+  const [swept] = await db.$queryRaw<Swept[]>`
+    WITH "batch" AS MATERIALIZED (
+      SELECT "id", "createdAt" < ${before} AS "isOld" FROM "Event" WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
+    ), "deleted" AS (
+      DELETE FROM "Event" WHERE "id" = ANY (ARRAY (
+        SELECT "id" FROM "Event"
+        WHERE "id" = ANY (ARRAY (SELECT "id" FROM "batch" WHERE "isOld")) AND "sequence" IS NOT NULL
+          AND NOT EXISTS (SELECT FROM "Delivery" WHERE "Delivery"."eventId" = "Event"."id")
+        FOR UPDATE SKIP LOCKED
+      ))
+      RETURNING "storeId", "sequence"
+    ), "feeds" AS (
+      INSERT INTO "EventFeed" ("storeId", "lastSequence", "deletedThrough")
+      SELECT "storeId", max("sequence"), max("sequence") FROM "deleted" GROUP BY "storeId" ORDER BY "storeId"
+      ON CONFLICT ("storeId") DO UPDATE
+        SET "deletedThrough" = greatest("EventFeed"."deletedThrough", EXCLUDED."deletedThrough")
+    )
+    SELECT max("id")::float8 AS "last", coalesce(bool_or("isOld"), FALSE) AS "goesOn" FROM "batch"`
+  return swept
+}

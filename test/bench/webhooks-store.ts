@@ -1,0 +1,93 @@
+import { request } from 'undici'
+import type { BenchServer } from './bench-server.ts'
+import type { Stream } from './webhooks-messages.ts'
+
+/** The sandbox store, with products of the bench's own, as one application that nothing holds up and one that is always held up see it. */
+export interface WebhookStore {
+  readonly origin: string
+  readonly orders: Stream
+  readonly stocks: Stream
+  readonly reads: Stream
+  /** Of a bucket that is full. */
+  readonly refusals: Stream
+  /** Its id. */
+  readonly register: (url: string, eventType: number) => Promise<number>
+  readonly secretOf: (id: number) => Promise<string>
+  readonly remove: (id: number) => Promise<void>
+}
+
+const SANDBOX_ID = 1
+const SECURE_URL = 'https://sandbox.store-platform.test'
+const PRODUCTS = 200
+const PER_REQUEST = 100
+const PREFIX = '/StoreWebAPI/v1'
+
+export async function openWebhookStore(server: BenchServer): Promise<WebhookStore> {
+  const origin = server.baseUrl.replace('localhost', '127.0.0.1')
+  const wide = await subscribe(server, 'Bench', { Capacity: 1_000_000, LeakPerSecond: 10_000 })
+  const narrow = await subscribe(server, 'Held up', { Capacity: 1, LeakPerSecond: 0.001 })
+  const call = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) =>
+    callRest(origin, wide, method, path, body)
+  const productIds: number[] = []
+  for (let first = 1; first <= PRODUCTS; first += PER_REQUEST) {
+    const items = (await call('POST', '/Products', newProducts(first))) as { Value: string }[]
+    productIds.push(...items.map(({ Value }) => Number(Value)))
+  }
+  await callRest(origin, narrow, 'GET', `/Products/${productIds[0]}`)
+  const stream = { productIds, path: `${PREFIX}/Products`, headers: wide, perSecond: 0 }
+  return {
+    origin,
+    orders: {
+      ...stream,
+      name: 'orders',
+      kind: 'order',
+      path: `/admin/stores/${SANDBOX_ID}/orders`,
+      headers: { authorization: `Bearer ${server.operatorKey}` },
+      status: 201,
+    },
+    stocks: { ...stream, name: 'stocks', kind: 'stock', status: 200 },
+    reads: { ...stream, name: 'reads', kind: 'read', status: 200 },
+    refusals: { ...stream, name: 'refusals', kind: 'read', headers: narrow, status: 429 },
+    register: async (Url, EventType) => {
+      const body = { Name: 'Bench', Url, EventType, Enabled: true, Format: 'JSON' }
+      const [item] = (await call('POST', '/Webhooks', body)) as [{ Value: string }]
+      return Number(item.Value)
+    },
+    secretOf: async (id) => {
+      const [{ Secret }] = (await call('GET', `/Webhooks/${id}/Secret`)) as [{ Secret: string }]
+      return Secret
+    },
+    remove: async (id) => void (await call('DELETE', `/Webhooks/${id}`)),
+  }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+async function subscribe({ post }: BenchServer, Name: string, Throttle: object): Promise<Headers> {
+  const { PublicKey, PrivateKey } = await post('/admin/applications', { Name, Throttle })
+  const { Token } = await post(`/admin/stores/${SANDBOX_ID}/subscriptions`, { PublicKey: String(PublicKey) })
+  return { SecureURL: SECURE_URL, PrivateKey: String(PrivateKey), Token: String(Token) }
+}
+
+function newProducts(first: number): object[] {
+  return Array.from({ length: PER_REQUEST }, (_, index) => ({
+    SKUInfo: { SKU: `BENCH-${first + index}`, Name: `Product ${first + index} of the bench`, Price: 8, Stock: 500_000 },
+  }))
+}
+
+async function callRest(
+  origin: string,
+  headers: Headers,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+) {
+  const answer = await request(`${origin}${PREFIX}${path}`, {
+    method,
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${text}`)
+  return JSON.parse(text) as unknown
+}

@@ -1,0 +1,96 @@
+import { orderNew, productStockChanged } from '../../src/events/kinds.ts'
+import type { BenchOptions, Stops } from './bench.ts'
+import { markdownTable } from './markdown-table.ts'
+import { number } from './rest-table.ts'
+import { delays, measure, openScene, type Scene } from './webhooks-measure.ts'
+import type { ReceiverKind } from './webhooks-messages.ts'
+
+/** Orders placed beside so many receivers: how soon the fast one hears of each. */
+const latencyCases: readonly { title: string; receivers: readonly ReceiverKind[] }[] = [
+  { title: 'fast alone', receivers: ['fast'] },
+  { title: 'fast, beside slow and dead', receivers: ['fast', 'slow', 'dead'] },
+]
+const ORDERS_PER_SECOND = 50
+
+/** New stocks of products, each notified to so many webhooks of one fast receiver; and what REST is like meanwhile. */
+const throughputCases: readonly { title: string; changes: number; webhooks: number }[] = [
+  { title: 'no change', changes: 0, webhooks: 0 },
+  { title: 'changes without webhooks', changes: 100, webhooks: 0 },
+  { title: 'changes to 10 webhooks', changes: 100, webhooks: 10 },
+  { title: 'changes without webhooks', changes: 200, webhooks: 0 },
+  { title: 'changes to 5 webhooks', changes: 200, webhooks: 5 },
+]
+const READS_PER_SECOND = 50
+const REFUSALS_PER_SECOND = 20
+
+/**
+ * Prints how soon notifications arrive and how many a second, on a fresh server with the sandbox store. Requests come at
+ * fixed rates, whether the server keeps up or not. Every notification is verified; one that is missing or comes twice ends
+ * the bench.
+ */
+export async function benchWebhooks({ seconds, rounds, cases }: BenchOptions, stops: Stops): Promise<void> {
+  const scene = await openScene(seconds, stops)
+  await warmUp(scene)
+  const chosen = <T extends { title: string }>(all: readonly T[]) =>
+    all.filter(({ title }) => cases.length === 0 || cases.some((text) => title.includes(text)))
+  const latencies: string[][] = []
+  const throughputs: string[][] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const { title, receivers } of chosen(latencyCases)) {
+      latencies.push([title, ...(await measureLatency(scene, receivers))])
+    }
+    for (const { title, changes, webhooks } of chosen(throughputCases)) {
+      throughputs.push([title, ...(await measureThroughput(scene, changes, webhooks))])
+    }
+  }
+  const sent = ['since sent: p50 ms', 'p99 ms', 'since answered: p50 ms', 'p99 ms']
+  process.stdout.write(markdownTable(['receivers', 'orders/s', 'arrived', ...sent], latencies))
+  const during = ['GET p50 ms', 'p99 ms', '429 p50 ms', 'p99 ms']
+  const figures = ['changes/s', 'wanted/s', 'arrived/s', 'left at the end', 'since sent: p50 ms', 'p99 ms', ...during]
+  process.stdout.write(`\n${markdownTable(['load', ...figures], throughputs)}`)
+}
+
+/** The first requests of a process take many times as long as those after them. */
+async function warmUp(scene: Scene): Promise<void> {
+  await measureLatency({ ...scene, seconds: 2 }, ['fast'])
+  await measureThroughput({ ...scene, seconds: 3 }, 100, 5)
+}
+
+async function measureLatency(scene: Scene, receivers: readonly ReceiverKind[]): Promise<string[]> {
+  const { store } = scene
+  const urls = receivers.map((kind) => `${scene.addresses[kind]}/${kind}`)
+  const streams = [{ ...store.orders, perSecond: ORDERS_PER_SECOND }]
+  const { result, arrivals } = await measure(scene, urls, orderNew, streams)
+  const { sinceSent, sinceAnswered } = delays(result, arrivals)
+  const rate = (result.streams[0]?.changes.length ?? 0) / scene.seconds
+  return [number(rate), String(arrivals.length), ...quantiles(sinceSent), ...quantiles(sinceAnswered)]
+}
+
+async function measureThroughput(scene: Scene, changes: number, webhooks: number): Promise<string[]> {
+  const { store } = scene
+  const urls = Array.from({ length: webhooks }, (_, index) => `${scene.addresses.fast}/fast/${index}`)
+  const streams = [
+    { ...store.stocks, perSecond: changes },
+    { ...store.reads, perSecond: READS_PER_SECOND },
+    { ...store.refusals, perSecond: REFUSALS_PER_SECOND },
+  ]
+  const { result, arrivals } = await measure(scene, urls, productStockChanged, streams)
+  const [, reads, refusals] = result.streams
+  const inTime = arrivals.filter(({ at }) => at <= result.endedAt).length
+  return [
+    number(changes),
+    number(changes * webhooks),
+    number(inTime / scene.seconds),
+    String(arrivals.length - inTime),
+    ...quantiles(delays(result, arrivals).sinceSent),
+    ...quantiles(reads?.milliseconds ?? []),
+    ...quantiles(refusals?.milliseconds ?? []),
+  ]
+}
+
+function quantiles(sorted: readonly number[]): string[] {
+  return [0.5, 0.99].map((share) => {
+    const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+    return value === undefined ? '–' : number(value)
+  })
+}
