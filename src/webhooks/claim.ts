@@ -1,5 +1,5 @@
 import type { Privileges } from '../caller.ts'
-import type { Db } from '../database/client.ts'
+import type { Db, Transaction } from '../database/client.ts'
 import { deliveriesChannel } from '../events/announce.ts'
 
 export interface WebhookKey {
@@ -62,14 +62,19 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
 }
 
 /**
- * Claims as many due deliveries as there is room for, the longest due of each webhook, in the order of the webhooks. This attempt is counted already, so
- * that one which ends the process is not made for ever.
+ * Claims as many due deliveries as there is room for: first those of failing webhooks, then the others, of each webhook
+ * those that have waited longest. The attempt is counted already, so that one which ends the process is not made for
+ * ever.
  *
  * Webhooks are found by jumping from one to the next in the index of pending deliveries: however many wait for a dead
- * receiver, the others are found as fast. Sub-selects with OFFSET 0 and ARRAY are there to be run row by row through the
- * key's index, whatever PostgreSQL believes about the tables' sizes.
+ * receiver, the others are found as fast. Sub-selects with OFFSET 0 and ARRAY are there to be run row by row through
+ * the key's index, whatever PostgreSQL believes about the tables' sizes.
  */
-export async function claimDue(db: Db, at: Date, { places, failingPlaces, underWay, after }: Room): Promise<Claim[]> {
+export async function claimDue(
+  db: Db | Transaction,
+  at: Date,
+  { places, failingPlaces, underWay, after }: Room,
+): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
   const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd'>[]>`
     WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
@@ -130,7 +135,8 @@ export async function claimDue(db: Db, at: Date, { places, failingPlaces, underW
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
       "claimed"."triesBefore", "webhook".*, "event".*, "application"."agreed", "application"."asked"
     FROM "claimed" JOIN "picked" ON "picked"."id" = "claimed"."id" CROSS JOIN LATERAL (
-      SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt", "subscriptionId"
+      SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt",
+        "subscriptionId"
       FROM "Webhook"
       WHERE "Webhook"."storeId" = "claimed"."storeId" AND "Webhook"."id" = "claimed"."webhookId" OFFSET 0
     ) AS "webhook" CROSS JOIN LATERAL (

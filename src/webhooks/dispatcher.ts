@@ -23,8 +23,8 @@ export interface Dispatcher {
   /** To be called when events were committed or deliveries became due, in any process. */
   wake(): void
   /**
-   * Numbers every committed event, sends everything that is due, and comes back when the answers are written and nothing
-   * more is due. What other transactions hold is left out.
+   * Numbers every committed event, sends everything that is due, and comes back when the answers are written and
+   * nothing more is due. What other transactions hold is left out.
    */
   settle(): Promise<void>
   /** Deletes what is older than 30 days. */
@@ -51,8 +51,8 @@ const NUMBERING_RETRY_MS = 100
 const RELEASE_MS = 5_000
 
 /**
- * Sends events to webhooks, each at least once and with the same id every time. Any number of processes may do so on one
- * database: one at a time numbers new events (number.ts), and each claims deliveries for itself (claim.ts).
+ * Sends events to webhooks, each at least once and with the same id every time. Any number of processes may do so on
+ * one database: one at a time numbers new events (number.ts), and each claims deliveries for itself (claim.ts).
  */
 export function createDispatcher(
   services: DispatcherServices,

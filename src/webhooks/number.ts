@@ -18,8 +18,9 @@ export interface Numbered {
 }
 
 /**
- * Gives committed events their place in their store's feed, and a delivery to each enabled webhook of their kind, in one
- * transaction: at most 500 events, those of the stores `except` aside. One process at a time; null: another one is at it.
+ * Gives committed events their place in their store's feed, and a delivery to each enabled webhook of their kind, in
+ * one transaction: at most 500 events, those of the stores `except` aside. One process at a time; null: another one is
+ * at it.
  *
  * The numbers of a store are without gaps, and a number is never visible before all lower ones. Events get them in the
  * order of their ids; one that is committed late gets a higher one than those that were numbered before it.
@@ -40,9 +41,9 @@ async function tryLock(tx: Transaction): Promise<boolean> {
 }
 
 /**
- * Webhooks are locked for two reasons: one that is deleted meanwhile cannot be referred to, and one that is resumed
- * (FOR UPDATE) looks for events that it has missed while no event can come in between. Nobody is waited for, since
- * deleting a webhook takes its time when thousands of deliveries go with it: such stores are left out.
+ * Webhooks are locked for two reasons: one that is deleted takes along what waits for it, to which nothing may be added
+ * then; and one that is resumed or disabled (FOR UPDATE) is to know which events it missed. Nobody is waited for, since
+ * deleting a webhook takes its time when thousands of deliveries wait for it: such stores are left out.
  */
 async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
   const [found] = await tx.$queryRaw<{ events: number; deliveries: number; waiting: number; busy: string | null }[]>`

@@ -22,8 +22,8 @@ export async function writeResults(db: Db, results: readonly Result[]): Promise<
   const busy = await db.$queryRaw<{ id: number }[]>`
     WITH "given" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
-        "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text, "dueAt" timestamptz,
-        "endedAt" timestamptz, "reason" text, "status" int, "startedAt" timestamptz, "durationMs" int, "answer" text
+        "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text,
+        "dueAt" timestamptz, "endedAt" timestamptz, "reason" text, "status" int, "startedAt" timestamptz, "durationMs" int, "answer" text
       )
     ), "turns" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(turnsOf(results))}::text::json) AS "turns" (

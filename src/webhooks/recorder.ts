@@ -28,33 +28,32 @@ const BEHIND_FROM = 1_000
 const RETRY_MS = 100
 
 /**
- * Writes results in batches. What could not be written is tried again until the claim is over; then the attempt counts as
- * one that was killed, and whoever claims the delivery next makes another.
+ * Writes results in batches. What could not be written is tried again until the claim is over; then the attempt counts
+ * as one that was killed, and whoever claims the delivery next makes another.
  */
 export function createRecorder({ db, now, log, onWritten }: RecorderServices): Recorder {
   let waiting: Result[] = []
   const pauses = new Map<string, { webhook: WebhookKey; pause: Pause; until: Date }>()
-  const loop = createLoop(work, { log, complaint: 'results of webhook deliveries could not be written yet' })
+  const writing = createLoop(write, { log, complaint: 'results of webhook deliveries could not be written yet' })
+  // By itself: it may take its time, or wait for who is changing the webhook.
+  const pausing = createLoop(pause, { log, complaint: 'a webhook could not be paused yet' })
 
-  async function work(): Promise<void> {
+  async function write(): Promise<void> {
     dropLate()
     const batch = waiting.slice(0, BATCH_MAX)
-    const later = waiting.slice(BATCH_MAX)
     try {
       const heldUp = batch.length === 0 ? [] : await writeResults(db, batch)
-      // What came meanwhile stands behind.
-      const came = waiting.slice(batch.length + later.length)
-      waiting = [...later, ...came, ...heldUp]
+      // What came meanwhile stands behind the batch.
+      waiting = [...waiting.slice(batch.length), ...heldUp]
       const written = batch.filter((result) => !heldUp.includes(result))
       notePauses(written)
       onWritten(written)
-      await pauseNoted()
       if (heldUp.length > 0) await delay(RETRY_MS)
     } catch (error) {
       await delay(RETRY_MS)
       throw error
     } finally {
-      if (waiting.length > 0 || pauses.size > 0) loop.wake()
+      if (waiting.length > 0) writing.wake()
     }
   }
 
@@ -63,7 +62,6 @@ export function createRecorder({ db, now, log, onWritten }: RecorderServices): R
     const kept = waiting.filter(({ claim }) => claim.leaseEnd > at)
     const dropped = waiting.length - kept.length
     waiting = kept
-    for (const [key, { until }] of pauses) if (until <= at) pauses.delete(key)
     if (dropped > 0) log.warn({ dropped }, 'results of webhook deliveries were given up: their claims are over')
   }
 
@@ -71,22 +69,34 @@ export function createRecorder({ db, now, log, onWritten }: RecorderServices): R
     for (const { claim, decision } of written) {
       if (decision.pause === null) continue
       pauses.set(keyOf(claim), { webhook: claim, pause: decision.pause, until: claim.leaseEnd })
+      pausing.wake()
     }
   }
 
-  async function pauseNoted(): Promise<void> {
-    for (const [key, { webhook, pause }] of pauses) {
-      await pauseWebhook(db, webhook, pause, now())
+  /** One that cannot be made in time is left: the next failure asks for it again. */
+  async function pause(): Promise<void> {
+    const at = now()
+    for (const [key, { webhook, pause, until }] of pauses) {
+      if (until > at) await pauseWebhook(db, webhook, pause, at).catch(pauseLater)
       pauses.delete(key)
     }
+  }
+
+  async function pauseLater(error: unknown): Promise<never> {
+    await delay(RETRY_MS)
+    pausing.wake()
+    throw error
   }
 
   return {
     add: (result) => {
       waiting.push(result)
-      loop.wake()
+      writing.wake()
     },
     isBehind: () => waiting.length >= BEHIND_FROM,
-    idle: loop.idle,
+    idle: async () => {
+      await writing.idle()
+      await pausing.idle()
+    },
   }
 }

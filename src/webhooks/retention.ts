@@ -14,10 +14,12 @@ interface Swept {
 type Sweep = (db: Db, before: Date, after: number) => Promise<Swept | undefined>
 
 /**
- * Deletes what is older than 30 days, in small steps; `isStopping` ends it after one. Ids follow the time, so each table
- * is walked from its lowest id to where nothing is old any more. Rows that somebody works on stay until the next time.
+ * Deletes what is older than 30 days, and the log of webhooks that are gone, in small steps; `isStopping` ends it after
+ * one. Ids follow the time, so each table is walked from its lowest id to where nothing is old any more. Rows that
+ * somebody works on stay until the next time.
  */
 export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Promise<void> {
+  for (let deleted = BATCH_MAX; deleted === BATCH_MAX && !isStopping(); ) deleted = await sweepOrphans(db)
   const before = new Date(at.getTime() - KEPT_MS)
   for (const sweep of [sweepAttempts, sweepDeliveries, sweepEvents]) {
     let after: number | null = 0
@@ -28,10 +30,36 @@ export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Pro
   }
 }
 
+/** Deliveries of webhooks that are gone. Those that have any are found by jumping from one to the next in the index. */
+function sweepOrphans(db: Db): Promise<number> {
+  return db.$executeRaw`
+    WITH RECURSIVE "known" ("storeId", "webhookId") AS (
+      (SELECT "storeId", "webhookId" FROM "Delivery" ORDER BY "storeId", "webhookId" LIMIT 1)
+      UNION ALL
+      SELECT "next"."storeId", "next"."webhookId" FROM "known" CROSS JOIN LATERAL (
+        SELECT "storeId", "webhookId" FROM "Delivery"
+        WHERE ("storeId", "webhookId") > ("known"."storeId", "known"."webhookId")
+        ORDER BY "storeId", "webhookId" LIMIT 1
+      ) AS "next"
+    ), "gone" AS MATERIALIZED (
+      SELECT "storeId", "webhookId" FROM "known" WHERE NOT EXISTS (
+        SELECT FROM "Webhook" WHERE "Webhook"."storeId" = "known"."storeId" AND "Webhook"."id" = "known"."webhookId"
+      )
+    )
+    DELETE FROM "Delivery" WHERE "id" = ANY (ARRAY (
+      SELECT "orphan"."id" FROM "gone" CROSS JOIN LATERAL (
+        SELECT "id" FROM "Delivery"
+        WHERE "Delivery"."storeId" = "gone"."storeId" AND "Delivery"."webhookId" = "gone"."webhookId"
+        LIMIT ${BATCH_MAX} FOR UPDATE SKIP LOCKED
+      ) AS "orphan" LIMIT ${BATCH_MAX}
+    ))`
+}
+
 const sweepAttempts: Sweep = async (db, before, after) => {
   const [swept] = await db.$queryRaw<Swept[]>`
     WITH "batch" AS MATERIALIZED (
-      SELECT "id", "at" < ${before} AS "isOld" FROM "DeliveryAttempt" WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
+      SELECT "id", "at" < ${before} AS "isOld" FROM "DeliveryAttempt"
+      WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
     ), "deleted" AS (
       DELETE FROM "DeliveryAttempt" WHERE "id" = ANY (ARRAY (
         SELECT "id" FROM "DeliveryAttempt" WHERE "id" = ANY (ARRAY (SELECT "id" FROM "batch" WHERE "isOld"))
@@ -46,12 +74,12 @@ const sweepAttempts: Sweep = async (db, before, after) => {
 const sweepDeliveries: Sweep = async (db, before, after) => {
   const [swept] = await db.$queryRaw<Swept[]>`
     WITH "batch" AS MATERIALIZED (
-      SELECT "id", "createdAt" < ${before} AS "isOld", "endedAt" < ${before} AS "isOver"
-      FROM "Delivery" WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
+      SELECT "id", "createdAt" < ${before} AS "isOld" FROM "Delivery"
+      WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
     ), "deleted" AS (
       DELETE FROM "Delivery" WHERE "id" = ANY (ARRAY (
         SELECT "id" FROM "Delivery"
-        WHERE "id" = ANY (ARRAY (SELECT "id" FROM "batch" WHERE "isOver")) AND "endedAt" < ${before}
+        WHERE "id" = ANY (ARRAY (SELECT "id" FROM "batch" WHERE "isOld")) AND "endedAt" < ${before}
         FOR UPDATE SKIP LOCKED
       ))
     )
@@ -63,7 +91,8 @@ const sweepDeliveries: Sweep = async (db, before, after) => {
 const sweepEvents: Sweep = async (db, before, after) => {
   const [swept] = await db.$queryRaw<Swept[]>`
     WITH "batch" AS MATERIALIZED (
-      SELECT "id", "createdAt" < ${before} AS "isOld" FROM "Event" WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
+      SELECT "id", "createdAt" < ${before} AS "isOld" FROM "Event"
+      WHERE "id" > ${after} ORDER BY "id" LIMIT ${BATCH_MAX}
     ), "deleted" AS (
       DELETE FROM "Event" WHERE "id" = ANY (ARRAY (
         SELECT "id" FROM "Event"

@@ -12,8 +12,8 @@ export const JITTER = 0.2
 export const RETRY_AFTER_MS_MAX = 24 * HOUR_MS
 
 /**
- * When to try again after so many tries (from 1 on), the last of which failed at `at`; null: never. `retryAfter`, the header of the
- * answer, may only make it later. `random` is from 0 to below 1.
+ * When to try again after so many tries (from 1 on), the last of which failed at `at`; null: never. `retryAfter`, the
+ * header of the answer, may only make it later. `random` is from 0 to below 1.
  */
 export function nextTry(tries: number, at: Date, retryAfter: string | null, random: number): Date | null {
   const waitMs = RETRY_MS[tries - 1]

@@ -46,7 +46,7 @@ async function runStream(pool: Pool, stream: Stream, startedAt: number, seconds:
         if (stream.kind !== 'read') changes.push(change)
       }),
     )
-    // A failure ends the stream at once, not at its end.
+    // It is told at the end of the stream.
     underWay.at(-1)?.catch(() => {})
   }
   await Promise.all(underWay)

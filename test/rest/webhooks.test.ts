@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRecord, updateRecord } from '../../src/engine/write.ts'
 import { webhooks } from '../../src/resources/webhooks/webhooks.ts'
+import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { refusalOf } from './fixture.ts'
 import {
@@ -26,9 +27,23 @@ beforeEach(async () => {
 })
 afterAll(() => server?.close())
 
+/** For bodies that are taken and not documented. */
+const tolerant: TestStore['call'] = (method, path, options) => shop.call(method, path, { ...options, tolerated: true })
+
 /** What a body with this member is answered. */
 async function refusalTo(member: Record<string, unknown>) {
   return refusalOf(await shop.call('POST', '/Webhooks', { body: webhookBody(member), tolerated: true }))
+}
+
+/** Comes back when so many in the database wait for locks. */
+async function untilWaiting(count: number): Promise<void> {
+  let waiting = 0
+  while (waiting < count) {
+    const [found] = await server.database.db.$queryRaw<{ waiting: number }[]>`
+      SELECT count(*)::int AS "waiting" FROM pg_stat_activity
+      WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
+    waiting = found?.waiting ?? 0
+  }
 }
 
 describe('a webhook', () => {
@@ -54,9 +69,7 @@ describe('a webhook', () => {
     ['  ', 'JSON'],
     [null, 'JSON'],
   ])('of the Format %j has %s', async (given, shown) => {
-    const id = await newWebhook((method, path, options) => shop.call(method, path, { ...options, tolerated: true }), {
-      Format: given,
-    })
+    const id = await newWebhook(tolerant, { Format: given })
 
     expect((await shop.call('GET', `/Webhooks/${id}?$select=Format`)).json()).toEqual([{ Format: shown }])
   })
@@ -99,7 +112,7 @@ describe('a webhook', () => {
 
   test('has room for an address of 1,000 characters, blanks around it aside', async () => {
     const Url = `https://desk.example/${'x'.repeat(979)}`
-    const id = await newWebhook(shop.call, { Url: ` ${Url} ` })
+    const id = await newWebhook(tolerant, { Url: ` ${Url} ` })
     expect((await shop.call('GET', `/Webhooks/${id}`)).json()[0].Url).toBe(Url)
   })
 
@@ -199,6 +212,11 @@ describe('an application', () => {
     const id = await newWebhook(shop.call)
     const merchants = { ...shop.caller, application: null, privileges: null }
     const ofMerchant = await createRecord(merchants, webhooks, webhookBody())
+    const event = await numberedEvent(server, shop, { sequence: 1 })
+    const deliveries = new Map<number, number>()
+    for (const each of [id, ofMerchant]) {
+      deliveries.set(each, await delivery(server, shop, each, event, { state: 'delivered' }))
+    }
 
     for (const [call, foreign] of [
       [other, id],
@@ -216,8 +234,8 @@ describe('an application', () => {
         ['POST', '/Resume'],
         ['POST', '/Resume', { CatchUp: true }],
         ['GET', '/Deliveries'],
-        ['GET', '/Deliveries/1'],
-        ['POST', '/Deliveries/1/Redeliver'],
+        ['GET', `/Deliveries/${deliveries.get(foreign)}`],
+        ['POST', `/Deliveries/${deliveries.get(foreign)}/Redeliver`],
       ] as const) {
         const answer = await call(method, `/Webhooks/${foreign}${path}`, body && { body })
         expect([method, path, answer.statusCode, answer.body]).toEqual([method, path, 404, ''])
@@ -230,7 +248,7 @@ describe('an application', () => {
     expect([own.json().map(({ Id }: { Id: number }) => Id), own.headers['x-total-count']]).toEqual([[id], '1'])
     for (const each of [id, ofMerchant]) {
       expect(await stored(server, shop, each)).toMatchObject({ enabled: true, secretRotatedAt: null })
-      expect(await storedDeliveries(server, shop, each)).toEqual([])
+      expect(await storedDeliveries(server, shop, each)).toMatchObject([{ state: 'delivered' }])
     }
     expect(await stored(server, shop, ofMerchant)).toMatchObject({ subscriptionId: null })
   })
@@ -262,22 +280,31 @@ describe('an application', () => {
     await newWebhook(call, { EventType: 3 })
   })
 
-  test('has at most 100 webhooks in a store, also when several are made at once', async () => {
+  test('has at most 100 webhooks in a store, also when two are made at once', async () => {
     const other = await otherApplication(server, shop)
     const id = await newWebhook(shop.call)
     await server.database.db.$executeRaw`
       INSERT INTO "Webhook" SELECT (json_populate_record(t, json_build_object('id', 1000 + n))).*
-      FROM "Webhook" t, generate_series(1, 96) n WHERE t."storeId" = ${shop.store.id} AND t."id" = ${id}`
+      FROM "Webhook" t, generate_series(1, 98) n WHERE t."storeId" = ${shop.store.id} AND t."id" = ${id}`
 
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => shop.call('POST', '/Webhooks', { body: webhookBody() })),
-    )
+    // Whoever inserts a webhook has to wait, having counted those that there are.
+    const holding = await hold(server, shop, ({ db }) => {
+      return db.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${shop.store.id} FOR UPDATE`
+    })
+    const asked = [1, 2].map(() => shop.call('POST', '/Webhooks', { body: webhookBody() }))
+    await untilWaiting(2)
+    await holding.commit()
 
-    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([201, 201, 201, 400, 400, 400, 400, 400])
-    const refused = answers.find(({ statusCode }) => statusCode === 400)
-    expect(refused && refusalOf(refused).message).toBe(
-      'There are 100 webhooks of this application in the store; at most 100 are allowed',
-    )
+    const answers = (await Promise.all(asked)).toSorted((one, other) => one.statusCode - other.statusCode)
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 400])
+    expect(answers[1]?.json()).toEqual([
+      {
+        Key: 'Error',
+        Value: '',
+        Status: '400',
+        Message: 'There are 100 webhooks already; an application, or the administration, may have at most 100 in a store',
+      },
+    ])
     expect((await shop.call('GET', '/Webhooks?countonly=1')).json()).toEqual({ TotalCount: 100 })
     await newWebhook(other)
     await shop.call('DELETE', `/Webhooks/${id}`)
@@ -331,6 +358,33 @@ describe('disabling a webhook', () => {
       { state: 'failed', reason: 'The webhook was disabled', dueAt: null, endedAt: now, attempts: 4 },
     ])
     expect(await storedDeliveries(server, shop, other)).toMatchObject([{ state: 'pending' }])
+  })
+
+  test('waits for a numbering under way, and gives up what that still handed to it', async () => {
+    const id = await newWebhook(shop.call)
+    // As the numbering of events does it: the webhook locked against deletion.
+    const numbering = await hold(server, shop, async ({ db }) => {
+      await db.$queryRaw`SELECT 1 FROM "Webhook" WHERE "storeId" = ${shop.store.id} AND "id" = ${id} FOR KEY SHARE`
+      const at = server.services.now()
+      const storeId = shop.store.id
+      const event = await db.event.create({
+        data: { storeId, sequence: 1, eventType: 1, recordId: 1, body: '{}', createdAt: at },
+      })
+      await db.eventFeed.create({ data: { storeId, lastSequence: 1 } })
+      await db.delivery.create({
+        data: { storeId, webhookId: id, eventId: event.id, state: 'pending', dueAt: at, createdAt: at },
+      })
+    })
+
+    const disabling = shop.call('PUT', `/Webhooks/${id}`, { body: { Enabled: false } })
+    await untilItWaits(server.database, disabling)
+    await numbering.commit()
+
+    expect((await disabling).statusCode).toBe(200)
+    expect(await stored(server, shop, id)).toMatchObject({ disabledAtSequence: 1n })
+    expect(await storedDeliveries(server, shop, id)).toMatchObject([
+      { state: 'failed', reason: 'The webhook was disabled' },
+    ])
   })
 
   test('is undone by enabling it, which clears why it was disabled and since when it failed', async () => {

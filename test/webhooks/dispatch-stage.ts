@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { Registry } from 'prom-client'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { vi } from 'vitest'
@@ -58,7 +59,7 @@ export async function openStage() {
         outbound,
         metrics: createDispatcherMetrics(registry),
         toXml,
-        log: { warn: (details, message) => warnings.push(`${message} ${JSON.stringify(details)}`) },
+        log: { warn: (details, message) => warnings.push(`${message} ${inspect(details)}`) },
       },
       options,
     )

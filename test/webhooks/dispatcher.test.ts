@@ -261,7 +261,9 @@ describe('before it is sent', () => {
 describe('a process', () => {
   test('looks by itself, whether it was told or not', async () => {
     await addWebhook()
-    stage.openProcess({ pollMs: 20 }).dispatcher.start()
+    const { dispatcher } = stage.openProcess({ pollMs: 20 })
+    dispatcher.start()
+    await dispatcher.settle()
     await stage.addEvent(storeId)
     await receiver.came(1)
   })

@@ -101,6 +101,7 @@ test('an event that nobody has numbered yet stays', async () => {
   stage.clock.ms += KEPT_MS + 1
   await sweep()
   expect(await left()).toMatchObject({ events: 1 })
+  expect(stage.warnings).toEqual([])
 })
 
 test('a test leaves nothing in the feed, also when it goes', async () => {
@@ -151,6 +152,25 @@ test('what somebody holds stays until the next time, and nobody waits for it', a
   await sweep()
   expect(await left()).toMatchObject({ events: 0, deliveries: 0 })
   expect(stage.warnings).toEqual([])
+})
+
+test('of a webhook that is deleted, what waits goes with it, and its log with the next sweep; its events stay', async () => {
+  const other = await stage.addWebhook(storeId, { url: receiver.url })
+  await stage.addEvents(storeId, 1_200)
+  await settle()
+  receiver.answer = status(500)
+  await stage.addEvent(storeId)
+  await settle()
+  const countOf = (id: number) => stage.db.delivery.count({ where: { storeId, webhookId: id } })
+  expect(await countOf(webhook.id)).toBe(1_201)
+
+  await stage.db.webhook.delete({ where: { storeId_id: { storeId, id: webhook.id } } })
+  expect(await countOf(webhook.id)).toBe(1_200)
+  expect(await stage.db.delivery.count({ where: { storeId, webhookId: webhook.id, state: 'pending' } })).toBe(0)
+  await sweep()
+  expect(await countOf(webhook.id)).toBe(0)
+  expect(await countOf(other.id)).toBe(1_201)
+  expect(await left()).toMatchObject({ events: 1_201, attempts: 1_201 })
 })
 
 test('two processes do so at once', async () => {

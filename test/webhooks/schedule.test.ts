@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../src/database/generated/client.ts'
 import { LEASE_MS } from '../../src/webhooks/claim.ts'
 import { nextTry } from '../../src/webhooks/schedule.ts'
+import { untilItWaits } from '../support/held.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { DAY_MS, HOUR_MS, hold, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
 
 /** The Standard Webhooks specification's, but for the first attempt, which is made at once. */
 const waits = [
@@ -196,7 +197,7 @@ describe('with a moved clock', () => {
     const failing = 'Every attempt of five days failed'
 
     test('410 pauses the webhook at once and gives up what waits, with the reason; nothing is deleted', async () => {
-      const other = await stage.addWebhook(storeId, { url: (await openReceiver()).url })
+      const other = await stage.addWebhook(storeId, { url: (await openReceiver(status(500))).url })
       await stage.addEvents(storeId, 2)
       await settle()
       const dueAt = (await stage.deliveriesOf(webhook)).map((each) => each.dueAt?.getTime() ?? Number.NaN)
@@ -215,6 +216,7 @@ describe('with a moved clock', () => {
         `failed: The webhook was paused: ${gone}`,
       ])
       expect(await stage.webhookNow(other)).toMatchObject({ enabled: true, pauseReason: null, disabledAt: null })
+      expect(await stage.deliveriesOf(other)).toMatchObject([{ state: 'pending' }, { state: 'pending' }])
 
       await stage.addEvent(storeId)
       await settle()
@@ -289,6 +291,47 @@ describe('with a moved clock', () => {
       await commit()
       await settled
       expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: false, pauseReason: null, disabledAt })
+    })
+
+    test('waits for who is changing the webhook; the results of others do not', async () => {
+      await stage.db.webhook.update({ where: key(), data: { failingSince: stage.now() } })
+      receiver.answer = status(410)
+      const commit = await hold(stage.db, (tx) => tx.webhook.update({ where: key(), data: { name: 'Another' } }))
+      await stage.addEvent(storeId)
+      const { dispatcher } = stage.openProcess()
+      dispatcher.start()
+      await vi.waitUntil(async () => (await stage.attemptsOf(webhook)).length === 1)
+      const { url } = await openReceiver()
+      const other = await stage.addWebhook(storeId, { url, eventType: CUSTOMER_NEW })
+      await stage.addEvent(storeId, { eventType: CUSTOMER_NEW })
+      dispatcher.wake()
+      await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 1)
+      expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: true })
+      await commit()
+      await dispatcher.settle()
+      expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: false, name: 'Another', pauseReason: gone })
+    })
+
+    test('an event that gets its number at the same moment is given up with the others, and known to be told of', async () => {
+      await stage.db.webhook.update({ where: key(), data: { failingSince: stage.now() } })
+      await stage.addEvent(storeId)
+      await settle()
+      await stage.db.delivery.updateMany({ data: { dueAt: stage.now() } })
+      // As another process that numbers an event does.
+      const commit = await hold(stage.db, async (tx) => {
+        await tx.$queryRaw`SELECT 1 FROM "Webhook" WHERE "storeId" = ${storeId} AND "id" = ${webhook.id} FOR KEY SHARE`
+        await tx.eventFeed.update({ where: { storeId }, data: { lastSequence: 2 } })
+        const { id: eventId } = await stage.addEvent(storeId, { sequence: 2n }, tx)
+        const times = { dueAt: new Date(stage.clock.ms + DAY_MS), createdAt: stage.now() }
+        await tx.delivery.create({ data: { storeId, webhookId: webhook.id, eventId, state: 'pending', ...times } })
+      })
+      receiver.answer = status(410)
+      const settled = settle()
+      await untilItWaits(stage, settled)
+      await commit()
+      await settled
+      expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: false, disabledAtSequence: 2n })
+      expect(await stage.deliveriesOf(webhook)).toMatchObject([{ state: 'failed' }, { state: 'failed' }])
     })
 
     test('two processes do so once', async () => {

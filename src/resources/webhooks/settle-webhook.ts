@@ -51,7 +51,7 @@ async function refuseTooMany(caller: Caller): Promise<void> {
   if (!found || found.count < WEBHOOKS_MAX) return
   throw new StoreFailure(
     'bad-request',
-    `There are ${found.count} webhooks of this application in the store; at most ${WEBHOOKS_MAX} are allowed`,
+    `There are ${found.count} webhooks already; an application, or the administration, may have at most ${WEBHOOKS_MAX} in a store`,
   )
 }
 
