@@ -302,7 +302,8 @@ describe('an application', () => {
         Key: 'Error',
         Value: '',
         Status: '400',
-        Message: 'There are 100 webhooks already; an application, or the administration, may have at most 100 in a store',
+        Message:
+          'There are 100 webhooks already; an application, or the administration, may have at most 100 in a store',
       },
     ])
     expect((await shop.call('GET', '/Webhooks?countonly=1')).json()).toEqual({ TotalCount: 100 })

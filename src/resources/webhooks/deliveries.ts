@@ -58,7 +58,11 @@ const LOG_SHOWN_MAX = 100
 const messageId = `'evt_' || replace(e."messageId"::text, '-', '')`
 
 const summaryColumns = `d."id", ${messageId} AS "messageId", e."sequence", e."eventType", e."recordId", d."state", d."attempts",
-  d."status", d."reason", d."createdAt", d."dueAt", d."endedAt"`
+  d."status", d."reason", d."createdAt", d."endedAt",
+  CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
+
+/** Somebody looks on: it goes before whatever else waits for the webhook, which may be thousands that failed. */
+const atOnce = `'epoch'::timestamptz`
 
 /** A delivery's webhook, if the caller may know of it. */
 const ownWebhook = `"Webhook" w WHERE w."storeId" = $1::int AND w."id" = $2::int
@@ -116,16 +120,16 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
 }
 
 /**
- * Sends a delivery again, whatever became of it: it is due now, and its schedule begins anew. Throws `not-found`, and
+ * Sends a delivery again, whatever became of it: before all others of the webhook, and its schedule begins anew. Throws `not-found`, and
  * `conflict` while the webhook is not enabled.
  */
 export async function redeliver(caller: Caller, webhookId: number, deliveryId: number): Promise<void> {
-  const { db, now } = caller
+  const { db } = caller
   // The lock keeps the webhook as it is until the delivery is pending: disabling it gives up those that are.
   const [found] = await db.$queryRawUnsafe<{ enabled: boolean; isThere: boolean }[]>(
     `WITH w AS (SELECT w."enabled" FROM ${ownWebhook} FOR SHARE),
      sent AS (
-       UPDATE "Delivery" d SET "state" = 'pending', "dueAt" = $5::timestamptz, "endedAt" = NULL, "triesBefore" = d."attempts",
+       UPDATE "Delivery" d SET "state" = 'pending', "dueAt" = ${atOnce}, "endedAt" = NULL, "triesBefore" = d."attempts",
          "status" = NULL, "reason" = ''
        FROM w WHERE w."enabled" AND d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint)
      SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d
@@ -133,7 +137,6 @@ export async function redeliver(caller: Caller, webhookId: number, deliveryId: n
      FROM w`,
     ...ownKey(caller, webhookId),
     deliveryId,
-    now().toISOString(),
   )
   if (!found?.isThere) throw noDelivery(deliveryId)
   if (!found.enabled) {
@@ -161,7 +164,7 @@ export async function sendTest(caller: Caller, webhookId: number): Promise<numbe
        INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
        SELECT w."storeId", 0, w."eventType", $4::int, $5, $6::timestamptz FROM w RETURNING "id")
      INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-     SELECT w."storeId", w."id", e."id", 'pending', $6::timestamptz, $6::timestamptz FROM w, e RETURNING "id"`,
+     SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, $6::timestamptz FROM w, e RETURNING "id"`,
     ...own,
     recordId,
     body,

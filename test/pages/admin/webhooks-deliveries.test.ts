@@ -175,7 +175,7 @@ describe('sending again', () => {
     const address = `${home}/deliveries/${id}`
     const answer = await merchant.submit(address, {}, { action: `${address}/redeliver` })
     expect([answer.statusCode, answer.headers.location]).toEqual([303, `${address}?looks=20`])
-    expect(await rowOf(id)).toMatchObject({ state: 'pending', dueAt: new Date(start), triesBefore: 10 })
+    expect(await rowOf(id)).toMatchObject({ state: 'pending', dueAt: new Date(0), triesBefore: 10 })
 
     const { headers, body } = await merchant.open(`${address}?looks=20`)
     expect(headers.refresh).toBe(`1; url=${address}?looks=19`)
@@ -198,7 +198,7 @@ describe('sending again', () => {
     const address = `${home}/deliveries/${id}`
     expect(await page(address)).toContain('>Send now</button>')
     await merchant.submit(address, {}, { action: `${address}/redeliver` })
-    expect(await rowOf(id)).toMatchObject({ state: 'pending', dueAt: new Date(start) })
+    expect(await rowOf(id)).toMatchObject({ state: 'pending', dueAt: new Date(0) })
     expect(await page(address)).not.toContain(`${address}/redeliver`)
   })
 
@@ -245,7 +245,7 @@ describe('a test event', () => {
     expect(answer.statusCode).toBe(303)
     const [, address = '', id = ''] = /^(.+\/deliveries\/(\d+))\?looks=20$/.exec(String(answer.headers.location)) ?? []
     expect(address).toBe(`${home}/deliveries/${id}`)
-    expect(await rowOf(Number(id))).toMatchObject({ webhookId: webhook.id, state: 'pending', dueAt: new Date(start) })
+    expect(await rowOf(Number(id))).toMatchObject({ webhookId: webhook.id, state: 'pending', dueAt: new Date(0) })
 
     const words = wordsOf(await page(address))
     expect(words).toContain('Event Order New test with a made-up record')
