@@ -8,6 +8,10 @@ const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028
 /** PostgreSQL's own: connection exceptions, too many connections, stopping, starting. */
 const sqlStates = /^(08\w{3}|53300|57P0[123])$/
 
+/** What pg says, where Prisma hands that on as it is. */
+const noConnection =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+
 /**
  * The refusal that a failure of the database, not of the request, means: 503, to come back in a moment.
  * Null for every other error. Whether a change that was under way was made is then not known.
@@ -19,7 +23,7 @@ export function outageOf(error: unknown): StoreFailure | null {
     kinds.has(cause?.kind ?? '') ||
     prismaCodes.has(code ?? '') ||
     sqlStates.test(cause?.originalCode ?? '') ||
-    /^(Connection terminated|timeout exceeded when trying to connect)/.test(message ?? '')
+    noConnection.test(message ?? '')
   if (!isOutage) return null
   const logDetail = `${code ?? ''} ${cause?.kind ?? ''} ${cause?.originalCode ?? ''}`.trim() || String(message)
   return new StoreFailure('unavailable', 'The database does not answer; try again in a moment', { logDetail })

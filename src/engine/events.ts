@@ -3,7 +3,7 @@ import { inTransaction, isClient } from '../database/client.ts'
 import { announce, eventsChannel } from '../events/announce.ts'
 import type { EventKind } from '../events/kinds.ts'
 import { resourceOf } from './define.ts'
-import { listedIds, thisStore } from './listed.ts'
+import { fewListedIds, thisStore } from './listed.ts'
 import type { Row } from './reader.ts'
 
 /** Bodies that are read, and events that are written, in one statement. */
@@ -74,7 +74,7 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
     const ids = new Set(events.map(({ recordId }) => recordId))
     const rows = await tx.db.$queryRawUnsafe<{ id: number; row: string }[]>(
       `SELECT t."id", ${reader.select}::text AS "row" FROM "${table}" t JOIN "Store" s ON s."id" = t."storeId"
-       WHERE t."storeId" = ${thisStore} AND t."id" = ${listedIds}`,
+       WHERE t."storeId" = ${thisStore} AND t."id" = ${fewListedIds}`,
       tx.store.id,
       [...ids].join(','),
     )

@@ -5,3 +5,8 @@
  */
 export const thisStore = '(SELECT $1::int)'
 export const listedIds = `ANY (string_to_array($2, ',')::int[])`
+/**
+ * The same for what runs with every change, of a few records at a time: PostgreSQL cannot look into it, and keeps its plan
+ * instead of planning each time anew (0.7 ms for 0.1 ms of work).
+ */
+export const fewListedIds = `ANY (ARRAY (SELECT unnest(string_to_array($2, ',')::int[])))`

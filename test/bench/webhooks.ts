@@ -18,6 +18,7 @@ const throughputCases: readonly { title: string; changes: number; webhooks: numb
   { title: 'changes, no webhook', changes: 100, webhooks: 0 },
   { title: 'changes to 10 webhooks', changes: 100, webhooks: 10 },
   { title: 'changes to 20 webhooks', changes: 100, webhooks: 20 },
+  { title: 'changes to 40 webhooks', changes: 100, webhooks: 40 },
 ]
 const READS_PER_SECOND = 50
 const REFUSALS_PER_SECOND = 20
