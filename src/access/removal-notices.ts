@@ -1,17 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { RemovalNotice } from '../database/generated/client.ts'
+import { retryWaitMs, TRIES_MAX } from '../retry-schedule.ts'
 import { recordAudit } from './audit.ts'
 import { type CallbackServices, postCallback } from './callback.ts'
 import { abandonHandshake, claimHandshake, endHandshake, type Handshake, type Pair } from './handshakes.ts'
 import type { Secrets } from './secrets.ts'
 
-/** The waits between attempts that the Standard Webhooks specification recommends, in milliseconds: about three days in all. */
-const RETRY_MS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1_000)
-/** Of one beyond, the last did not end: the process was killed in it, or failed. */
-const ATTEMPTS_MAX = RETRY_MS.length + 1
-/** Each wait is up to this share longer or shorter, so that what failed together does not come back together. */
-const JITTER = 0.2
 /** An attempt that has not ended by then was killed; the next one begins. */
 const LEASE_MS = 60_000
 /** How many are sent at the same time. */
@@ -51,9 +46,8 @@ export async function addRemovalNotice(
 
 /** Null: that was the last one. */
 function nextAttempt(attempts: number, now: Date): Date | null {
-  const waitMs = RETRY_MS[attempts - 1]
-  if (waitMs === undefined) return null
-  return new Date(now.getTime() + waitMs * (1 + JITTER * (2 * Math.random() - 1)))
+  const waitMs = retryWaitMs(attempts, Math.random())
+  return waitMs === null ? null : new Date(now.getTime() + waitMs)
 }
 
 export interface RemovalNoticeServices extends CallbackServices {
@@ -134,7 +128,8 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
   const { db, secrets, now } = services
   const application = await db.application.findUnique({ where: { id: notice.applicationId } })
   if (!application) return
-  if (notice.attempts > ATTEMPTS_MAX) {
+  // Of one beyond, the last did not end: the process was killed in it, or failed.
+  if (notice.attempts > TRIES_MAX) {
     return settle(services, notice, application, {
       ok: false,
       reason: notice.reason,

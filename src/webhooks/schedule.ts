@@ -1,24 +1,19 @@
 import { DateTime } from 'luxon'
+import { retryWaitMs } from '../retry-schedule.ts'
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
 
-/** The waits between tries that the Standard Webhooks specification recommends: about 75 hours in all. */
-export const RETRY_MS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * SECOND_MS)
-export const TRIES_MAX = RETRY_MS.length + 1
-/** Each wait is up to this share longer or shorter, so that what failed together does not come back together. */
-export const JITTER = 0.2
 /** Who asks for more patience than this gets this much. */
-export const RETRY_AFTER_MS_MAX = 24 * HOUR_MS
+const RETRY_AFTER_MS_MAX = 24 * HOUR_MS
 
 /**
  * When to try again after so many tries (from 1 on), the last of which failed at `at`; null: never. `retryAfter`, the
  * header of the answer, may only make it later. `random` is from 0 to below 1.
  */
 export function nextTry(tries: number, at: Date, retryAfter: string | null, random: number): Date | null {
-  const waitMs = RETRY_MS[tries - 1]
-  if (waitMs === undefined) return null
-  const scheduledMs = waitMs * (1 + JITTER * (2 * random - 1))
+  const scheduledMs = retryWaitMs(tries, random)
+  if (scheduledMs === null) return null
   const askedMs = Math.min(askedWaitMs(retryAfter, at), RETRY_AFTER_MS_MAX)
   return new Date(at.getTime() + Math.max(scheduledMs, askedMs))
 }

@@ -4,9 +4,9 @@ import type { Secrets } from '../access/secrets.ts'
 import { eventKind } from '../events/kinds.ts'
 import type { Outbound } from '../outbound.ts'
 import { signingSecrets } from '../resources/webhooks/secret.ts'
+import { TRIES_MAX } from '../retry-schedule.ts'
 import type { Claim } from './claim.ts'
 import type { Outcome } from './decide.ts'
-import { TRIES_MAX } from './schedule.ts'
 
 export interface SendServices {
   secrets: Pick<Secrets, 'derive'>
