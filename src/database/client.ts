@@ -6,6 +6,8 @@ export type Transaction = Prisma.TransactionClient
 
 /** Connections of one process: more gain nothing on a small machine and worsen the slowest answers. */
 const POOL_MAX = 10
+/** Above the time that any transaction has. */
+const STATEMENT_MS_MAX = 90_000
 /** How many statements are kept prepared on each connection. */
 const STATEMENTS_MAX = 500
 
@@ -17,7 +19,15 @@ export interface ConnectOptions {
 export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}): Db {
   const names = new Map<string, string>()
   const adapter = new PrismaPg(
-    { connectionString: url, max: poolMax, connectionTimeoutMillis: 10_000 },
+    {
+      connectionString: url,
+      max: poolMax,
+      connectionTimeoutMillis: 10_000,
+      // A connection that a network has forgotten says nothing for ever; whoever waits on it would too.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 30_000,
+      query_timeout: STATEMENT_MS_MAX,
+    },
     { statementNameGenerator: ({ sql }) => statementName(names, sql) },
   )
   return new PrismaClient({ adapter, errorFormat: 'minimal' })

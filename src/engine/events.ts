@@ -6,8 +6,8 @@ import { resourceOf } from './define.ts'
 import { fewListedIds, thisStore } from './listed.ts'
 import type { Row } from './reader.ts'
 
-/** Bodies that are read, and events that are written, in one statement. */
-const BATCH_MAX = 200
+/** Bodies that are read, and events that are written, in one statement: each may be of 10 MB, and all go through one text. */
+const BATCH_MAX = 20
 
 /**
  * Notes that something happened to a record, in the transaction that makes it happen; told twice of the same, it happened

@@ -19,6 +19,8 @@ export interface Claim extends WebhookKey {
   readonly format: string
   readonly enabled: boolean
   readonly failingSince: Date | null
+  /** Failing, or slow: it may have its places among PLACES_OF_ALL_FAILING alone. */
+  readonly isApart: boolean
   readonly secretSeed: string
   readonly formerSecretSeed: string | null
   readonly secretRotatedAt: Date | null
@@ -45,14 +47,21 @@ export const PLACES_OF_FAILING = 2
 export const PLACES_OF_ALL_FAILING = 250
 /** Above the longest that an attempt takes; one that has not ended by then was killed. */
 export const LEASE_MS = 60_000
+/** Records in hand in one process, in bytes; where there is none, one is taken however large it is. */
+export const BYTES = 64 * 1024 * 1024
 const INT_MAX = 2_147_483_647
 
 export interface Room {
-  /** Free places in all, and for failing webhooks. */
+  /** Free places in all, and for failing and slow webhooks. */
   readonly places: number
   readonly failingPlaces: number
+  /** Of records, in bytes. */
+  readonly bytes: number
+  readonly isIdle: boolean
   /** By `keyOf`, the attempts of a webhook that are under way. */
   readonly underWay: Readonly<Record<string, number>>
+  /** By `keyOf`, webhooks whose last answer took long. */
+  readonly slow: readonly string[]
   /** The webhook after this one has its turn first; those up to this one come last. */
   readonly after: WebhookKey
 }
@@ -73,10 +82,10 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
 export async function claimDue(
   db: Db | Transaction,
   at: Date,
-  { places, failingPlaces, underWay, after }: Room,
+  { places, failingPlaces, bytes, isIdle, underWay, slow, after }: Room,
 ): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
-  const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd'>[]>`
+  const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd' | 'isApart'>[]>`
     WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
       SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT_MAX}::int, ${INT_MAX}::int
       UNION ALL
@@ -95,7 +104,8 @@ export async function claimDue(
     ), "underWay" AS MATERIALIZED (
       SELECT ${JSON.stringify(underWay)}::text::jsonb AS "counts"
     ), "due" AS MATERIALIZED (
-      SELECT "waiting"."storeId", "waiting"."webhookId", "webhook"."isFailing",
+      SELECT "waiting"."storeId", "waiting"."webhookId", "webhook"."isFailing" OR "waiting"."storeId" || '/' || "waiting"."webhookId"
+          = ANY (string_to_array(${slow.join()}, ',')) AS "isApart",
         CASE WHEN "webhook"."isFailing" THEN ${PLACES_OF_FAILING}::int ELSE ${PLACES_OF_WEBHOOK}::int END - coalesce(
           ((SELECT "counts" FROM "underWay") ->> ("waiting"."storeId" || '/' || "waiting"."webhookId"))::int, 0
         ) AS "places"
@@ -104,29 +114,37 @@ export async function claimDue(
         WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId" OFFSET 0
       ) AS "webhook"
       WHERE "waiting"."dueAt" <= ${at}
-    ), "picked" AS MATERIALIZED (
-      SELECT "id", row_number() OVER () AS "place" FROM (
+    ), "chosen" AS MATERIALIZED (
+      SELECT "id", "eventId", row_number() OVER () AS "place" FROM (
         (
-          SELECT "delivery"."id" FROM "due" CROSS JOIN LATERAL (
-            SELECT "id" FROM "Delivery"
+          SELECT "delivery".* FROM "due" CROSS JOIN LATERAL (
+            SELECT "id", "eventId" FROM "Delivery"
             WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
               AND "dueAt" <= ${at}
             ORDER BY "dueAt" LIMIT greatest("due"."places", 0) FOR UPDATE SKIP LOCKED
           ) AS "delivery"
-          WHERE "due"."isFailing" LIMIT ${failingPlaces}
+          WHERE "due"."isApart" LIMIT ${failingPlaces}
         )
         UNION ALL
         (
-          SELECT "delivery"."id" FROM "due" CROSS JOIN LATERAL (
-            SELECT "id" FROM "Delivery"
+          SELECT "delivery".* FROM "due" CROSS JOIN LATERAL (
+            SELECT "id", "eventId" FROM "Delivery"
             WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
               AND "dueAt" <= ${at}
             ORDER BY "dueAt" LIMIT greatest("due"."places", 0) FOR UPDATE SKIP LOCKED
           ) AS "delivery"
-          WHERE NOT "due"."isFailing"
+          WHERE NOT "due"."isApart"
         )
         LIMIT ${places}
-      ) AS "chosen"
+      ) AS "found"
+    ), "picked" AS MATERIALIZED (
+      SELECT "id", "place" FROM (
+        SELECT "chosen"."id", "place", sum("event"."bytes") OVER (ORDER BY "place") AS "bytes"
+        FROM "chosen" CROSS JOIN LATERAL (
+          SELECT octet_length("body") AS "bytes" FROM "Event" WHERE "Event"."id" = "chosen"."eventId" OFFSET 0
+        ) AS "event"
+      ) AS "sized"
+      WHERE "bytes" <= ${bytes} OR "place" = 1 AND ${isIdle}
     ), "claimed" AS (
       UPDATE "Delivery" SET "dueAt" = ${leaseEnd}, "attempts" = "attempts" + 1
       WHERE "id" = ANY (ARRAY (SELECT "id" FROM "picked"))
@@ -148,7 +166,8 @@ export async function claimDue(
       WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
     ) AS "application" ON TRUE
     ORDER BY "picked"."place"`
-  return rows.map((row) => ({ ...row, leaseEnd }))
+  const isSlow = new Set(slow)
+  return rows.map((row) => ({ ...row, leaseEnd, isApart: row.failingSince !== null || isSlow.has(keyOf(row)) }))
 }
 
 /** Makes claims due again at once, as if they had never been, and tells the other processes. */

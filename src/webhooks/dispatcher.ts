@@ -47,6 +47,7 @@ const POLL_MS = 1_000
 const SWEEP_MS = 3_600_000
 /** When another process numbers events, or a store's have to wait. */
 const NUMBERING_RETRY_MS = 100
+const BATCHES_BEFORE_OTHERS = 10
 /** How long the database has at the end. */
 const RELEASE_MS = 5_000
 
@@ -81,8 +82,10 @@ export function createDispatcher(
 
   async function numberAll(): Promise<void> {
     const busyStores = new Set<number>()
+    let full = 0
+    let aside: number[] = []
     while (!isStopping) {
-      const numbered = await numberEvents(db, now(), [...busyStores])
+      const numbered = await numberEvents(db, now(), [...busyStores, ...aside])
       if (numbered === null) {
         await delay(NUMBERING_RETRY_MS)
         continue
@@ -90,7 +93,10 @@ export function createDispatcher(
       progress += numbered.events
       if (numbered.deliveries > 0) claiming.wake()
       for (const storeId of numbered.busyStores) busyStores.add(storeId)
-      if (!numbered.isFull) break
+      if (!numbered.isFull && aside.length === 0) break
+      // A store with very many events lets the others pass now and then.
+      const isTheirTurn = numbered.onlyStore !== null && aside.length === 0 && ++full % BATCHES_BEFORE_OTHERS === 0
+      aside = isTheirTurn ? [numbered.onlyStore] : []
     }
     if (busyStores.size > 0 && isStarted) numberingRetry = setTimeout(numbering.wake, NUMBERING_RETRY_MS)
   }
@@ -124,14 +130,15 @@ export function createDispatcher(
     const outcome = await send(services, claim)
     // It was released: another process may be at it.
     if (isOver) return
-    if (places.leave(claim)) claiming.wake()
+    if (places.leave(claim, outcome.durationMs)) claiming.wake()
     record(claim, outcome)
   }
 
   function record(claim: Claim, outcome: Outcome): void {
     const at = now()
     const decision = decide(claim, outcome, at, Math.random())
-    recorder.add({ claim, outcome, decision, at })
+    // The record is not needed any more, and may be large.
+    recorder.add({ claim: { ...claim, body: '' }, outcome, decision, at })
     metrics.attempted(decision.state === 'pending' ? 'retried' : decision.state)
     if (decision.state === 'delivered') metrics.arrived((at.getTime() - claim.createdAt.getTime()) / 1_000)
   }

@@ -4,6 +4,8 @@ import { deliveriesChannel } from '../events/announce.ts'
 /** Both numbers of the advisory lock under which events are numbered. */
 const NUMBERING_LOCK = 7_301_407
 const BATCH_MAX = 500
+/** Of one batch, if it has more than one event: the other stores wait for it. */
+const DELIVERIES_MAX = 5_000
 /** Who is cut off from the database in the middle holds up the numbering for so long. */
 const IDLE_MS_MAX = 10_000
 
@@ -13,6 +15,8 @@ export interface Numbered {
   readonly deliveries: number
   /** Whether there may be more at once. */
   readonly isFull: boolean
+  /** The store that they are all of; null: of several, or none. */
+  readonly onlyStore: number | null
   /** Stores whose events have to wait, because a webhook of theirs is being resumed, paused or deleted. */
   readonly busyStores: readonly number[]
 }
@@ -46,7 +50,16 @@ async function tryLock(tx: Transaction): Promise<boolean> {
  * deleting a webhook takes its time when thousands of deliveries wait for it: such stores are left out.
  */
 async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
-  const [found] = await tx.$queryRaw<{ events: number; deliveries: number; waiting: number; busy: string | null }[]>`
+  const [found] = await tx.$queryRaw<
+    {
+      events: number
+      deliveries: number
+      waiting: number
+      free: number
+      onlyStore: number | null
+      busy: string | null
+    }[]
+  >`
     WITH "waiting" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType" FROM "Event"
       WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])
@@ -61,11 +74,17 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
     ), "busy" AS MATERIALIZED (
       SELECT DISTINCT "storeId" FROM "wanted"
       WHERE ("storeId", "id") NOT IN (SELECT "storeId", "id" FROM "webhooks")
+    ), "told" AS MATERIALIZED (
+      SELECT "storeId", "eventType", count(*) AS "count" FROM "webhooks" WHERE "enabled" GROUP BY 1, 2
+    ), "free" AS MATERIALIZED (
+      SELECT "waiting".*, sum(coalesce("told"."count", 0)) OVER (ORDER BY "id") - coalesce("told"."count", 0) AS "before"
+      FROM "waiting" LEFT JOIN "told" USING ("storeId", "eventType")
+      WHERE "storeId" NOT IN (SELECT "storeId" FROM "busy")
     ), "taken" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType",
         row_number() OVER (PARTITION BY "storeId" ORDER BY "id") AS "place",
         count(*) OVER (PARTITION BY "storeId") AS "count"
-      FROM "waiting" WHERE "storeId" NOT IN (SELECT "storeId" FROM "busy")
+      FROM "free" WHERE "before" < ${DELIVERIES_MAX}
     ), "feeds" AS (
       INSERT INTO "EventFeed" ("storeId", "lastSequence")
       SELECT DISTINCT "storeId", "count" FROM "taken" ORDER BY "storeId"
@@ -88,11 +107,13 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
       SELECT count(*)::int AS "count" FROM "deliveries"
     )
     SELECT (SELECT count(*)::int FROM "waiting") AS "waiting",
+      (SELECT count(*)::int FROM "free") AS "free",
       (SELECT count(*)::int FROM "numbered") AS "events",
       (SELECT "count" FROM "made") AS "deliveries",
+      (SELECT CASE WHEN count(DISTINCT "storeId") = 1 THEN min("storeId") END FROM "taken") AS "onlyStore",
       (SELECT string_agg("storeId"::text, ',') FROM "busy") AS "busy",
       CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, '')::text END AS "told"`
-  const { events = 0, deliveries = 0, waiting = 0, busy = null } = found ?? {}
+  const { events = 0, deliveries = 0, waiting = 0, free = 0, onlyStore = null, busy = null } = found ?? {}
   const busyStores = busy === null ? [] : busy.split(',').map(Number)
-  return { events, deliveries, isFull: waiting === BATCH_MAX, busyStores }
+  return { events, deliveries, isFull: waiting === BATCH_MAX || events < free, onlyStore, busyStores }
 }

@@ -2,24 +2,27 @@ import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { WebhookKey } from './claim.ts'
 import type { Pause } from './decide.ts'
 
+/** Who is cut off from the database in the middle holds up the numbering for so long, in milliseconds. */
+const IDLE_MS_MAX = '10000'
 /** Recorded as the last editor. */
 const ACTOR = 'platform'
 
 /**
  * Disables a webhook and gives up what waits for it, in one transaction. Does nothing when it is gone, when somebody
- * disabled it already, or when an attempt has succeeded since the failures that are the reason.
+ * disabled it already, when it has another address by now, or when an attempt has succeeded since the failures that are the
+ * reason.
  */
 export async function pauseWebhook(
   db: Db,
-  webhook: WebhookKey,
+  webhook: WebhookKey & { readonly url: string },
   { reason, failingSince }: Pause,
   at: Date,
 ): Promise<void> {
-  const { storeId, webhookId } = webhook
+  const { storeId, webhookId, url } = webhook
   await inTransaction(db, async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM "Webhook"
-      WHERE "storeId" = ${storeId} AND "id" = ${webhookId} AND "enabled"
+      WHERE "storeId" = ${storeId} AND "id" = ${webhookId} AND "enabled" AND "url" = ${url}
         AND (${failingSince}::timestamptz IS NULL OR "failingSince" <= ${failingSince}::timestamptz)
       FOR NO KEY UPDATE`
     if (locked.length === 0) return
@@ -27,7 +30,8 @@ export async function pauseWebhook(
     // No event of the store gets its number any more: a resume looks for those that come from here on. This is short,
     // since the thousands that may wait for a dead receiver have been given up already.
     await tx.$queryRaw`
-      SELECT 1 FROM "Webhook" WHERE "storeId" = ${storeId} AND "id" = ${webhookId} FOR UPDATE`
+      SELECT set_config('idle_in_transaction_session_timeout', ${IDLE_MS_MAX}, true) FROM "Webhook"
+      WHERE "storeId" = ${storeId} AND "id" = ${webhookId} FOR UPDATE`
     await giveUp(tx, webhook, reason, at)
     await tx.$executeRaw`
       UPDATE "Webhook" SET "enabled" = FALSE, "disabledAt" = ${at}, "pauseReason" = ${reason},

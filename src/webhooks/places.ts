@@ -1,4 +1,5 @@
 import {
+  BYTES,
   type Claim,
   keyOf,
   PLACES,
@@ -16,43 +17,58 @@ export interface Places {
   /** Notes what was claimed in this room. True: places have become free meanwhile that something may wait for. */
   take(room: Room, claims: readonly Claim[]): boolean
   /** Notes that an attempt has ended. True: something may wait for its place. */
-  leave(claim: Claim): boolean
+  leave(claim: Claim, durationMs: number): boolean
   underWay(): Claim[]
 }
+
+/** A webhook whose last answer took so long has its places among those of failing ones. */
+const SLOW_MS = 2_000
+const SLOW_MAX = 1_000
 
 export function createPlaces(): Places {
   const claims = new Set<Claim>()
   const byWebhook = new Map<string, number>()
   /** Webhooks that have all places that they may have. */
   const full = new Set<string>()
-  let failing = 0
+  const slow = new Set<string>()
+  let apart = 0
+  let bytes = 0
   let isFull = false
-  let isFullOfFailing = false
+  let isFullOfApart = false
   /** Where the last claim ended for want of places, so that webhooks have their turn one after the other. */
   let after: WebhookKey = { storeId: 0, webhookId: 0 }
 
   function room(): Room | null {
     const places = PLACES - claims.size
     if (places === 0) return null
-    return { places, failingPlaces: PLACES_OF_ALL_FAILING - failing, underWay: Object.fromEntries(byWebhook), after }
+    return {
+      places,
+      failingPlaces: PLACES_OF_ALL_FAILING - apart,
+      bytes: Math.max(0, BYTES - bytes),
+      isIdle: claims.size === 0,
+      underWay: Object.fromEntries(byWebhook),
+      slow: [...slow],
+      after,
+    }
   }
 
   function take(given: Room, taken: readonly Claim[]): boolean {
     for (const claim of taken) add(claim)
-    const failingOnes = taken.filter(isFailing)
-    const others = taken.filter((claim) => !isFailing(claim))
+    const apartOnes = taken.filter(({ isApart }) => isApart)
+    const others = taken.filter(({ isApart }) => !isApart)
     isFull = taken.length === given.places
-    isFullOfFailing = failingOnes.length === given.failingPlaces
-    if (isFull) after = lastOf(others) ?? lastOf(failingOnes) ?? after
-    else if (isFullOfFailing) after = lastOf(failingOnes) ?? after
+    isFullOfApart = apartOnes.length === given.failingPlaces
+    if (isFull) after = lastOf(others) ?? lastOf(apartOnes) ?? after
+    else if (isFullOfApart) after = lastOf(apartOnes) ?? after
     const isFreeAgain = noteFull(given, taken)
-    return isFreeAgain || (isFull && claims.size < PLACES) || (isFullOfFailing && failing < PLACES_OF_ALL_FAILING)
+    return isFreeAgain || (isFull && claims.size < PLACES) || (isFullOfApart && apart < PLACES_OF_ALL_FAILING)
   }
 
   function add(claim: Claim): void {
     claims.add(claim)
+    bytes += claim.body.length
     byWebhook.set(keyOf(claim), countOf(claim) + 1)
-    if (isFailing(claim)) failing += 1
+    if (claim.isApart) apart += 1
   }
 
   /** Whether one that took all it may have has places again. */
@@ -71,12 +87,17 @@ export function createPlaces(): Places {
     return isFreeAgain
   }
 
-  function leave(claim: Claim): boolean {
+  function leave(claim: Claim, durationMs: number): boolean {
     if (!claims.delete(claim)) return false
     const key = keyOf(claim)
+    if (durationMs < SLOW_MS) slow.delete(key)
+    else if (slow.size < SLOW_MAX) slow.add(key)
     const count = countOf(claim) - 1
-    if (isFailing(claim)) failing -= 1
-    const isWaitedFor = isFull || full.has(key) || (isFullOfFailing && isFailing(claim))
+    // Where records fill the memory, something may wait for that.
+    const isWideOpen = bytes < BYTES / 2
+    bytes -= claim.body.length
+    if (claim.isApart) apart -= 1
+    const isWaitedFor = !isWideOpen || isFull || full.has(key) || (isFullOfApart && claim.isApart)
     if (count > 0) byWebhook.set(key, count)
     else {
       byWebhook.delete(key)

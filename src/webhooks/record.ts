@@ -12,6 +12,12 @@ export interface Result {
 }
 
 /**
+ * After so long without an attempt, above the longest wait for one, a failure begins anew: of what is heard of twice a year,
+ * nobody can say that it has failed all the time.
+ */
+const SILENCE = '49 hours'
+
+/**
  * Writes attempts to the log, and what follows for their deliveries and webhooks, in one statement. Returns those that
  * somebody else holds up; they are worth another try. Of a delivery that is gone, nothing is written.
  *
@@ -27,16 +33,21 @@ export async function writeResults(db: Db, results: readonly Result[]): Promise<
       )
     ), "turns" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(turnsOf(results))}::text::json) AS "turns" (
-        "storeId" int, "webhookId" int, "hasSucceeded" boolean, "failedAt" timestamptz
+        "storeId" int, "webhookId" int, "hasSucceeded" boolean, "failedAt" timestamptz, "lastAt" timestamptz
       )
     ), "turning" AS MATERIALIZED (
       SELECT "Webhook"."storeId", "Webhook"."id" FROM "turns"
       JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
-      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt" ELSE "failingSince" IS NULL END
+      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
+        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END
     ), "turned" AS MATERIALIZED (
-      SELECT "Webhook"."storeId", "Webhook"."id", "failedAt" FROM "turns"
+      SELECT "Webhook"."storeId", "Webhook"."id", "lastAt",
+        CASE WHEN "hasSucceeded" OR "failingSince" IS NULL OR "lastFailedAt" < "failedAt" - ${SILENCE}::interval
+          THEN "failedAt" ELSE "failingSince" END AS "failingSince"
+      FROM "turns"
       JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
-      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt" ELSE "failingSince" IS NULL END
+      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
+        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END
       FOR NO KEY UPDATE OF "Webhook" SKIP LOCKED
     ), "standing" AS MATERIALIZED (
       SELECT "id", "state", "attempts", "triesBefore" FROM "Delivery"
@@ -47,7 +58,7 @@ export async function writeResults(db: Db, results: readonly Result[]): Promise<
       ))
       FOR NO KEY UPDATE SKIP LOCKED
     ), "webhooks" AS (
-      UPDATE "Webhook" SET "failingSince" = "turned"."failedAt" FROM "turned"
+      UPDATE "Webhook" SET "failingSince" = "turned"."failingSince", "lastFailedAt" = "turned"."lastAt" FROM "turned"
       WHERE "Webhook"."storeId" = "turned"."storeId" AND "Webhook"."id" = "turned"."id"
     ), "deliveries" AS (
       UPDATE "Delivery" SET "state" = "given"."state", "dueAt" = "given"."dueAt", "endedAt" = "given"."endedAt",
@@ -83,6 +94,8 @@ interface Turn {
   readonly hasSucceeded: boolean
   /** The first failure since the last success; null: none. */
   readonly failedAt: Date | null
+  /** The last failure; null: none. */
+  readonly lastAt: Date | null
 }
 
 /** What the outcomes, in the order in which they came, say about each webhook together. */
@@ -92,9 +105,9 @@ function turnsOf(results: readonly Result[]): Turn[] {
     if (decision.hasSucceeded === null) continue
     const key = keyOf(claim)
     const { storeId, webhookId } = claim
-    const before = turns.get(key) ?? { storeId, webhookId, hasSucceeded: false, failedAt: null }
-    if (decision.hasSucceeded) turns.set(key, { ...before, hasSucceeded: true, failedAt: null })
-    else turns.set(key, { ...before, failedAt: before.failedAt ?? outcome.at })
+    const before = turns.get(key) ?? { storeId, webhookId, hasSucceeded: false, failedAt: null, lastAt: null }
+    if (decision.hasSucceeded) turns.set(key, { ...before, hasSucceeded: true, failedAt: null, lastAt: null })
+    else turns.set(key, { ...before, failedAt: before.failedAt ?? outcome.at, lastAt: outcome.at })
   }
   return [...turns.values()]
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../database/client.ts'
-import { keyOf, type WebhookKey } from './claim.ts'
+import { type Claim, keyOf } from './claim.ts'
 import type { Pause } from './decide.ts'
 import { createLoop } from './loop.ts'
 import { pauseWebhook } from './pause.ts'
@@ -33,7 +33,7 @@ const RETRY_MS = 100
  */
 export function createRecorder({ db, now, log, onWritten }: RecorderServices): Recorder {
   let waiting: Result[] = []
-  const pauses = new Map<string, { webhook: WebhookKey; pause: Pause; until: Date }>()
+  const pauses = new Map<string, { webhook: Claim; pause: Pause; until: Date }>()
   const writing = createLoop(write, { log, complaint: 'results of webhook deliveries could not be written yet' })
   // By itself: it may take its time, or wait for who is changing the webhook.
   const pausing = createLoop(pause, { log, complaint: 'a webhook could not be paused yet' })

@@ -100,12 +100,13 @@ const sweepEvents: Sweep = async (db, before, after) => {
           AND NOT EXISTS (SELECT FROM "Delivery" WHERE "Delivery"."eventId" = "Event"."id")
         FOR UPDATE SKIP LOCKED
       ))
-      RETURNING "storeId", "sequence"
-    ), "feeds" AS (
-      INSERT INTO "EventFeed" ("storeId", "lastSequence", "deletedThrough")
-      SELECT "storeId", max("sequence"), max("sequence") FROM "deleted" GROUP BY "storeId" ORDER BY "storeId"
-      ON CONFLICT ("storeId") DO UPDATE
-        SET "deletedThrough" = greatest("EventFeed"."deletedThrough", EXCLUDED."deletedThrough")
+      RETURNING "storeId", "eventType", "sequence"
+    ), "cuts" AS (
+      INSERT INTO "EventCut" ("storeId", "eventType", "deletedThrough")
+      SELECT "storeId", "eventType", max("sequence") FROM "deleted" WHERE "sequence" > 0
+      GROUP BY "storeId", "eventType" ORDER BY "storeId", "eventType"
+      ON CONFLICT ("storeId", "eventType") DO UPDATE
+        SET "deletedThrough" = greatest("EventCut"."deletedThrough", EXCLUDED."deletedThrough")
     )
     SELECT max("id")::float8 AS "last", coalesce(bool_or("isOld"), FALSE) AS "goesOn" FROM "batch"`
   return swept

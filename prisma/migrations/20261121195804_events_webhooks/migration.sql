@@ -16,9 +16,17 @@ CONSTRAINT "Event_pkey" PRIMARY KEY ("id")
 CREATE TABLE "EventFeed" (
     "storeId" INTEGER NOT NULL,
     "lastSequence" BIGINT NOT NULL,
-    "deletedThrough" BIGINT NOT NULL DEFAULT 0,
 
 CONSTRAINT "EventFeed_pkey" PRIMARY KEY ("storeId")
+);
+
+-- CreateTable
+CREATE TABLE "EventCut" (
+    "storeId" INTEGER NOT NULL,
+    "eventType" SMALLINT NOT NULL,
+    "deletedThrough" BIGINT NOT NULL,
+
+CONSTRAINT "EventCut_pkey" PRIMARY KEY ("storeId","eventType")
 );
 
 -- CreateTable
@@ -38,6 +46,7 @@ CREATE TABLE "Webhook" (
     "formerSecretSeed" TEXT,
     "secretRotatedAt" TIMESTAMPTZ(3),
     "failingSince" TIMESTAMPTZ(3),
+    "lastFailedAt" TIMESTAMPTZ(3),
     "disabledAt" TIMESTAMPTZ(3),
     "disabledAtSequence" BIGINT,
     "pauseReason" TEXT,

@@ -1,3 +1,4 @@
+import { requireAccess } from '../../access/authenticate.ts'
 import type { Caller } from '../../caller.ts'
 import { isClient } from '../../database/client.ts'
 import { announce, deliveriesChannel } from '../../events/announce.ts'
@@ -101,7 +102,7 @@ export async function listDeliveries(
   return { deliveries, next: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null }
 }
 
-/** A delivery whole, with its log. Throws `not-found`. */
+/** A delivery whole, with its log. Throws `not-found`, and `unauthorized` where the caller may not read the record by now. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
   const [found] = await caller.db.$queryRawUnsafe<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>(
     `SELECT ${summaryColumns}, e."body",
@@ -115,28 +116,37 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
     deliveryId,
   )
   if (!found) throw noDelivery(deliveryId)
+  const kind = eventKind(found.eventType)
+  if (kind) requireAccess(caller, kind.service, 'read')
   const { body, log, ...summary } = found
   return { ...summaryOf(summary), body, log: (log ?? []).map(attemptOf) }
 }
 
+/** Begun, and not in the log yet: it is being sent. */
+const isUnderWay = `d."attempts" > coalesce(
+  (SELECT max(a."number") FROM "DeliveryAttempt" a WHERE a."deliveryId" = d."id"), 0)`
+
 /**
- * Sends a delivery again, whatever became of it: before all others of the webhook, and its schedule begins anew. Throws `not-found`, and
+ * Sends a delivery again, whatever became of it: before all others of the webhook, and its schedule begins anew. One that is
+ * being sent just now is left alone. Throws `not-found`, and
  * `conflict` while the webhook is not enabled.
  */
 export async function redeliver(caller: Caller, webhookId: number, deliveryId: number): Promise<void> {
-  const { db } = caller
+  const { db, now } = caller
   // The lock keeps the webhook as it is until the delivery is pending: disabling it gives up those that are.
   const [found] = await db.$queryRawUnsafe<{ enabled: boolean; isThere: boolean }[]>(
     `WITH w AS (SELECT w."enabled" FROM ${ownWebhook} FOR SHARE),
      sent AS (
        UPDATE "Delivery" d SET "state" = 'pending', "dueAt" = ${atOnce}, "endedAt" = NULL, "triesBefore" = d."attempts",
          "status" = NULL, "reason" = ''
-       FROM w WHERE w."enabled" AND d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint)
+       FROM w WHERE w."enabled" AND d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint
+         AND NOT (d."state" = 'pending' AND d."dueAt" > $5::timestamptz AND ${isUnderWay}))
      SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d
        WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint) AS "isThere"
      FROM w`,
     ...ownKey(caller, webhookId),
     deliveryId,
+    now().toISOString(),
   )
   if (!found?.isThere) throw noDelivery(deliveryId)
   if (!found.enabled) {

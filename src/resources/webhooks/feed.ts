@@ -32,8 +32,10 @@ export async function readFeed(
   const kinds = readableKinds(caller, eventType)
   const rows = await caller.db.$queryRawUnsafe<(FeedRow | NoRow)[]>(
     `SELECT f."deletedThrough", p.* FROM (SELECT) one
-     LEFT JOIN "EventFeed" f ON f."storeId" = $1::int
-     LEFT JOIN (
+     CROSS JOIN LATERAL (
+       SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
+       WHERE c."storeId" = $1::int AND c."eventType" = ANY (string_to_array($2, ',')::smallint[]) OFFSET 0) f
+     LEFT JOIN LATERAL (
        SELECT * FROM (
          SELECT e."sequence", 'evt_' || replace(e."messageId"::text, '-', '') AS "messageId", e."eventType", e."recordId",
            e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
@@ -42,7 +44,7 @@ export async function readFeed(
            SELECT n."id" FROM unnest(string_to_array($2, ',')::smallint[]) k,
              LATERAL (
                SELECT i."id", i."sequence" FROM "Event" i
-               WHERE i."storeId" = $1::int AND i."eventType" = k AND i."sequence" > $3::bigint
+               WHERE i."storeId" = $1::int AND i."eventType" = k AND i."sequence" > CASE WHEN $3::bigint = 0 THEN f."deletedThrough" ELSE $3::bigint END
                ORDER BY i."sequence" LIMIT $4::int) n
            ORDER BY n."sequence" LIMIT $4::int) chosen
          JOIN "Event" e ON e."id" = chosen."id") sized

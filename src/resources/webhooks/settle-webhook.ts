@@ -28,10 +28,14 @@ export async function settleWebhook(change: Change): Promise<void> {
   } else if (!before.row.enabled && after.row.enabled) {
     Object.assign(after.row, enabledColumns)
   }
+  // What failed is another receiver's matter.
+  if (before !== null && before.row.url !== after.row.url) Object.assign(after.row, notFailing)
 }
 
+const notFailing: Row = { failingSince: null, lastFailedAt: null }
+
 /** What enabling a webhook clears. */
-const enabledColumns: Row = { failingSince: null, disabledAt: null, disabledAtSequence: null, pauseReason: null }
+const enabledColumns: Row = { ...notFailing, disabledAt: null, disabledAtSequence: null, pauseReason: null }
 
 async function settleNew(caller: Caller, row: Row): Promise<void> {
   const kind = eventKind(Number(row.eventType))
@@ -59,7 +63,10 @@ async function refuseTooMany(caller: Caller): Promise<void> {
 async function settleDisabled({ caller, id, after }: Change): Promise<void> {
   const { db, store, now } = caller
   const at = now()
+  // Thousands may wait: they are given up before the numbering is held up, and then what came in between.
+  await giveUp(caller, id, at)
   await stopNumbering(caller, id)
+  await giveUp(caller, id, at)
   const [feed] = await db.$queryRaw<{ last: bigint }[]>`
     SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${store.id}::int`
   Object.assign(after.row, {
@@ -67,6 +74,9 @@ async function settleDisabled({ caller, id, after }: Change): Promise<void> {
     disabledAtSequence: Number(feed?.last ?? 0),
     pauseReason: null,
   })
+}
+
+async function giveUp({ db, store }: Caller, id: number, at: Date): Promise<void> {
   await db.$executeRaw`
     UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${DISABLED_REASON}
     WHERE "storeId" = ${store.id}::int AND "webhookId" = ${id}::int AND "state" = 'pending'`

@@ -48,7 +48,7 @@ const missedSince = `coalesce(w."failingSince", w."disabledAt") - interval '2 mi
 /** Those that a catch-up sends again; tests are left. */
 const missedDeliveries = `"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
   WHERE d."storeId" = w."storeId" AND d."webhookId" = w."id" AND d."state" = 'failed' AND d."endedAt" >= ${missedSince}
-    AND e."sequence" > 0`
+    AND ${missedSince} IS NOT NULL AND e."sequence" > 0`
 
 /**
  * Those that were numbered while the webhook was not enabled. An event has few deliveries and a webhook has many: OFFSET 0
@@ -143,7 +143,7 @@ async function lockWebhook(caller: Caller, id: number): Promise<void> {
 async function enable({ db, store, now, actor }: Caller, id: number): Promise<void> {
   await db.$executeRaw`
     UPDATE "Webhook"
-    SET "enabled" = true, "failingSince" = NULL, "disabledAt" = NULL, "disabledAtSequence" = NULL, "pauseReason" = NULL,
+    SET "enabled" = true, "failingSince" = NULL, "lastFailedAt" = NULL, "disabledAt" = NULL, "disabledAtSequence" = NULL, "pauseReason" = NULL,
       "updatedAt" = CASE WHEN "enabled" THEN "updatedAt" ELSE greatest("updatedAt", ${now()}) END,
       "updatedBy" = CASE WHEN "enabled" THEN "updatedBy" ELSE ${actor} END
     WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`
@@ -184,7 +184,7 @@ function sendFailed({ db, store, now }: Caller, id: number): Promise<number> {
     `UPDATE "Delivery" f SET "state" = 'pending', "dueAt" = $3::timestamptz, "endedAt" = NULL,
        "triesBefore" = f."attempts", "status" = NULL, "reason" = ''
      FROM "Webhook" w, LATERAL (SELECT d."id" FROM ${missedDeliveries}) m
-     WHERE w."storeId" = $1::int AND w."id" = $2::int AND f."id" = m."id"`,
+     WHERE w."storeId" = $1::int AND w."id" = $2::int AND f."id" = m."id" AND f."state" = 'failed'`,
     store.id,
     id,
     now().toISOString(),

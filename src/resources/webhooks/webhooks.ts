@@ -71,6 +71,7 @@ export const webhooks = defineResource({
     formerSecretSeed: null,
     secretRotatedAt: null,
     failingSince: null,
+    lastFailedAt: null,
     disabledAt: null,
     disabledAtSequence: null,
     pauseReason: null,

@@ -326,6 +326,17 @@ describe('a webhook that was paused', () => {
 describe('the secret', () => {
   const secretOn = (body: string) => /<code id="Secret">([^<]+)</.exec(body)?.[1]
 
+  test('of an application’s webhook is not shown, nor what only who knows it can do: rotate it', async () => {
+    const { id: subscriptionId } = await server.services.db.subscription.findFirstOrThrow({
+      where: { storeId: shop.store.id },
+    })
+    const { id } = await storedWebhook(server, shop, { subscriptionId })
+    const body = await page(`${home}/${id}`)
+    expect(wordsOf(body)).toContain(`Only ${shop.application.name} sees it, and rotates it.`)
+    expect(body).not.toContain('whsec_')
+    expect(body).not.toContain(`action="${home}/${id}/secret"`)
+  })
+
   test('is rotated; the former one signs too until the next day', async () => {
     const { id } = await storedWebhook(server, shop)
     const before = await page(`${home}/${id}`)
