@@ -49,14 +49,17 @@ export const PLACES_OF_ALL_FAILING = 250
 export const LEASE_MS = 60_000
 /** Records in hand in one process, in bytes; where there is none, one is taken however large it is. */
 export const BYTES = 64 * 1024 * 1024
+/** What those of failing webhooks may have of them together. */
+export const BYTES_OF_ALL_FAILING = BYTES / 2
 const INT_MAX = 2_147_483_647
 
 export interface Room {
   /** Free places in all, and for failing and slow webhooks. */
   readonly places: number
   readonly failingPlaces: number
-  /** Of records, in bytes. */
+  /** Of records, in bytes: in all, and for failing webhooks. */
   readonly bytes: number
+  readonly failingBytes: number
   readonly isIdle: boolean
   /** By `keyOf`, the attempts of a webhook that are under way. */
   readonly underWay: Readonly<Record<string, number>>
@@ -82,7 +85,7 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
 export async function claimDue(
   db: Db | Transaction,
   at: Date,
-  { places, failingPlaces, bytes, isIdle, underWay, slow, after }: Room,
+  { places, failingPlaces, bytes, failingBytes, isIdle, underWay, slow, after }: Room,
 ): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
   const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd' | 'isApart'>[]>`
@@ -115,9 +118,9 @@ export async function claimDue(
       ) AS "webhook"
       WHERE "waiting"."dueAt" <= ${at}
     ), "chosen" AS MATERIALIZED (
-      SELECT "id", "eventId", row_number() OVER () AS "place" FROM (
+      SELECT "id", "eventId", "isApart", row_number() OVER () AS "place" FROM (
         (
-          SELECT "delivery".* FROM "due" CROSS JOIN LATERAL (
+          SELECT "delivery".*, TRUE AS "isApart" FROM "due" CROSS JOIN LATERAL (
             SELECT "id", "eventId" FROM "Delivery"
             WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
               AND "dueAt" <= ${at}
@@ -127,7 +130,7 @@ export async function claimDue(
         )
         UNION ALL
         (
-          SELECT "delivery".* FROM "due" CROSS JOIN LATERAL (
+          SELECT "delivery".*, FALSE AS "isApart" FROM "due" CROSS JOIN LATERAL (
             SELECT "id", "eventId" FROM "Delivery"
             WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
               AND "dueAt" <= ${at}
@@ -137,14 +140,17 @@ export async function claimDue(
         )
         LIMIT ${places}
       ) AS "found"
+    ), "sized" AS MATERIALIZED (
+      SELECT "chosen"."id", "place", "isApart",
+        sum("event"."bytes") OVER (PARTITION BY "isApart" ORDER BY "place") AS "bytes"
+      FROM "chosen" CROSS JOIN LATERAL (
+        SELECT octet_length("body") AS "bytes" FROM "Event" WHERE "Event"."id" = "chosen"."eventId" OFFSET 0
+      ) AS "event"
     ), "picked" AS MATERIALIZED (
-      SELECT "id", "place" FROM (
-        SELECT "chosen"."id", "place", sum("event"."bytes") OVER (ORDER BY "place") AS "bytes"
-        FROM "chosen" CROSS JOIN LATERAL (
-          SELECT octet_length("body") AS "bytes" FROM "Event" WHERE "Event"."id" = "chosen"."eventId" OFFSET 0
-        ) AS "event"
-      ) AS "sized"
-      WHERE "bytes" <= ${bytes} OR "place" = 1 AND ${isIdle}
+      SELECT "id", "place" FROM "sized"
+      WHERE "bytes" <= CASE WHEN "isApart" THEN ${failingBytes} ELSE ${bytes} - coalesce(
+          (SELECT max("bytes") FROM "sized" WHERE "isApart" AND "bytes" <= ${failingBytes}), 0
+        ) END OR "place" = 1 AND ${isIdle}
     ), "claimed" AS (
       UPDATE "Delivery" SET "dueAt" = ${leaseEnd}, "attempts" = "attempts" + 1
       WHERE "id" = ANY (ARRAY (SELECT "id" FROM "picked"))

@@ -1,5 +1,6 @@
 import {
   BYTES,
+  BYTES_OF_ALL_FAILING,
   type Claim,
   keyOf,
   PLACES,
@@ -26,13 +27,15 @@ const SLOW_MS = 2_000
 const SLOW_MAX = 1_000
 
 export function createPlaces(): Places {
-  const claims = new Set<Claim>()
+  /** With the bytes of their records. */
+  const claims = new Map<Claim, number>()
   const byWebhook = new Map<string, number>()
   /** Webhooks that have all places that they may have. */
   const full = new Set<string>()
   const slow = new Set<string>()
   let apart = 0
   let bytes = 0
+  let failingBytes = 0
   let isFull = false
   let isFullOfApart = false
   /** Where the last claim ended for want of places, so that webhooks have their turn one after the other. */
@@ -45,6 +48,7 @@ export function createPlaces(): Places {
       places,
       failingPlaces: PLACES_OF_ALL_FAILING - apart,
       bytes: Math.max(0, BYTES - bytes),
+      failingBytes: Math.max(0, Math.min(BYTES - bytes, BYTES_OF_ALL_FAILING - failingBytes)),
       isIdle: claims.size === 0,
       underWay: Object.fromEntries(byWebhook),
       slow: [...slow],
@@ -58,15 +62,18 @@ export function createPlaces(): Places {
     const others = taken.filter(({ isApart }) => !isApart)
     isFull = taken.length === given.places
     isFullOfApart = apartOnes.length === given.failingPlaces
-    if (isFull) after = lastOf(others) ?? lastOf(apartOnes) ?? after
+    // Where records fill the memory, those that are left out have their turn too.
+    if (isFull || bytes > BYTES / 4) after = lastOf(others) ?? lastOf(apartOnes) ?? after
     else if (isFullOfApart) after = lastOf(apartOnes) ?? after
     const isFreeAgain = noteFull(given, taken)
     return isFreeAgain || (isFull && claims.size < PLACES) || (isFullOfApart && apart < PLACES_OF_ALL_FAILING)
   }
 
   function add(claim: Claim): void {
-    claims.add(claim)
-    bytes += claim.body.length
+    const size = Buffer.byteLength(claim.body)
+    claims.set(claim, size)
+    bytes += size
+    if (claim.isApart) failingBytes += size
     byWebhook.set(keyOf(claim), countOf(claim) + 1)
     if (claim.isApart) apart += 1
   }
@@ -88,14 +95,17 @@ export function createPlaces(): Places {
   }
 
   function leave(claim: Claim, durationMs: number): boolean {
-    if (!claims.delete(claim)) return false
+    const size = claims.get(claim)
+    if (size === undefined) return false
+    claims.delete(claim)
     const key = keyOf(claim)
     if (durationMs < SLOW_MS) slow.delete(key)
     else if (slow.size < SLOW_MAX) slow.add(key)
     const count = countOf(claim) - 1
     // Where records fill the memory, something may wait for that.
-    const isWideOpen = bytes < BYTES / 2
-    bytes -= claim.body.length
+    const isWideOpen = bytes < BYTES / 4
+    bytes -= size
+    if (claim.isApart) failingBytes -= size
     if (claim.isApart) apart -= 1
     const isWaitedFor = !isWideOpen || isFull || full.has(key) || (isFullOfApart && claim.isApart)
     if (count > 0) byWebhook.set(key, count)
@@ -110,7 +120,7 @@ export function createPlaces(): Places {
     return byWebhook.get(keyOf(claim)) ?? 0
   }
 
-  return { room, take, leave, underWay: () => [...claims] }
+  return { room, take, leave, underWay: () => [...claims.keys()] }
 }
 
 /** As it was when it was claimed. */

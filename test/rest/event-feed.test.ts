@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventKinds } from '../../src/events/kinds.ts'
 import { sampleOf } from '../../src/resources/webhooks/samples.ts'
+import { sweepOld } from '../../src/webhooks/retention.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { refusalOf } from './fixture.ts'
-import { numberedEvent, otherApplication } from './webhooks-fixture.ts'
+import { delivery, newWebhook, numberedEvent, otherApplication } from './webhooks-fixture.ts'
 
 // GET /Events: what happened in a store, to be read in order by whoever comes late.
 
@@ -193,15 +194,20 @@ describe('an application', () => {
 })
 
 describe('where events were deleted because of their age', () => {
+  /** As the sweep does, up to a number. */
+  async function cut(sequence: number): Promise<void> {
+    await server.database.db.$executeRaw`
+      WITH "deleted" AS (
+        DELETE FROM "Event" WHERE "storeId" = ${shop.store.id} AND "sequence" <= ${sequence} RETURNING "eventType", "sequence"
+      )
+      INSERT INTO "EventCut" ("storeId", "eventType", "deletedThrough")
+      SELECT ${shop.store.id}, "eventType", max("sequence") FROM "deleted" GROUP BY "eventType"
+      ON CONFLICT ("storeId", "eventType") DO UPDATE SET "deletedThrough" = EXCLUDED."deletedThrough"`
+  }
+
   beforeEach(async () => {
     await addEvents(20)
-    const { db } = server.database
-    await db.event.deleteMany({ where: { storeId: shop.store.id, sequence: { lte: 12 } } })
-    await db.eventFeed.upsert({
-      where: { storeId: shop.store.id },
-      create: { storeId: shop.store.id, lastSequence: 20, deletedThrough: 12 },
-      update: { lastSequence: 20, deletedThrough: 12 },
-    })
+    await cut(12)
   })
 
   test('who comes too late is told so, and where to go on', async () => {
@@ -226,12 +232,44 @@ describe('where events were deleted because of their age', () => {
   })
 
   test('also when no event is left', async () => {
-    await server.database.db.event.deleteMany({ where: { storeId: shop.store.id } })
-    await server.database.db.eventFeed.update({ where: { storeId: shop.store.id }, data: { deletedThrough: 20 } })
+    await cut(20)
     expect((await shop.call('GET', '/Events?after=12')).statusCode).toBe(410)
     expect(await sequences('?after=20')).toEqual([])
     expect(await sequences('')).toEqual([])
   })
+
+  test('who reads one kind alone is told so only where events of that kind were', async () => {
+    // 6, 13 and 20 are of the kind 6.
+    expect(await sequences('?eventtype=6&after=6')).toEqual([13, 20])
+    expect(await sequences('?eventtype=6')).toEqual([13, 20])
+    const answer = await shop.call('GET', '/Events?eventtype=6&after=5')
+    expect(refusalOf(answer)).toMatchObject({
+      statusCode: 410,
+      field: 'after',
+      message: expect.stringContaining('read on with after=6'),
+    })
+  })
+
+  test('an application is told so only where events of the kinds that it may read were', async () => {
+    const call = await otherApplication(server, shop, { Webhooks: ['read'], Customers: ['read'] })
+    // Of customers, 10 was the last one deleted.
+    expect(await sequences('?after=10', call)).toEqual([17])
+    expect((await call('GET', '/Events?after=9')).statusCode).toBe(410)
+  })
+})
+
+test('who begins, begins behind all that was deleted, also where an older event is kept for a late delivery', async () => {
+  const createdAt = new Date(server.clock.ms - 31 * 86_400_000)
+  const late = await numberedEvent(server, shop, { sequence: 1, createdAt })
+  await delivery(server, shop, await newWebhook(shop.call), late, { state: 'delivered' })
+  for (const sequence of [2, 3]) await numberedEvent(server, shop, { sequence, createdAt })
+  for (const sequence of [4, 5]) await numberedEvent(server, shop, { sequence })
+  await sweepOld(server.database.db, server.services.now(), () => false)
+  const kept = await server.database.db.event.count({ where: { storeId: shop.store.id, sequence: 1 } })
+  expect(kept).toBe(1)
+
+  expect(await sequences('?limit=1')).toEqual([4])
+  expect(await sequences('?after=4&limit=1')).toEqual([5])
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventKind, eventKinds } from '../../src/events/kinds.ts'
 import { redeliver } from '../../src/resources/webhooks/deliveries.ts'
 import { resumeWebhook } from '../../src/resources/webhooks/status.ts'
+import { BYTES, claimDue, LEASE_MS } from '../../src/webhooks/claim.ts'
 import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { refusalOf } from './fixture.ts'
@@ -204,6 +205,32 @@ describe('GET /Webhooks/{id}/Deliveries/{deliveryid}', () => {
     expect(chosen.json()[0].AttemptList).toEqual([{ Number: 2 }, { Number: 1 }])
   })
 
+  test('is kept from an application that may not read the record any more; the list is not', async () => {
+    const call = await otherApplication(server, shop, { Webhooks: ['read', 'write'], Orders: ['read'] })
+    const own = await newWebhook(call)
+    const event = await numberedEvent(server, shop, { sequence: 1 })
+    const one = await delivery(server, shop, own, event, { state: 'failed', reason: 'It may not be told' })
+    expect((await call('GET', `/Webhooks/${own}/Deliveries/${one}`)).statusCode).toBe(200)
+
+    await server.database.db.subscription.update({
+      where: { id: call.subscriptionId },
+      data: { privileges: { Webhooks: ['read', 'write'], Products: ['read'] } },
+    })
+    server.services.authenticator.invalidate()
+
+    const answer = await call('GET', `/Webhooks/${own}/Deliveries/${one}`)
+    expect(refusalOf(answer)).toEqual({
+      statusCode: 401,
+      field: 'Orders',
+      status: '401',
+      message: 'The application lacks the read privilege for Orders',
+    })
+    expect(answer.body).not.toContain('BillingFirstName')
+    const list = await call('GET', `/Webhooks/${own}/Deliveries`)
+    expect([list.statusCode, list.json()]).toMatchObject([200, [{ DeliveryID: one, State: 'failed' }]])
+    expect((await shop.call('GET', `/Webhooks/${id}/Deliveries/${one}`)).statusCode).toBe(404)
+  })
+
   test('shows at most the last hundred attempts', async () => {
     const event = await numberedEvent(server, shop, { sequence: 1 })
     const one = await delivery(server, shop, id, event, { state: 'failed', attempts: 120 })
@@ -253,6 +280,8 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
         where: { id: one, state: 'pending' },
         data: { dueAt: new Date(server.clock.ms + DAY_MS) },
       })
+      const attempt = { deliveryId: one, number: 10, reason: 'Ten times', durationMs: 1, answer: '' }
+      await server.database.db.deliveryAttempt.create({ data: { ...attempt, at: server.services.now() } })
 
       const answer = await shop.call('POST', `/Webhooks/${id}/Deliveries/${one}/Redeliver`)
 
@@ -273,6 +302,29 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
       ])
     },
   )
+
+  test('leaves one alone that is being sent', async () => {
+    const event = await numberedEvent(server, shop, { sequence: 1 })
+    const one = await delivery(server, shop, id, event, { state: 'pending', attempts: 0 })
+    await claimDue(server.database.db, server.services.now(), {
+      places: 500,
+      failingPlaces: 250,
+      bytes: BYTES,
+      failingBytes: BYTES / 2,
+      isIdle: true,
+      underWay: {},
+      slow: [],
+      after: { storeId: 0, webhookId: 0 },
+    })
+    const before = await storedDeliveries(server, shop, id)
+    const leaseEnd = new Date(server.clock.ms + LEASE_MS)
+    expect(before).toMatchObject([{ state: 'pending', attempts: 1, triesBefore: 0, dueAt: leaseEnd }])
+
+    const answer = await shop.call('POST', `/Webhooks/${id}/Deliveries/${one}/Redeliver`)
+
+    expect([answer.statusCode, answer.json()]).toMatchObject([200, [{ Key: 'DeliveryID', Value: String(one) }]])
+    expect(await storedDeliveries(server, shop, id)).toEqual(before)
+  })
 
   test('is refused while the webhook is not enabled', async () => {
     const event = await numberedEvent(server, shop, { sequence: 1 })
@@ -544,6 +596,22 @@ describe('POST /Webhooks/{id}/Resume', () => {
     await shop.call('POST', `/Webhooks/${id}/Resume`, { body: { CatchUp: true } })
 
     expect(await states()).toEqual(['1 pending', '2 pending'])
+  })
+
+  test('does not send again what arrives at the same moment', async () => {
+    const event = await numberedEvent(server, shop, { sequence: 1 })
+    const one = await delivery(server, shop, id, event, { state: 'pending' })
+    await shop.call('PUT', `/Webhooks/${id}`, { body: { Enabled: false } })
+    // As an answer is written that came although the webhook had been disabled meanwhile.
+    const data = { state: 'delivered', status: 200, reason: '', endedAt: server.services.now() }
+    const answered = await hold(server, shop, ({ db }) => db.delivery.update({ where: { id: one }, data }))
+
+    const resuming = shop.call('POST', `/Webhooks/${id}/Resume`, { body: { CatchUp: true } })
+    await untilItWaits(server.database, resuming)
+    await answered.commit()
+
+    expect((await resuming).json()[0].Message).toBe('updated successfully')
+    expect(await storedDeliveries(server, shop, id)).toMatchObject([data])
   })
 
   test('twice at once sends each event once', async () => {

@@ -329,6 +329,36 @@ describe('an application', () => {
   })
 })
 
+describe('since when a webhook fails', () => {
+  const failingSince = new Date('2026-03-07T12:00:00Z')
+
+  test('is forgotten when it gets another address, and by no other change', async () => {
+    const id = await newWebhook(shop.call)
+    const key = { storeId_id: { storeId: shop.store.id, id } }
+    const failing = { failingSince, lastFailedAt: failingSince }
+    await server.database.db.webhook.update({ where: key, data: failing })
+
+    await shop.call('PUT', `/Webhooks/${id}`, { body: webhookBody({ Name: 'Another' }) })
+    expect(await stored(server, shop, id)).toMatchObject(failing)
+    await shop.call('PUT', `/Webhooks/${id}`, { body: { Url: 'https://desk.example/elsewhere' } })
+    expect(await stored(server, shop, id)).toMatchObject({ failingSince: null, lastFailedAt: null, enabled: true })
+  })
+
+  test('is kept through another address while it is paused: a resume sends again what failed from then on', async () => {
+    const id = await newWebhook(shop.call)
+    const event = await numberedEvent(server, shop, { sequence: 1 })
+    const endedAt = new Date('2026-03-09T12:00:00Z')
+    await delivery(server, shop, id, event, { state: 'failed', attempts: 10, endedAt })
+    const paused = { enabled: false, failingSince, disabledAt: server.services.now(), disabledAtSequence: 1 }
+    await server.database.db.webhook.update({ where: { storeId_id: { storeId: shop.store.id, id } }, data: paused })
+
+    await shop.call('PUT', `/Webhooks/${id}`, { body: { Url: 'https://desk.example/elsewhere' } })
+    await shop.call('POST', `/Webhooks/${id}/Resume`, { body: { CatchUp: true } })
+
+    expect(await storedDeliveries(server, shop, id)).toMatchObject([{ state: 'pending' }])
+  })
+})
+
 describe('disabling a webhook', () => {
   test('gives up what waits for it, and notes how far the feed has come; what is over stays as it was', async () => {
     const id = await newWebhook(shop.call)

@@ -1,6 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../src/database/generated/client.ts'
-import { type Claim, claimDue, keyOf, LEASE_MS, type Room } from '../../src/webhooks/claim.ts'
+import {
+  BYTES,
+  type Claim,
+  claimDue,
+  keyOf,
+  LEASE_MS,
+  PLACES_OF_ALL_FAILING,
+  type Room,
+} from '../../src/webhooks/claim.ts'
+import { createPlaces } from '../../src/webhooks/places.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { hold, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
 
@@ -24,7 +33,11 @@ const key = ({ id }: Webhook) => ({ storeId_id: { storeId, id } })
 const everything: Room = {
   places: 500,
   failingPlaces: 250,
+  bytes: BYTES,
+  failingBytes: BYTES / 2,
+  isIdle: true,
   underWay: {},
+  slow: [],
   after: { storeId: 0, webhookId: 0 },
 }
 
@@ -203,6 +216,108 @@ describe('places', () => {
       last = claimed ?? last
     }
     expect(turns).toEqual([...ids, ...ids, undefined])
+  })
+
+  test('webhooks whose last answer took two seconds have those of failing ones, so that a quick one finds room', async () => {
+    await Promise.all(Array.from({ length: 30 }, () => addWebhook({ eventType: 200 })))
+    const happen = (count: number) => stage.db.$executeRaw`
+      WITH "event" AS (
+        INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
+        SELECT ${storeId}, n, 200, n, '{}', ${stage.now()} FROM generate_series(1, ${count}::int) AS n RETURNING "id"
+      )
+      INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+      SELECT "storeId", "Webhook"."id", "event"."id", 'pending', ${stage.now()}, ${stage.now()} FROM "Webhook", "event"`
+    const places = createPlaces()
+    const claim = async () => {
+      const room = places.room()
+      if (!room) return []
+      const claims = await claimDue(stage.db, stage.now(), room)
+      places.take(room, claims)
+      return claims
+    }
+    await happen(1)
+    for (const each of await claim()) places.leave(each, 2_000)
+
+    await happen(20)
+    const ofSlow = await claim()
+    expect(ofSlow).toHaveLength(PLACES_OF_ALL_FAILING)
+    const quick = await addWebhook({ eventType: 201 })
+    await pendingOf(quick, 3)
+    expect((await claim()).map(({ webhookId }) => webhookId)).toEqual([quick.id, quick.id, quick.id])
+
+    // One quick answer, and it is among the others again.
+    const [first] = ofSlow
+    if (!first) throw new Error('Nothing was claimed')
+    places.leave(first, 1_999)
+    expect(places.room()?.slow).toHaveLength(29)
+    expect(places.room()?.slow).not.toContain(keyOf(first))
+  })
+})
+
+describe('the memory', () => {
+  /** Deliveries of records of so many bytes. */
+  async function pendingOfSize(webhook: Webhook, ...sizes: number[]): Promise<void> {
+    for (const size of sizes) {
+      await stage.db.$executeRaw`
+        WITH "event" AS (
+          INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
+          SELECT ${storeId}, coalesce(max("sequence"), 0) + 1, 200, 1, '"' || repeat('x', ${size}::int - 2) || '"', ${stage.now()}
+          FROM "Event" RETURNING "id"
+        )
+        INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+        SELECT ${storeId}, ${webhook.id}, "id", 'pending', ${stage.now()}, ${stage.now()} FROM "event"`
+    }
+  }
+
+  test('holds 64 MB of records at once; the rest goes as those end', async () => {
+    const webhook = await addWebhook()
+    await pendingOfSize(webhook, ...Array(19).fill(BYTES / 16))
+    const { release, answer } = held()
+    receiver.answer = answer
+    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
+    dispatcher.start()
+    await receiver.came(16)
+    expect(await stage.db.delivery.count({ where: { attempts: 1 } })).toBe(16)
+
+    release()
+    await receiver.came(19)
+    await dispatcher.settle()
+    const deliveries = await stage.deliveriesOf(webhook)
+    expect(deliveries.every(({ state, attempts }) => state === 'delivered' && attempts === 1)).toBe(true)
+  })
+
+  test('takes one record however large, if there is no other', async () => {
+    await pendingOfSize(await addWebhook(), 1_000, 10)
+    expect(await claimDue(stage.db, stage.now(), { ...everything, bytes: 999, isIdle: false })).toEqual([])
+    expect(await claimDue(stage.db, stage.now(), { ...everything, bytes: 999 })).toHaveLength(1)
+  })
+
+  test('is not filled by failing webhooks alone', async () => {
+    const failing = await Promise.all(Array.from({ length: 4 }, () => addWebhook({ failingSince: stage.now() })))
+    for (const webhook of failing) await pendingOfSize(webhook, BYTES / 8, BYTES / 8)
+    const well = await addWebhook()
+    await pendingOfSize(well, 100)
+    const claims = await claimDue(stage.db, stage.now(), everything)
+    expect(claims.map(({ webhookId }) => webhookId)).toContain(well.id)
+  })
+
+  test('where it is full of large records, webhooks have their turn one after the other', async () => {
+    const large = await addWebhook()
+    const small = await addWebhook()
+    await pendingOfSize(large, ...Array(20).fill(BYTES / 8))
+    await pendingOfSize(small, 100)
+    const places = createPlaces()
+    const claimed: Claim[] = []
+    for (let turn = 0; turn < 3 && !claimed.some(({ webhookId }) => webhookId === small.id); turn++) {
+      const [oldest] = places.underWay()
+      if (oldest) places.leave(oldest, 0)
+      const room = places.room()
+      if (!room) throw new Error('There are no places')
+      const claims = await claimDue(stage.db, stage.now(), room)
+      places.take(room, claims)
+      claimed.push(...claims)
+    }
+    expect(claimed.map(({ webhookId }) => webhookId)).toContain(small.id)
   })
 })
 

@@ -168,6 +168,7 @@ export async function openStage() {
     await db.delivery.deleteMany()
     await db.event.deleteMany()
     await db.eventFeed.deleteMany()
+    await db.eventCut.deleteMany()
     await db.webhook.deleteMany()
     warnings.length = 0
   }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listen } from '../../src/database/listen.ts'
 import { deliveriesChannel } from '../../src/events/announce.ts'
+import { numberEvents } from '../../src/webhooks/number.ts'
 import { openReceiver } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, hold, ORDER_NEW, openStage, type Stage } from './dispatch-stage.ts'
 
@@ -47,6 +48,26 @@ test('many events are numbered in several steps, which join without a gap', asyn
   await settle()
   expect(await sequences()).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1))
   expect(await lastSequence()).toBe(1_201)
+})
+
+test('what would make more than about 5,000 deliveries is numbered in several steps, an event at least in each', async () => {
+  const addWebhooks = (from: number, to: number) => stage.db.$executeRaw`
+    INSERT INTO "Webhook"
+      ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSeed")
+    SELECT ${storeId}, n, '', 'http://127.0.0.1:1/', ${ORDER_NEW}, 'JSON', TRUE, ${stage.now()}, ${stage.now()}, '', ''
+    FROM generate_series(${from}::int, ${to}::int) AS n`
+  const number = () => numberEvents(stage.db, stage.now(), [])
+  await addWebhooks(1, 2_500)
+  await stage.addEvents(storeId, 5)
+  expect(await number()).toMatchObject({ events: 2, deliveries: 5_000, isFull: true })
+  expect(await number()).toMatchObject({ events: 2, deliveries: 5_000, isFull: true })
+  expect(await number()).toMatchObject({ events: 1, deliveries: 2_500, isFull: false })
+  expect(await sequences()).toEqual([1, 2, 3, 4, 5])
+
+  await addWebhooks(2_501, 5_001)
+  await stage.addEvents(storeId, 2)
+  expect(await number()).toMatchObject({ events: 1, deliveries: 5_001, isFull: true })
+  expect(await number()).toMatchObject({ events: 1, deliveries: 5_001, isFull: false })
 })
 
 test('an event that is committed late gets a number after those that were seen before it, though its id is lower', async () => {

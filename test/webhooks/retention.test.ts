@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../src/database/generated/client.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { DAY_MS, HOUR_MS, hold, openStage, type Stage } from './dispatch-stage.ts'
+import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, ORDER_NEW, openStage, type Stage } from './dispatch-stage.ts'
 
 const KEPT_MS = 30 * DAY_MS
 
@@ -26,12 +26,12 @@ const sweep = () => stage.openProcess().dispatcher.sweep()
 
 async function left() {
   const { db } = stage
-  const feed = await db.eventFeed.findUnique({ where: { storeId } })
+  const cut = await db.eventCut.findFirst({ where: { storeId, eventType: ORDER_NEW } })
   return {
     events: await db.event.count({ where: { storeId } }),
     deliveries: await db.delivery.count({ where: { storeId } }),
     attempts: await db.deliveryAttempt.count({ where: { delivery: { storeId } } }),
-    deletedThrough: Number(feed?.deletedThrough),
+    deletedThrough: Number(cut?.deletedThrough ?? 0),
   }
 }
 
@@ -122,8 +122,21 @@ test('other stores keep their own account', async () => {
   await settle()
   stage.clock.ms += 1
   await sweep()
-  const feeds = await stage.db.eventFeed.findMany({ orderBy: { storeId: 'asc' } })
-  expect(feeds.map(({ deletedThrough }) => Number(deletedThrough))).toEqual([0, 3])
+  expect(await stage.db.eventCut.findMany()).toEqual([{ storeId: other, eventType: ORDER_NEW, deletedThrough: 3n }])
+})
+
+test('each kind has its own account of how far it was cut', async () => {
+  for (const eventType of [CUSTOMER_NEW, ORDER_NEW, CUSTOMER_NEW]) await stage.addEvent(storeId, { eventType })
+  await settle()
+  stage.clock.ms += DAY_MS
+  await stage.addEvent(storeId)
+  await settle()
+  stage.clock.ms += KEPT_MS - DAY_MS + 1
+  await sweep()
+  expect(await stage.db.eventCut.findMany({ orderBy: { eventType: 'asc' } })).toEqual([
+    { storeId, eventType: ORDER_NEW, deletedThrough: 2n },
+    { storeId, eventType: CUSTOMER_NEW, deletedThrough: 3n },
+  ])
 })
 
 test('thousands go in small steps, past what has to stay', async () => {

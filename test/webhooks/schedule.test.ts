@@ -224,31 +224,73 @@ describe('with a moved clock', () => {
       expect(await stage.deliveriesOf(other)).toHaveLength(3)
     })
 
-    test('a failure five days after the first of nothing but failures pauses it', async () => {
+    const fail = async () => {
       await stage.addEvent(storeId)
       await settle()
-      stage.clock.ms += 5 * DAY_MS - 1
-      await stage.addEvent(storeId)
-      await settle()
-      expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: true })
+    }
 
+    test('a failure five days after the first of nothing but failures pauses it', async () => {
+      for (const waitMs of [0, 2 * DAY_MS, 2 * DAY_MS, DAY_MS - 1]) {
+        stage.clock.ms += waitMs
+        await fail()
+        expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: true })
+      }
       stage.clock.ms += 1
-      await stage.addEvent(storeId)
-      await settle()
+      await fail()
       expect(await stage.webhookNow(webhook)).toMatchObject({
         enabled: false,
         pauseReason: failing,
         disabledAt: stage.now(),
-        disabledAtSequence: 3n,
+        disabledAtSequence: 5n,
       })
       const deliveries = await stage.deliveriesOf(webhook)
-      expect(deliveries.map(({ state }) => state)).toEqual(['failed', 'failed', 'failed'])
+      expect(deliveries.map(({ state }) => state)).toEqual(Array(5).fill('failed'))
       expect(deliveries.at(-1)).toMatchObject({
         reason: `The webhook was paused: ${failing}`,
         endedAt: stage.now(),
         dueAt: null,
       })
     })
+
+    test('two failures with months of silence between them do not: they begin anew', async () => {
+      await fail()
+      await stage.db.delivery.updateMany({ data: { state: 'failed', dueAt: null, endedAt: stage.now() } })
+      stage.clock.ms += 60 * DAY_MS
+      await fail()
+      const failingSince = stage.now()
+      expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: true, pauseReason: null, failingSince })
+
+      for (const waitMs of [2 * DAY_MS, 2 * DAY_MS, DAY_MS]) {
+        stage.clock.ms += waitMs
+        expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: true, failingSince })
+        await fail()
+      }
+      expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: false, pauseReason: failing })
+    })
+
+    test.each([
+      ['410', 410, null],
+      ['the last failure of five days', 500, 5 * DAY_MS],
+    ] as const)(
+      '%s from the former address does not pause it, when it has another one by now',
+      async (_, code, ageMs) => {
+        const failingSince = ageMs === null ? null : new Date(stage.clock.ms - ageMs)
+        await stage.db.webhook.update({
+          where: key(),
+          data: { failingSince, lastFailedAt: failingSince && stage.now() },
+        })
+        await stage.addEvent(storeId)
+        const { release, answer } = held(status(code))
+        receiver.answer = answer
+        const settled = settle()
+        await receiver.came(1)
+        await stage.db.webhook.update({ where: key(), data: { url: 'http://127.0.0.1:1/moved' } })
+        release()
+        await settled
+        expect(await stage.attemptsOf(webhook)).toMatchObject([{ status: code }])
+        expect(await stage.webhookNow(webhook)).toMatchObject({ enabled: true, pauseReason: null, disabledAt: null })
+      },
+    )
 
     test('one success in five days is enough to go on', async () => {
       await stage.addEvent(storeId)

@@ -28,8 +28,9 @@ export async function settleWebhook(change: Change): Promise<void> {
   } else if (!before.row.enabled && after.row.enabled) {
     Object.assign(after.row, enabledColumns)
   }
-  // What failed is another receiver's matter.
-  if (before !== null && before.row.url !== after.row.url) Object.assign(after.row, notFailing)
+  // What failed is another receiver's matter; but while it is disabled, a catch-up begins where the failures did.
+  const isEnabledStill = before?.row.enabled && after.row.enabled
+  if (isEnabledStill && before.row.url !== after.row.url) Object.assign(after.row, notFailing)
 }
 
 const notFailing: Row = { failingSince: null, lastFailedAt: null }
