@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { PrismaPg } from '@prisma/adapter-pg'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 
@@ -27,6 +28,9 @@ export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}
       keepAlive: true,
       keepAliveInitialDelayMillis: 30_000,
       query_timeout: STATEMENT_MS_MAX,
+      // Handed from one user of the pool to the next, a connection has no listener for a moment, and an error that the
+      // server sends just then would end the process. Whoever uses it next is told all the same.
+      onConnect: (client: EventEmitter) => void client.on('error', () => undefined),
     },
     { statementNameGenerator: ({ sql }) => statementName(names, sql) },
   )
