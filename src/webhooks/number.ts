@@ -1,13 +1,12 @@
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { deliveriesChannel } from '../events/announce.ts'
+import { NUMBERING_IDLE_MS_MAX } from '../resources/webhooks/numbering.ts'
 
 /** Both numbers of the advisory lock under which events are numbered. */
 const NUMBERING_LOCK = 7_301_407
 const BATCH_MAX = 500
 /** Of one batch, if it has more than one event: the other stores wait for it. */
 const DELIVERIES_MAX = 5_000
-/** Who is cut off from the database in the middle holds up the numbering for so long. */
-const IDLE_MS_MAX = 10_000
 
 export interface Numbered {
   /** How many events got a number. */
@@ -40,7 +39,7 @@ export function numberEvents(db: Db, at: Date, except: readonly number[]): Promi
 async function tryLock(tx: Transaction): Promise<boolean> {
   const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(${NUMBERING_LOCK}::int, 0) AS "isOurs",
-      set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}, true)`
+      set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true)`
   return lock?.isOurs === true
 }
 

@@ -1,9 +1,8 @@
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { stopNumbering } from '../resources/webhooks/numbering.ts'
 import type { WebhookKey } from './claim.ts'
 import type { Pause } from './decide.ts'
 
-/** Who is cut off from the database in the middle holds up the numbering for so long, in milliseconds. */
-const IDLE_MS_MAX = '10000'
 /** Recorded as the last editor. */
 const ACTOR = 'platform'
 
@@ -29,9 +28,7 @@ export async function pauseWebhook(
     await giveUp(tx, webhook, reason, at)
     // No event of the store gets its number any more: a resume looks for those that come from here on. This is short,
     // since the thousands that may wait for a dead receiver have been given up already.
-    await tx.$queryRaw`
-      SELECT set_config('idle_in_transaction_session_timeout', ${IDLE_MS_MAX}, true) FROM "Webhook"
-      WHERE "storeId" = ${storeId} AND "id" = ${webhookId} FOR UPDATE`
+    await stopNumbering(tx, storeId, webhookId)
     await giveUp(tx, webhook, reason, at)
     await tx.$executeRaw`
       UPDATE "Webhook" SET "enabled" = FALSE, "disabledAt" = ${at}, "pauseReason" = ${reason},

@@ -66,7 +66,7 @@ async function settleDisabled({ caller, id, after }: Change): Promise<void> {
   const at = now()
   // Thousands may wait: they are given up before the numbering is held up, and then what came in between.
   await giveUp(caller, id, at)
-  await stopNumbering(caller, id)
+  await stopNumbering(db, store.id, id)
   await giveUp(caller, id, at)
   const [feed] = await db.$queryRaw<{ last: bigint }[]>`
     SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${store.id}::int`

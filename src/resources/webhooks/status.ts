@@ -154,7 +154,7 @@ async function sendMissed(tx: Caller, id: number): Promise<number> {
   const numbered = await lastSequence(tx)
   const again = await sendFailed(tx, id)
   const untold = await sendEvents(tx, id, 0)
-  await stopNumbering(tx, id)
+  await stopNumbering(tx.db, tx.store.id, id)
   return again + untold + (await sendEvents(tx, id, numbered))
 }
 
