@@ -5,7 +5,7 @@ import { StoreFailure } from '../failure.ts'
 import { contractFigures, type Figures } from '../throttle.ts'
 import { bearerToken } from './bearer.ts'
 import { endOfKey } from './private-key.ts'
-import { bothOf } from './privileges.ts'
+import { allows, bothOf } from './privileges.ts'
 import type { Secrets } from './secrets.ts'
 import { normaliseHost } from './secure-url.ts'
 
@@ -203,7 +203,7 @@ function actorOf(name: string): string {
 
 /** Refuses (401, contract §7) an application that was not given this access to the service. */
 export function requireAccess({ privileges }: Caller, service: string, access: Access): void {
-  if (privileges === null || privileges[service]?.includes(access)) return
+  if (allows(privileges, service, access)) return
   throw new StoreFailure('unauthorized', `The application lacks the ${access} privilege for ${service}`, {
     field: service,
   })

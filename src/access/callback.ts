@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
-import { Webhook } from 'standardwebhooks'
 import type { Outbound } from '../outbound.ts'
+import { FORMER_SECRET_MS, signedHeaders, signingSecret } from '../standard-webhooks.ts'
 import type { Secrets } from './secrets.ts'
 
 /** Contract §6: a store is about to subscribe, or to unsubscribe. */
@@ -48,8 +48,6 @@ const CONNECT_MS = 3_000
 const ANSWER_BYTES_MAX = 65_536
 const BODY_KEPT_LENGTH_MAX = 4_096
 const POST_BACK_URL_LENGTH_MAX = 2_000
-/** How long the former secret signs too after a rotation, so that an application can change it without losing a callback. */
-export const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000
 
 export interface Callback {
   application: CallbackReceiver
@@ -95,11 +93,7 @@ export async function postCallback(
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
-      'webhook-id': messageId,
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-      'webhook-signature': signingSecrets(secrets, application, at)
-        .map((secret) => new Webhook(secret).sign(messageId, at, body))
-        .join(' '),
+      ...signedHeaders(signingSecrets(secrets, application, at), messageId, at, body),
     },
     body,
     connectMs: CONNECT_MS,
@@ -130,7 +124,7 @@ export function callbackSecret(
   secrets: Pick<Secrets, 'derive'>,
   { publicKey, callbackSecretVersion }: Pick<CallbackReceiver, 'publicKey' | 'callbackSecretVersion'>,
 ): string {
-  return `whsec_${secrets.derive(`callback ${publicKey} ${callbackSecretVersion}`).toString('base64')}`
+  return signingSecret(secrets, `callback ${publicKey} ${callbackSecretVersion}`)
 }
 
 /** Answers may be empty, plain text or broken JSON (rest-protocol 10): those ask for nothing. */

@@ -1,4 +1,9 @@
-import type { Privileges } from '../caller.ts'
+import type { Access, Privileges } from '../caller.ts'
+
+/** Whether these privileges hold this access to a service. */
+export function allows(privileges: Privileges, service: string, access: Access): boolean {
+  return privileges === null || privileges[service]?.includes(access) === true
+}
 
 /** What stands in both: what the application asks for, as far as the subscription agreed to it. Null: everything. */
 export function bothOf(asked: Privileges, agreed: Privileges): Privileges {

@@ -1,5 +1,5 @@
 import type { Caller, RaisedEvent, RaisedEvents } from '../caller.ts'
-import { inTransaction, isClient } from '../database/client.ts'
+import { inTransaction } from '../database/client.ts'
 import { announce, eventsChannel } from '../events/announce.ts'
 import type { EventKind } from '../events/kinds.ts'
 import { resourceOf } from './define.ts'
@@ -38,7 +38,7 @@ export async function inChange<T>(caller: Caller, work: (tx: Caller) => Promise<
     await recordEvents(tx, [...raised.values()])
     return { result, isTold: raised.size > 0 }
   })
-  if (isTold && isClient(caller.db)) announce(caller.db, eventsChannel)
+  if (isTold) announce(caller.db, eventsChannel)
   return result
 }
 

@@ -1,4 +1,4 @@
-import type { Db } from '../database/client.ts'
+import { type Db, isClient, type Transaction } from '../database/client.ts'
 
 /** The NOTIFY channel that says: committed events wait for their number. */
 export const eventsChannel = 'events'
@@ -15,11 +15,12 @@ interface Announcer {
 const announcers = new WeakMap<Db, Map<Channel, Announcer>>()
 
 /**
- * Wakes who waits for what was just committed, in all processes. To be called after the commit: NOTIFY inside makes commits
- * queue behind one another. Returns at once; calls that come while one is under way become one. It may fail: whoever waits
- * looks by itself now and then.
+ * Wakes who waits for what was just committed, in all processes. Inside a transaction it does nothing, since NOTIFY there makes
+ * commits queue behind one another: whoever commits announces. Returns at once; calls that come while one is under way become
+ * one. It may fail: whoever waits looks by itself now and then.
  */
-export function announce(db: Db, channel: Channel): void {
+export function announce(db: Db | Transaction, channel: Channel): void {
+  if (!isClient(db)) return
   const announcer = announcerOf(db, channel)
   announcer.isWanted = true
   if (!announcer.isUnderWay) void run(db, channel, announcer)

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts'
-import { inTransaction, isClient } from '../database/client.ts'
+import { inTransaction } from '../database/client.ts'
 import type { Scalar } from '../engine/fields.ts'
 import { identifier, invalid } from '../engine/filters.ts'
 import { readInput } from '../engine/input.ts'
@@ -231,7 +231,7 @@ function ownAnswer(texts: readonly string[], type: RecordType, query: Query): Re
 async function sendOnce(...change: Parameters<typeof changeOnce>): Promise<Answer> {
   const answer = await changeOnce(...change)
   const [{ caller }] = change
-  if (isClient(caller.db)) announce(caller.db, deliveriesChannel)
+  announce(caller.db, deliveriesChannel)
   return answer
 }
 

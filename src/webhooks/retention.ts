@@ -1,7 +1,6 @@
 import type { Db } from '../database/client.ts'
+import { KEPT_MS } from '../resources/webhooks/deliveries.ts'
 
-/** How long attempts, deliveries that are over, and events without deliveries are kept. */
-export const KEPT_MS = 30 * 24 * 3_600_000
 const BATCH_MAX = 1_000
 
 interface Swept {

@@ -1,10 +1,11 @@
-import { Webhook } from 'standardwebhooks'
-import { bothOf } from '../access/privileges.ts'
+import { allows, bothOf } from '../access/privileges.ts'
 import type { Secrets } from '../access/secrets.ts'
 import { eventKind } from '../events/kinds.ts'
+import { messageIdOf } from '../events/message-id.ts'
 import type { Outbound } from '../outbound.ts'
 import { signingSecrets } from '../resources/webhooks/secret.ts'
 import { TRIES_MAX } from '../retry-schedule.ts'
+import { signedHeaders } from '../standard-webhooks.ts'
 import type { Claim } from './claim.ts'
 import type { Outcome } from './decide.ts'
 
@@ -49,7 +50,7 @@ function faultOf(claim: Claim): string | null {
 function privilegeFault({ subscriptionId, asked, agreed, eventType }: Claim): string | null {
   const service = serviceOf(eventType)
   const privileges = subscriptionId === null ? null : bothOf(asked, agreed)
-  if (privileges === null || privileges[service]?.includes('read')) return null
+  if (allows(privileges, service, 'read')) return null
   return `The application may not read ${service}`
 }
 
@@ -94,14 +95,11 @@ function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): st
 }
 
 function headersOf({ secrets }: SendServices, claim: Claim, body: string, at: Date): Record<string, string> {
-  const messageId = `evt_${claim.messageId.replaceAll('-', '')}`
-  const signatures = signingSecrets(secrets, claim, at).map((secret) => new Webhook(secret).sign(messageId, at, body))
+  const messageId = messageIdOf(claim.messageId)
   return {
     'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
     'user-agent': 'store-platform',
-    'webhook-id': messageId,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-    'webhook-signature': signatures.join(' '),
+    ...signedHeaders(signingSecrets(secrets, claim, at), messageId, at, body),
     'webhook-event': eventKind(claim.eventType)?.name ?? '',
     'webhook-sequence': String(claim.sequence),
   }

@@ -1,14 +1,17 @@
 import { requireAccess } from '../../access/authenticate.ts'
 import type { Caller } from '../../caller.ts'
-import { isClient } from '../../database/client.ts'
 import { announce, deliveriesChannel } from '../../events/announce.ts'
 import { eventKind } from '../../events/kinds.ts'
+import { messageIdOf } from '../../events/message-id.ts'
 import { StoreFailure } from '../../failure.ts'
 import { noWebhook, ownSubscriptionId } from './ownership.ts'
 import { sampleOf } from './samples.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
+
+/** How long attempts, deliveries that are over, and events without deliveries are kept. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
 
 export interface DeliverySummary {
   readonly id: number
@@ -55,10 +58,7 @@ export interface DeliveryAttempt {
 
 const LOG_SHOWN_MAX = 100
 
-/** `evt_` and the UUID without its dashes. */
-const messageId = `'evt_' || replace(e."messageId"::text, '-', '')`
-
-const summaryColumns = `d."id", ${messageId} AS "messageId", e."sequence", e."eventType", e."recordId", d."state", d."attempts",
+const summaryColumns = `d."id", e."messageId"::text AS "messageId", e."sequence", e."eventType", e."recordId", d."state", d."attempts",
   d."status", d."reason", d."createdAt", d."endedAt",
   CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
 
@@ -154,7 +154,7 @@ export async function redeliver(caller: Caller, webhookId: number, deliveryId: n
       field: 'Enabled',
     })
   }
-  if (isClient(db)) announce(db, deliveriesChannel)
+  announce(db, deliveriesChannel)
 }
 
 /**
@@ -181,7 +181,7 @@ export async function sendTest(caller: Caller, webhookId: number): Promise<numbe
     now().toISOString(),
   )
   if (!delivery) throw noWebhook(webhookId)
-  if (isClient(db)) announce(db, deliveriesChannel)
+  announce(db, deliveriesChannel)
   return Number(delivery.id)
 }
 
@@ -197,7 +197,8 @@ function noDelivery(id: number): StoreFailure {
 function summaryOf(row: SummaryRow): DeliverySummary {
   const sequence = Number(row.sequence)
   const eventName = eventKind(row.eventType)?.name ?? ''
-  return { ...row, id: Number(row.id), sequence, eventName, isTest: sequence === 0 }
+  const messageId = messageIdOf(row.messageId)
+  return { ...row, id: Number(row.id), messageId, sequence, eventName, isTest: sequence === 0 }
 }
 
 /** As JSON has it. */

@@ -1,6 +1,8 @@
 import { requireAccess } from '../../access/authenticate.ts'
+import { allows } from '../../access/privileges.ts'
 import type { Caller } from '../../caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../../events/kinds.ts'
+import { messageIdOf } from '../../events/message-id.ts'
 import { StoreFailure } from '../../failure.ts'
 
 export interface FeedEvent {
@@ -37,7 +39,7 @@ export async function readFeed(
        WHERE c."storeId" = $1::int AND c."eventType" = ANY (string_to_array($2, ',')::smallint[]) OFFSET 0) f
      LEFT JOIN LATERAL (
        SELECT * FROM (
-         SELECT e."sequence", 'evt_' || replace(e."messageId"::text, '-', '') AS "messageId", e."eventType", e."recordId",
+         SELECT e."sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
            e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
            row_number() OVER (ORDER BY e."sequence") AS "place"
          FROM (
@@ -73,14 +75,10 @@ interface NoRow {
 /** Who may read none of them would else wait for ever. */
 function readableKinds(caller: Caller, eventType: number | null): readonly EventKind[] {
   const wanted = eventKinds.filter(({ type }) => eventType === null || type === eventType)
-  const readable = wanted.filter(({ service }) => mayRead(caller, service))
+  const readable = wanted.filter(({ service }) => allows(caller.privileges, service, 'read'))
   const [first] = wanted
   if (readable.length === 0 && first !== undefined) requireAccess(caller, first.service, 'read')
   return readable
-}
-
-function mayRead({ privileges }: Caller, service: string): boolean {
-  return privileges === null || privileges[service]?.includes('read') === true
 }
 
 function gone(after: number, deletedThrough: number): StoreFailure {
@@ -90,5 +88,13 @@ function gone(after: number, deletedThrough: number): StoreFailure {
 
 function eventOf({ sequence, messageId, eventType, recordId, createdAt, body }: FeedRow): FeedEvent {
   const eventName = eventKind(eventType)?.name ?? ''
-  return { sequence: Number(sequence), messageId, eventType, eventName, recordId, createdAt, body }
+  return {
+    sequence: Number(sequence),
+    messageId: messageIdOf(messageId),
+    eventType,
+    eventName,
+    recordId,
+    createdAt,
+    body,
+  }
 }

@@ -12,3 +12,10 @@ export async function stopNumbering(tx: Db | Transaction, storeId: number, webho
     SELECT set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true) FROM "Webhook"
     WHERE "storeId" = ${storeId}::int AND "id" = ${webhookId}::int FOR UPDATE`
 }
+
+/** How far the store's feed reaches; 0: nothing is in it yet. */
+export async function lastSequence(tx: Db | Transaction, storeId: number): Promise<number> {
+  const [feed] = await tx.$queryRaw<{ last: bigint }[]>`
+    SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${storeId}::int`
+  return Number(feed?.last ?? 0)
+}

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Secrets } from '../../access/secrets.ts'
 import type { Caller } from '../../caller.ts'
+import { FORMER_SECRET_MS, signingSecret } from '../../standard-webhooks.ts'
 import { noWebhook, ownSubscriptionId } from './ownership.ts'
 
 export interface WebhookSecret {
@@ -19,9 +20,6 @@ export interface SecretSeeds {
   readonly formerSecretSeed: string | null
   readonly secretRotatedAt: Date | null
 }
-
-/** How long the former secret signs beside the new one. */
-const FORMER_MS = 24 * 60 * 60 * 1000
 
 /** What a new secret is derived from; of no use without the secret key. */
 export function newSecretSeed(): string {
@@ -73,13 +71,14 @@ function shownSecret(
   { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds,
   at: Date,
 ): WebhookSecret {
-  const secret = secretOf(secrets, secretSeed)
-  const until = secretRotatedAt === null ? null : new Date(secretRotatedAt.getTime() + FORMER_MS)
+  const secret = signingSecret(secrets, `webhook ${secretSeed}`)
+  const until = secretRotatedAt === null ? null : new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
   const isOver = formerSecretSeed === null || until === null || until.getTime() <= at.getTime()
   if (isOver) return { secret, formerSecret: null, formerUntil: null, rotatedAt: secretRotatedAt }
-  return { secret, formerSecret: secretOf(secrets, formerSecretSeed), formerUntil: until, rotatedAt: secretRotatedAt }
-}
-
-function secretOf(secrets: Pick<Secrets, 'derive'>, seed: string): string {
-  return `whsec_${secrets.derive(`webhook ${seed}`).toString('base64')}`
+  return {
+    secret,
+    formerSecret: signingSecret(secrets, `webhook ${formerSecretSeed}`),
+    formerUntil: until,
+    rotatedAt: secretRotatedAt,
+  }
 }

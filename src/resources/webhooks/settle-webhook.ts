@@ -4,7 +4,7 @@ import type { Row } from '../../engine/merge.ts'
 import type { Change } from '../../engine/write.ts'
 import { eventKind } from '../../events/kinds.ts'
 import { StoreFailure } from '../../failure.ts'
-import { stopNumbering } from './numbering.ts'
+import { lastSequence, stopNumbering } from './numbering.ts'
 import { ownSubscriptionId } from './ownership.ts'
 import { newSecretSeed } from './secret.ts'
 
@@ -68,11 +68,9 @@ async function settleDisabled({ caller, id, after }: Change): Promise<void> {
   await giveUp(caller, id, at)
   await stopNumbering(db, store.id, id)
   await giveUp(caller, id, at)
-  const [feed] = await db.$queryRaw<{ last: bigint }[]>`
-    SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${store.id}::int`
   Object.assign(after.row, {
     disabledAt: at.toISOString(),
-    disabledAtSequence: Number(feed?.last ?? 0),
+    disabledAtSequence: await lastSequence(db, store.id),
     pauseReason: null,
   })
 }

@@ -1,12 +1,16 @@
 import type { Caller } from '../../caller.ts'
-import { inTransaction, isClient } from '../../database/client.ts'
+import { inTransaction } from '../../database/client.ts'
+import { lockRecord } from '../../engine/write.ts'
 import { announce, deliveriesChannel } from '../../events/announce.ts'
 import { eventKind } from '../../events/kinds.ts'
 import { StoreFailure } from '../../failure.ts'
-import { stopNumbering } from './numbering.ts'
+import { KEPT_MS } from './deliveries.ts'
+import { lastSequence, stopNumbering } from './numbering.ts'
 import { noWebhook, ownSubscriptionId } from './ownership.ts'
+import { webhooks } from './webhooks.ts'
 
-export interface WebhookStatus {
+/** What a list tells of a webhook. */
+export interface WebhookSummary {
   readonly id: number
   readonly name: string
   readonly url: string
@@ -24,18 +28,21 @@ export interface WebhookStatus {
   readonly disabledAt: Date | null
   /** Why the platform disabled it; null: somebody did, or it is enabled. */
   readonly pauseReason: string | null
+  /** Of the last hundred deliveries that arrived, when the last one did. */
+  readonly lastDeliveredAt: Date | null
+}
+
+export interface WebhookStatus extends WebhookSummary {
   /** Deliveries that wait for an attempt, counted to 1,000. */
   readonly pending: number
   /** Deliveries of the last 30 days that were given up, counted to 1,000. */
   readonly failed: number
   /** What a resume with catch-up would send, counted to 1,000. */
   readonly missed: number
-  /** Of the last hundred deliveries that arrived, when the last one did. */
-  readonly lastDeliveredAt: Date | null
 }
 
-const COUNTED_MAX = 1_000
-const FAILED_MS = 30 * 24 * 60 * 60 * 1000
+/** What a status counts, it counts to here: a webhook may have millions, and nobody needs to know how many exactly. */
+export const COUNTED_MAX = 1_000
 /** Notifications of one catch-up; more would take a transaction too long. */
 const CAUGHT_UP_MAX = 200_000
 
@@ -59,38 +66,50 @@ const missedEvents = `"Event" e WHERE e."storeId" = w."storeId" AND e."eventType
     SELECT 1 FROM (SELECT d."webhookId" FROM "Delivery" d WHERE d."eventId" = e."id" OFFSET 0) told
     WHERE told."webhookId" = w."id")`
 
+const summaryColumns = `w."id", w."name", w."url", w."eventType", w."format", w."enabled", a."name" AS "application",
+  w."createdAt", w."updatedAt", w."failingSince", w."disabledAt", w."pauseReason",
+  (SELECT max(l."endedAt") FROM (
+     SELECT d."endedAt" FROM ${ofWebhook('delivered')} ORDER BY d."id" DESC LIMIT 100) l) AS "lastDeliveredAt"`
+
+/** Of those that failed, the ones since `$4`. */
+const statusColumns = `${summaryColumns},
+  ${counted(ofWebhook('pending'))} AS "pending",
+  ${counted(`${ofWebhook('failed')} AND d."endedAt" >= $4::timestamptz`)} AS "failed",
+  least(${counted(missedDeliveries)} + ${counted(inOrder(missedEvents))}, ${COUNTED_MAX}) AS "missed"`
+
 /** Throws `not-found`. */
 export async function webhookStatus(caller: Caller, id: number): Promise<WebhookStatus> {
-  const [status] = await readStatuses(caller, 'AND w."id" = $4::int', [id])
+  const failedSince = new Date(caller.now().getTime() - KEPT_MS).toISOString()
+  const values = [id, failedSince]
+  const [status] = await readWebhooks<WebhookStatus>(caller, statusColumns, 'AND w."id" = $3::int', values)
   if (!status) throw noWebhook(id)
   return status
 }
 
 /** By id; `offset` counts from 0. */
-export function listWebhookStatuses(
+export function listWebhooks(
   caller: Caller,
   { limit, offset }: { limit: number; offset: number },
-): Promise<WebhookStatus[]> {
-  return readStatuses(caller, 'ORDER BY w."id" LIMIT $4::int OFFSET $5::bigint', [limit, offset])
+): Promise<WebhookSummary[]> {
+  const bounds = 'ORDER BY w."id" LIMIT $3::int OFFSET $4::bigint'
+  return readWebhooks<WebhookSummary>(caller, summaryColumns, bounds, [limit, offset])
 }
 
-async function readStatuses(caller: Caller, bounds: string, values: readonly number[]): Promise<WebhookStatus[]> {
-  const failedSince = new Date(caller.now().getTime() - FAILED_MS)
-  const rows = await caller.db.$queryRawUnsafe<Omit<WebhookStatus, 'eventName'>[]>(
-    `SELECT w."id", w."name", w."url", w."eventType", w."format", w."enabled", a."name" AS "application", w."createdAt",
-       w."updatedAt", w."failingSince", w."disabledAt", w."pauseReason",
-       ${counted(ofWebhook('pending'))} AS "pending",
-       ${counted(`${ofWebhook('failed')} AND d."endedAt" >= $3::timestamptz`)} AS "failed",
-       least(${counted(missedDeliveries)} + ${counted(inOrder(missedEvents))}, ${COUNTED_MAX}) AS "missed",
-       (SELECT max(l."endedAt") FROM (
-          SELECT d."endedAt" FROM ${ofWebhook('delivered')} ORDER BY d."id" DESC LIMIT 100) l) AS "lastDeliveredAt"
+/** Those that the caller may know of, within bounds, whose values are `$3` and so on. */
+async function readWebhooks<Row extends WebhookSummary>(
+  caller: Caller,
+  columns: string,
+  bounds: string,
+  values: readonly (number | string)[],
+): Promise<Row[]> {
+  const rows = await caller.db.$queryRawUnsafe<Row[]>(
+    `SELECT ${columns}
      FROM (SELECT * FROM "Webhook" w WHERE w."storeId" = $1::int AND (w."subscriptionId" = $2::int OR $2::int IS NULL) ${bounds}) w
      LEFT JOIN "Subscription" s ON s."id" = w."subscriptionId"
      LEFT JOIN "Application" a ON a."id" = s."applicationId"
      ORDER BY w."id"`,
     caller.store.id,
     ownSubscriptionId(caller),
-    failedSince.toISOString(),
     ...values,
   )
   return rows.map((row) => ({ ...row, eventName: eventKind(row.eventType)?.name ?? '' }))
@@ -105,7 +124,6 @@ function inOrder(events: string): string {
   return `${events} ORDER BY e."sequence"`
 }
 
-/** A webhook may have millions: nobody needs to know how many exactly. */
 function counted(rows: string, max = COUNTED_MAX): string {
   return `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${max}) c)`
 }
@@ -122,22 +140,13 @@ export async function resumeWebhook(
 ): Promise<{ caughtUp: number }> {
   const caughtUp = await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
-    await lockWebhook(tx, id)
+    await lockRecord(tx, webhooks, id, [])
     const sent = catchUp ? await sendMissed(tx, id) : 0
     await enable(tx, id)
     return sent
   })
-  if (isClient(caller.db)) announce(caller.db, deliveriesChannel)
+  announce(caller.db, deliveriesChannel)
   return { caughtUp }
-}
-
-async function lockWebhook(caller: Caller, id: number): Promise<void> {
-  const found = await caller.db.$queryRaw<unknown[]>`
-    SELECT 1 FROM "Webhook"
-    WHERE "storeId" = ${caller.store.id}::int AND "id" = ${id}::int
-      AND ("subscriptionId" = ${ownSubscriptionId(caller)}::int OR ${ownSubscriptionId(caller)}::int IS NULL)
-    FOR NO KEY UPDATE`
-  if (found.length === 0) throw noWebhook(id)
 }
 
 async function enable({ db, store, now, actor }: Caller, id: number): Promise<void> {
@@ -151,7 +160,7 @@ async function enable({ db, store, now, actor }: Caller, id: number): Promise<vo
 
 async function sendMissed(tx: Caller, id: number): Promise<number> {
   await refuseTooMany(tx, id)
-  const numbered = await lastSequence(tx)
+  const numbered = await lastSequence(tx.db, tx.store.id)
   const again = await sendFailed(tx, id)
   const untold = await sendEvents(tx, id, 0)
   await stopNumbering(tx.db, tx.store.id, id)
@@ -171,12 +180,6 @@ async function refuseTooMany({ db, store }: Caller, id: number): Promise<void> {
   throw new StoreFailure('conflict', `The webhook missed more than ${CAUGHT_UP_MAX} notifications. ${way}`, {
     field: 'CatchUp',
   })
-}
-
-async function lastSequence({ db, store }: Caller): Promise<number> {
-  const [feed] = await db.$queryRaw<{ last: bigint }[]>`
-    SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${store.id}::int`
-  return Number(feed?.last ?? 0)
 }
 
 function sendFailed({ db, store, now }: Caller, id: number): Promise<number> {

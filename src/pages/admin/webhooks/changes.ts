@@ -1,7 +1,7 @@
 import { type Actor, type AuditAction, recordAudit } from '../../../access/audit.ts'
 import { type Secrets, sameSecret } from '../../../access/secrets.ts'
 import type { Caller } from '../../../caller.ts'
-import { inTransaction, isClient } from '../../../database/client.ts'
+import { inTransaction } from '../../../database/client.ts'
 import type { Prisma } from '../../../database/generated/client.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { createRecord, deleteRecord, updateRecord } from '../../../engine/write.ts'
@@ -96,7 +96,7 @@ export async function switchOn({ caller, actor }: By, id: number, { catchUp }: {
     const details = catchUp ? { caughtUp } : {}
     await note(tx, { actor, action: 'webhook.resumed', target: (await recordOf(tx, id)).Name, details })
   })
-  if (isClient(caller.db)) announce(caller.db, deliveriesChannel)
+  announce(caller.db, deliveriesChannel)
 }
 
 async function recordOf(tx: Caller, id: number): Promise<WebhookRecord> {

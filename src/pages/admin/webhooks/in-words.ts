@@ -1,4 +1,4 @@
-import type { WebhookStatus } from '../../../resources/webhooks/status.ts'
+import { COUNTED_MAX, type WebhookSummary } from '../../../resources/webhooks/status.ts'
 
 /** Where a webhook leads, as far as a list tells it: a query often holds a token. At most 80 characters. */
 export function hostAndPath(url: string): string {
@@ -15,7 +15,7 @@ export function webhookState({
   enabled,
   failingSince,
   pauseReason,
-}: Pick<WebhookStatus, 'enabled' | 'failingSince' | 'pauseReason'>): 'on' | 'failing' | 'paused' | 'off' {
+}: Pick<WebhookSummary, 'enabled' | 'failingSince' | 'pauseReason'>): 'on' | 'failing' | 'paused' | 'off' {
   if (enabled) return failingSince === null ? 'on' : 'failing'
   return pauseReason === null ? 'off' : 'paused'
 }
@@ -24,5 +24,3 @@ export function webhookState({
 export function counted(count: number): string {
   return count >= COUNTED_MAX ? '1,000 or more' : String(count)
 }
-
-const COUNTED_MAX = 1_000

@@ -10,7 +10,7 @@ import { type Page, sendPage } from '../../../html/page.ts'
 import { actorOf, merchantCaller } from '../../../html/people.ts'
 import { deliveryStates, listDeliveries } from '../../../resources/webhooks/deliveries.ts'
 import { webhookSecret } from '../../../resources/webhooks/secret.ts'
-import { listWebhookStatuses, webhookStatus } from '../../../resources/webhooks/status.ts'
+import { listWebhooks, webhookStatus } from '../../../resources/webhooks/status.ts'
 import { INTEGER_MAX, readIds, wholeNumber } from '../../parameters.ts'
 import { type By, changeWebhook, createWebhook, deleteWebhook, rotateSecret, switchOn } from './changes.ts'
 import { counted, hostAndPath, webhookState } from './in-words.ts'
@@ -39,7 +39,7 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
   app.get(home, async (request, reply) => {
     const caller = merchantCaller(request, services)
     const { offset } = readInput(listed, request.query, 'The query')
-    const found = await listWebhookStatuses(caller, { limit: LISTED_MAX + 1, offset })
+    const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
     const webhooks = found
       .slice(0, LISTED_MAX)
       .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
