@@ -37,9 +37,10 @@ import { servedResources } from './resources/index.ts'
 import { describeRest } from './rest/openapi/describe.ts'
 import { type RestServices, rest } from './rest/routes.ts'
 import { resultItem } from './result-item.ts'
+import { type SoapServices, soap } from './soap/routes.ts'
 
 /** What the parts are made of; each part declares which of these it needs. */
-export interface Services extends PagesServices, OAuthServices, RestServices, ReferenceServices {
+export interface Services extends PagesServices, OAuthServices, RestServices, SoapServices, ReferenceServices {
   readonly config: Config
   readonly authenticator: Authenticator
   readonly callLog: CallLog
@@ -106,6 +107,7 @@ export function buildApp(services: Services): FastifyInstance {
   app.register(async (scope) => pages(scope, services))
   app.register(async (scope) => oauth(scope, services))
   app.register(async (scope) => rest(scope, services))
+  app.register(async (scope) => soap(scope, services))
   app.register(async (scope) => reference(scope, services, () => openApiDocument(config)))
   return app
 }

@@ -26,8 +26,10 @@ export interface CallerApplication {
 /** On whose behalf an operation runs. Every statement carries `store.id`. */
 export interface Caller {
   readonly store: CallerStore
-  /** Null: the operator, or the platform itself. */
+  /** Null: cartAPI, a person at a page, the operator, or the platform itself. */
   readonly application: CallerApplication | null
+  /** `api`: a program, by REST or cartAPI; `administration`: a person at work in the store, who may do what programs may not. */
+  readonly channel: 'api' | 'administration'
   readonly privileges: Privileges
   /** Recorded as the last editor (`UserID`); at most 50 characters. */
   readonly actor: string

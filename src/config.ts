@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
+import { isAddressBlock } from './address-blocks.ts'
 import { isLoopback } from './loopback.ts'
 import { StartupError } from './startup-error.ts'
 
@@ -34,6 +35,10 @@ export interface Config {
   readonly sandbox: boolean
   /** Each begins with a slash and ends without one; the first is canonical. */
   readonly restPrefixes: readonly string[]
+  /** Where cartAPI answers; begins with a slash and ends without one. */
+  readonly soapPath: string
+  /** Of cartAPI's elements: the first stands in the WSDL, all are accepted. */
+  readonly soapNamespaces: readonly string[]
   /** IANA name: the zone of a new store that names none. */
   readonly timeZone: string
   /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
@@ -63,6 +68,9 @@ const OWN_ADDRESSES = [
 
 /** What a sandbox may call besides: receivers that are being developed on this machine. */
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
+
+const NAMESPACE_LENGTH_MAX = 255
+const NAMESPACES_MAX = 10
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -119,6 +127,24 @@ const Settings = z.object({
       },
     )
     .default(['/StoreWebAPI']),
+  SOAP_PATH: z
+    .string()
+    .refine(isPrefix, {
+      error: shown(
+        'is not a path to serve',
+        `such as /cart.asmx, outside ${OWN_ADDRESSES.map((name) => `/${name}`).join(', ')}`,
+      ),
+    })
+    .default('/cart.asmx'),
+  SOAP_NAMESPACES: commaList(
+    isNamespace,
+    'is not a namespace',
+    `such as urn:store-platform:cartAPI or http://shop.example/, of at most ${NAMESPACE_LENGTH_MAX} characters`,
+  )
+    .refine((namespaces) => namespaces.length <= NAMESPACES_MAX && new Set(namespaces).size === namespaces.length, {
+      error: `names a namespace twice, or more than ${NAMESPACES_MAX}`,
+    })
+    .default(['urn:store-platform:cartAPI']),
   TIME_ZONE: z
     .string()
     .refine((name) => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name), {
@@ -168,6 +194,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     operatorKey: settings.OPERATOR_KEY ?? null,
     sandbox,
     restPrefixes: Object.freeze(settings.REST_PREFIXES.map(withoutTrailingSlash)),
+    soapPath: withoutTrailingSlash(settings.SOAP_PATH),
+    soapNamespaces: Object.freeze(settings.SOAP_NAMESPACES),
     timeZone: settings.TIME_ZONE,
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
@@ -225,6 +253,15 @@ function faultsBetween(given: Given): string[] {
   }
   if (given.DATABASE_URL && !given.OPERATOR_KEY) {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
+  }
+  const soapPath = withoutTrailingSlash(given.SOAP_PATH ?? '').toLowerCase()
+  for (const prefix of given.REST_PREFIXES?.split(',') ?? ['/StoreWebAPI']) {
+    const served = withoutTrailingSlash(prefix.trim()).toLowerCase()
+    if (served !== '' && `${soapPath}/`.startsWith(`${served}/`)) {
+      faults.push(
+        `SOAP_PATH ${JSON.stringify(given.SOAP_PATH)} lies below a path of REST_PREFIXES; allowed: another path`,
+      )
+    }
   }
   const publicUrl = publicUrlOf(given)
   if (isBaseAddress(publicUrl) && new URL(publicUrl).protocol === 'http:') {
@@ -288,17 +325,16 @@ function isDatabaseAddress(text: string): boolean {
   return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
-function isAddressBlock(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-}
-
 function isPrefix(text: string): boolean {
   if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(text)) return false
   const first = text.split('/')[1]?.toLowerCase()
   return !OWN_ADDRESSES.some((name) => name === first)
+}
+
+/** An absolute URI; envelopes have namespaces of their own. */
+function isNamespace(text: string): boolean {
+  const isUri = /^[a-z][a-z0-9+.-]*:[\w:/?#[\]@!$&'()*+;=.~%-]+$/i.test(text)
+  return isUri && text.length <= NAMESPACE_LENGTH_MAX && !/^http:\/\/(schemas\.xmlsoap|www\.w3)\.org\//.test(text)
 }
 
 function isLoopbackHost(host: string): boolean {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { StoreFailure } from './failure.ts'
 
 export interface Figures {
   /** Requests that may come in one burst. */
@@ -52,6 +53,23 @@ export function pour(bucket: Bucket | undefined, { capacity, leakPerSecond }: Fi
 
 function wholeSeconds(amount: number, leakPerMs: number): number {
   return Math.ceil(amount / leakPerMs / 1000)
+}
+
+/** What tells a caller of its bucket (design.md): on every answer of a throttled route. */
+export function bucketHeaders({ capacity, leakPerSecond }: Figures, poured: Pour): Record<string, string> {
+  const { accepted, remaining, resetSeconds, retryAfterSeconds } = poured
+  return {
+    'x-ratelimit-limit': String(capacity),
+    'x-ratelimit-remaining': String(remaining),
+    'ratelimit-policy': `"default";q=${capacity};w=${Math.ceil(capacity / leakPerSecond)}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+    ...(!accepted && { 'retry-after': String(retryAfterSeconds) }),
+  }
+}
+
+/** The refusal of a request that the bucket did not take. */
+export function tooMany({ retryAfterSeconds }: Pour): StoreFailure {
+  return new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }
 
 export interface Throttle {

@@ -8,6 +8,7 @@ import { endOfKey } from './private-key.ts'
 import { allows, bothOf } from './privileges.ts'
 import type { Secrets } from './secrets.ts'
 import { normaliseHost } from './secure-url.ts'
+import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } from './store-access.ts'
 
 /** The request headers that say who calls; undefined where the request has none. */
 export interface Credentials {
@@ -29,6 +30,8 @@ export interface Authenticator {
    * when the token is a subscription's.
    */
   authenticate(credentials: Credentials): Promise<Authenticated>
+  /** The store that cartAPI is called for. Refuses with RefusedStore. */
+  authenticateStore(credentials: StoreCredentials): Promise<Pick<StoreEntry, 'caller' | 'throttle'>>
   /** Forgets all callers, also those whose look-up is under way. Call it after a change of access, here or in another process. */
   invalidate(): void
 }
@@ -67,12 +70,9 @@ export interface CreateAuthenticator {
  * works at once.
  */
 export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): Authenticator {
-  const cache = new LRUCache<string, Authenticated>({
-    max: CACHED_MAX,
-    ttl: CACHED_MS,
-    ttlResolution: 0,
-    perf: { now: () => now().getTime() },
-  })
+  const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
+  const cache = new LRUCache<string, Authenticated>(remember)
+  const stores = new LRUCache<string, StoreEntry>(remember)
   let generation = 0
 
   async function authenticate(credentials: Credentials): Promise<Authenticated> {
@@ -92,12 +92,29 @@ export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): 
     return authenticated
   }
 
+  async function authenticateStore({ storeUrl, userKey, address }: StoreCredentials): Promise<StoreEntry> {
+    const cacheKey = secrets.lookup(JSON.stringify([userKey, normaliseHost(storeUrl)]))
+    const entry = stores.get(cacheKey) ?? (await lookForStore(cacheKey, { storeUrl, userKey }))
+    if (!entry.isEnabled) throw new RefusedStore('switched-off')
+    if (!entry.isAllowed(address)) throw new RefusedStore('address')
+    return entry
+  }
+
+  async function lookForStore(cacheKey: string, given: Pick<StoreCredentials, 'storeUrl' | 'userKey'>) {
+    const before = generation
+    const entry = await findStoreEntry({ db, secrets, now }, given)
+    if (entry === null) throw new RefusedStore('key')
+    if (generation === before) stores.set(cacheKey, entry)
+    return entry
+  }
+
   function invalidate() {
     generation++
     cache.clear()
+    stores.clear()
   }
 
-  return { authenticate, invalidate }
+  return { authenticate, authenticateStore, invalidate }
 }
 
 interface Presented {
@@ -191,7 +208,7 @@ function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: (
   const application = { id: applicationId, name: applicationName, subscriptionId: found.id }
   const privileges = bothOf(found.asked, found.agreed)
   return {
-    caller: { store, application, privileges, actor: actorOf(applicationName), db, now },
+    caller: { store, application, channel: 'api', privileges, actor: actorOf(applicationName), db, now },
     throttle: { key: `${storeId}:${applicationId}`, capacity, leakPerSecond },
   }
 }

@@ -94,6 +94,8 @@ export async function redeemCustomerToken(
     await lockCustomer(tx, used).catch((error) => {
       throw error instanceof StoreFailure ? unusable(error.message) : error
     })
+    await tx.$executeRaw`
+      UPDATE "Customer" SET "lastLoginAt" = ${now()} WHERE "storeId" = ${used.storeId} AND "id" = ${used.customerId}`
     return openSession(tx, services, { kind: 'customer', id: used.customerId, storeId: used.storeId }, client)
   })
 }

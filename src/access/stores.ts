@@ -1,5 +1,6 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
+import { isAddressBlock } from '../address-blocks.ts'
 import type { Caller, CallerStore } from '../caller.ts'
 import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
@@ -18,6 +19,8 @@ import { normaliseHost, readSecureUrl } from './secure-url.ts'
 export interface Store extends CallerStore {
   /** cartAPI's key. */
   readonly userKey: string
+  /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
+  readonly cartApi: { readonly enabled: boolean; readonly addresses: readonly string[] }
   /** The bucket of cartAPI; null: the contract's figures. */
   readonly throttle: Figures | null
   readonly createdAt: Date
@@ -56,12 +59,24 @@ export const newStore = namedObject({
   Throttle: throttleInput,
 })
 
+const ADDRESSES_MAX = 100
+const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, such as 203.0.113.7 or 203.0.113.0/24`
+
+const cartApiInput = namedObject({
+  Enabled: z.boolean('must be true or false').optional(),
+  Addresses: z
+    .array(z.string(addresses).trim().refine(isAddressBlock, addresses), addresses)
+    .max(ADDRESSES_MAX, addresses)
+    .optional(),
+})
+
 /** The body of `PUT /admin/stores/{id}`: what is to change. */
 export const changedStore = namedObject({
   Name: text(200).optional(),
   SecureURL: secureUrlInput.optional(),
   Currency: currencyInput.optional(),
   TimeZone: zoneInput.optional(),
+  CartAPI: cartApiInput.optional(),
   Throttle: throttleInput,
 })
 
@@ -119,6 +134,7 @@ function storeOf(row: StoreRow, secrets: Secrets): Store {
   return {
     ...callerStoreOf(row),
     userKey: secrets.open(row.userKeySealed),
+    cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
     throttle: figuresOf(row),
     createdAt: row.createdAt,
   }
@@ -135,7 +151,7 @@ export interface ChangeStore extends AccessChange {
 }
 
 /**
- * Changes what `input` names of Name, SecureURL, Currency, TimeZone and Throttle (null: the contract's figures). It counts
+ * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's figures). It counts
  * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), figures that come
  * from another than the operator (403), an unknown store (404), and an address whose host another store has (409).
  */
@@ -145,7 +161,7 @@ export async function updateStore(
   input: unknown,
   actor: Actor,
 ): Promise<Store> {
-  const { Name, SecureURL, Currency, TimeZone, Throttle } = readInput(changedStore, input)
+  const { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle } = readInput(changedStore, input)
   if (Throttle !== undefined && actor.kind !== 'operator') {
     throw new StoreFailure('forbidden', 'Throttle is set by the operator alone', { field: 'Throttle' })
   }
@@ -154,6 +170,8 @@ export async function updateStore(
     ...(SecureURL !== undefined && { secureUrl: SecureURL, host: normaliseHost(SecureURL) }),
     ...(Currency !== undefined && { currency: Currency }),
     ...(TimeZone !== undefined && { timeZone: TimeZone }),
+    ...(CartAPI?.Enabled !== undefined && { cartApiEnabled: CartAPI.Enabled }),
+    ...(CartAPI?.Addresses !== undefined && { cartApiAddresses: CartAPI.Addresses }),
     ...(Throttle !== undefined && columnsOf(Throttle)),
   }
   return changeAccess({ db, authenticator }, () =>
@@ -171,7 +189,16 @@ export async function updateStore(
 
 /** By property: the former value and the new one. */
 function differences(before: StoreRow, after: StoreRow) {
-  const told = ['name', 'secureUrl', 'currency', 'timeZone', 'throttleCapacity', 'throttleLeakPerSecond'] as const
+  const told = [
+    'name',
+    'secureUrl',
+    'currency',
+    'timeZone',
+    'cartApiEnabled',
+    'cartApiAddresses',
+    'throttleCapacity',
+    'throttleLeakPerSecond',
+  ] as const
   const changed = told.filter((name) => String(before[name]) !== String(after[name]))
   return Object.fromEntries(changed.map((name) => [name, { from: String(before[name]), to: String(after[name]) }]))
 }
@@ -237,5 +264,5 @@ export function noSuchStore(id: number): StoreFailure {
 /** The operator at work in a store: everything is allowed. Refuses an id that no store has (404). */
 export async function operatorCaller({ db, now }: { db: Db; now: () => Date }, storeId: number): Promise<Caller> {
   const store = await storeById(db, storeId)
-  return { store, application: null, privileges: null, actor: 'operator', db, now }
+  return { store, application: null, channel: 'administration', privileges: null, actor: 'operator', db, now }
 }

@@ -29,7 +29,7 @@ export function refusalOf(error: unknown, resource: Resource): StoreFailure | nu
 
 /** The wire path of a column of the resource's table, or of one of its lists' tables. */
 export function fieldOf(resource: Resource, table: string, column: string): string {
-  if (table === resource.table) return pathOf(resource.fields, column) ?? column
+  if (table === resource.table) return pathOf(resource.storedFields, column) ?? column
   for (const [name, field] of resource.fields.entries) {
     if (field.kind !== 'list' || field.rows?.table !== table) continue
     const member = pathOf(field.fields, column)

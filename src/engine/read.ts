@@ -3,7 +3,7 @@ import { StoreFailure } from '../failure.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import type { Condition, Filters } from './filters.ts'
 import { identifier, wholeNumber } from './filters.ts'
-import type { Reader, Row } from './reader.ts'
+import type { Reader, Row, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are left out. */
 export type Query = ReadonlyMap<string, string>
@@ -40,6 +40,32 @@ export function listRecords(
   options: ListOptions = {},
 ): Promise<Listing> {
   return list(caller, resource, { reader: resource.reader, filters: resource.filters, own: [] }, query, options)
+}
+
+/** What a page is read by, where it is not a service's own list. */
+export interface PageSource {
+  readonly reader: Reader
+  readonly filters: Filters
+}
+
+/**
+ * The records that `query` names by these filters, from `offset` on (counted from 0), by identifier; at most `limit`. Past the
+ * end there are none.
+ */
+export async function readPage(
+  caller: Caller,
+  resource: Resource,
+  { reader, filters }: PageSource,
+  { query, limit, offset }: { query: Query; limit: number; offset: number },
+): Promise<WireRecord[]> {
+  const where = new Where(caller, resource, filters, query, [])
+  const { rows } = await where.read(reader, { limit, offset, after: 0 })
+  return rows.map(reader.record)
+}
+
+/** How many records a query names. */
+export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
+  return new Where(caller, resource, resource.filters, query, []).count()
 }
 
 /** One record's JSON text. Throws `not-found`. */
@@ -171,7 +197,8 @@ async function list(
   if (isCountOnly(query)) return { count: await where.count() }
   const { limit, offset } = pageOf(query, resource.maxRecords)
   const after = cursorOf(query)
-  const { records, next } = await where.read(reader, { limit, offset, after })
+  const { rows, next } = await where.read(reader, { limit, offset, after })
+  const records = rows.map(reader.compose)
   // Who follows cursors to the end must not meet a refusal there.
   if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await where.count())
   return { records, next, total: counted ? await where.count() : null }
@@ -226,7 +253,7 @@ class Where {
   async read(
     reader: Reader,
     { limit, offset, after }: { limit: number; offset: number; after: number },
-  ): Promise<Pick<Page, 'records' | 'next'>> {
+  ): Promise<{ rows: readonly Row[]; next: string | null }> {
     const values = [...this.#values]
     const placed = (value: number) => `$${values.push(value)}`
     // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
@@ -244,7 +271,7 @@ class Where {
     )
     const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
     const next = found && rows.length > limit ? String(found.highest - 1) : null
-    return { records: rows.slice(0, limit).map(reader.compose), next }
+    return { rows: rows.slice(0, limit), next }
   }
 }
 

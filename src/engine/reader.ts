@@ -1,4 +1,4 @@
-import type { Field, FieldSet, ListField, ListRows, ValueField } from './fields.ts'
+import type { Field, FieldSet, ListField, ListRows, Scalar, ValueField } from './fields.ts'
 
 /**
  * How a record is read: PostgreSQL gives one json array per record (columns, `details`, lists as arrays of arrays),
@@ -10,13 +10,19 @@ export interface Reader {
   readonly select: string
   /** The wire record's JSON text out of the parsed array. */
   readonly compose: (row: Row) => string
+  /** The same as a value, for who writes it in another form: as `JSON.parse` would give it, without the detour. */
+  readonly record: (row: Row) => WireRecord
 }
+
+/** Members that hold their default are inherited: read them by name, do not list them. */
+export type WireRecord = { readonly [name: string]: WireValue }
+export type WireValue = string | number | boolean | WireRecord | readonly WireRecord[]
 
 export type Row = readonly unknown[]
 
 export function compileReader(fields: FieldSet): Reader {
   const shape = compileShape(fields, 't')
-  return { select: arrayOf(shape.columns), compose: shape.compose }
+  return { select: arrayOf(shape.columns), compose: shape.compose, record: shape.record }
 }
 
 type Details = Readonly<Record<string, unknown>>
@@ -25,50 +31,76 @@ const noDetails: Details = {}
 interface Shape {
   readonly columns: readonly string[]
   readonly compose: (row: Row) => string
+  readonly record: (row: Row) => WireRecord
 }
 
 function compileShape(fields: FieldSet, alias: string): Shape {
   const columns: string[] = []
   const slotOf = (sql: string): number => columns.push(sql) - 1
   const detailsSlot = hasDocumentMember(fields) ? slotOf(`${alias}."details"`) : -1
-  const composeMembers = compileMembers(fields, alias, slotOf)
-  return { columns, compose: (row) => composeMembers(row, (row[detailsSlot] as Details | undefined) ?? noDetails) }
+  const members = compileMembers(fields, alias, slotOf)
+  const detailsOf = (row: Row) => (row[detailsSlot] as Details | undefined) ?? noDetails
+  return {
+    columns,
+    compose: (row) => members.compose(row, detailsOf(row)),
+    record: (row) => members.record(row, detailsOf(row)),
+  }
 }
 
 /** The text of a value that differs from the default, or undefined where the default stands. */
 type ValueText = (row: Row, details: Details) => string | undefined
+/** The value itself, or undefined where the default stands. */
+type Value = (row: Row, details: Details) => WireValue | undefined
+
+interface Members {
+  readonly compose: (row: Row, details: Details) => string
+  readonly record: (row: Row, details: Details) => WireRecord
+}
 
 /**
  * Most members of a wide record hold their default, and `details` holds only those that do not. So the record of defaults
  * is kept as one text, and a record is that text with the pieces between its own values cut out of it: a few dozen
  * pieces instead of a hundred and more members (a third of the time for a page of products).
  */
-function compileMembers(
-  fields: FieldSet,
-  alias: string,
-  slotOf: (sql: string) => number,
-): (row: Row, details: Details) => string {
+function compileMembers(fields: FieldSet, alias: string, slotOf: (sql: string) => number): Members {
   let defaults = '{'
   const stored: Member[] = []
   const documented = new Map<string, Member>()
   fields.entries.forEach(([name, field], index) => {
     defaults += `${index === 0 ? '' : ','}${JSON.stringify(name)}:`
-    const { valueText, isDocumentValue } = compileMember(name, field, alias, slotOf)
+    const { valueText, value, isDocumentValue } = compileMember(name, field, alias, slotOf)
     const start = defaults.length
     defaults += defaultText(field)
-    const member = { start, end: defaults.length, valueText }
+    const member = { name, start, end: defaults.length, valueText, value }
     if (isDocumentValue) documented.set(name, member)
     else stored.push(member)
   })
   defaults += '}'
-  return (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details)
+  const defaultRecord = JSON.parse(defaults) as WireRecord
+  return {
+    compose: (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details),
+    record: (row, details) => {
+      const record: Record<string, WireValue> = Object.create(defaultRecord)
+      for (const { name, value } of stored) {
+        const given = value(row, details)
+        if (given !== undefined) record[name] = given
+      }
+      for (const name in details) {
+        const given = documented.get(name)?.value(row, details)
+        if (given !== undefined) record[name] = given
+      }
+      return record
+    },
+  }
 }
 
 interface Member {
+  readonly name: string
   /** Where its default stands in the text of defaults. */
   readonly start: number
   readonly end: number
   readonly valueText: ValueText
+  readonly value: Value
 }
 
 /** The members that may differ from the default in this record, in wire order. */
@@ -102,35 +134,48 @@ function composePieces(defaults: string, members: readonly Member[], row: Row, d
 function defaultText(field: Field): string {
   if (field.kind === 'list') return '[]'
   if (field.kind !== 'object') return JSON.stringify(field.default)
-  return compileMembers(field.fields, '', () => 0)([], noDetails)
+  return compileMembers(field.fields, '', () => 0).compose([], noDetails)
 }
 
-function compileMember(
-  name: string,
-  field: Field,
-  alias: string,
-  slotOf: (sql: string) => number,
-): { valueText: ValueText; isDocumentValue: boolean } {
+interface CompiledMember {
+  readonly valueText: ValueText
+  readonly value: Value
+  readonly isDocumentValue: boolean
+}
+
+function compileMember(name: string, field: Field, alias: string, slotOf: (sql: string) => number): CompiledMember {
   if (field.kind === 'object') {
-    const compose = compileMembers(field.fields, alias, slotOf)
-    const valueText: ValueText = (row, details) => compose(row, (details[name] as Details | undefined) ?? noDetails)
-    return { valueText, isDocumentValue: false }
+    const { compose, record } = compileMembers(field.fields, alias, slotOf)
+    const detailsOf = (details: Details) => (details[name] as Details | undefined) ?? noDetails
+    return {
+      valueText: (row, details) => compose(row, detailsOf(details)),
+      value: (row, details) => record(row, detailsOf(details)),
+      isDocumentValue: false,
+    }
   }
   if (field.kind === 'list') return compileList(name, field, slotOf)
-  if (field.access === 'wo') return { valueText: () => undefined, isDocumentValue: false }
+  if (field.access === 'wo') return { valueText: () => undefined, value: () => undefined, isDocumentValue: false }
   const encode = field.kind === 'text' || field.kind === 'date' ? JSON.stringify : String
   const sql = valueSql(field, alias)
-  if (sql === undefined) return { valueText: (_row, details) => encode(details[name]), isDocumentValue: true }
+  if (sql === undefined) {
+    const value: Value = (_row, details) => details[name] as Scalar
+    return { valueText: (_row, details) => encode(details[name]), value, isDocumentValue: true }
+  }
   const slot = slotOf(sql)
-  const encodeStored = field.kind === 'date' ? dateText : encode
-  const valueText: ValueText = (row) => (row[slot] == null ? undefined : encodeStored(row[slot]))
-  return { valueText, isDocumentValue: false }
+  const isDate = field.kind === 'date'
+  const encodeStored = isDate ? (time: unknown) => `"${dateText(time)}"` : encode
+  const decodeStored = isDate ? dateText : (stored: unknown) => stored as Scalar
+  return {
+    valueText: (row) => (row[slot] == null ? undefined : encodeStored(row[slot])),
+    value: (row) => (row[slot] == null ? undefined : decodeStored(row[slot])),
+    isDocumentValue: false,
+  }
 }
 
 /** PostgreSQL's own form of a time costs a fraction of to_char; the milliseconds that it may have are not of the wire's. */
 function dateText(time: unknown): string {
   const text = time as string
-  return `"${text.length > DATE_LENGTH ? text.split('.', 1)[0] : text}"`
+  return text.length > DATE_LENGTH ? (text.split('.', 1)[0] as string) : text
 }
 
 /** `2012-07-11T10:44:08` */
@@ -143,26 +188,35 @@ function valueSql(field: ValueField, alias: string): string | undefined {
   return field.kind === 'date' ? `${column} AT TIME ZONE s."timeZone"` : column
 }
 
-function compileList(
-  name: string,
-  field: ListField,
-  slotOf: (sql: string) => number,
-): { valueText: ValueText; isDocumentValue: boolean } {
+function compileList(name: string, field: ListField, slotOf: (sql: string) => number): CompiledMember {
   if (field.sql !== undefined) {
     const slot = slotOf(field.sql)
-    return { valueText: (row) => (row[slot] ? JSON.stringify(row[slot]) : undefined), isDocumentValue: false }
+    return {
+      valueText: (row) => (row[slot] ? JSON.stringify(row[slot]) : undefined),
+      value: (row) => (row[slot] as WireRecord[] | null) ?? undefined,
+      isDocumentValue: false,
+    }
   }
   const item = compileShape(field.fields, 'r')
   if (field.rows === undefined) {
     // An item of a document list has no columns: its one slot is the item itself.
-    const valueText: ValueText = (_row, details) =>
-      composeList(details[name] as unknown[], (value) => item.compose([value]))
-    return { valueText, isDocumentValue: true }
+    const itemsOf = (details: Details) => details[name] as unknown[]
+    return {
+      valueText: (_row, details) => composeList(itemsOf(details), (value) => item.compose([value])),
+      value: (_row, details) => itemsOf(details).map((value) => item.record([value])),
+      isDocumentValue: true,
+    }
   }
   const slot = slotOf(rowsSql(field, field.rows, item))
-  const valueText: ValueText = (row) =>
-    row[slot] ? composeList(row[slot] as unknown[], (value) => item.compose(value as Row)) : undefined
-  return { valueText, isDocumentValue: false }
+  const itemsOf = (row: Row) => row[slot] as Row[] | null
+  return {
+    valueText: (row) => {
+      const items = itemsOf(row)
+      return items ? composeList(items, (value) => item.compose(value as Row)) : undefined
+    },
+    value: (row) => itemsOf(row)?.map(item.record),
+    isDocumentValue: false,
+  }
 }
 
 function composeList(items: readonly unknown[], compose: (item: unknown) => string): string {

@@ -52,9 +52,19 @@ export async function createRecord(
   caller: Caller,
   resource: Resource,
   body: unknown,
-  { finish }: Terms = {},
+  terms: Terms = {},
 ): Promise<number> {
   const patch = readInput(resource.fields, body, { mode: 'create', timeZone: caller.store.timeZone })
+  return addRecord(caller, resource, patch, terms)
+}
+
+/** Creates a record from what was read already, which may hold more than wire fields. Returns its id. */
+export async function addRecord(
+  caller: Caller,
+  resource: Resource,
+  patch: Patch,
+  { finish }: Terms = {},
+): Promise<number> {
   const id = await reserveIds(caller, resource.table, 1)
   await write(caller, resource, countItems(resource.fields, patch), async (tx, ids) => {
     const now = tx.now()

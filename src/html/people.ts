@@ -55,5 +55,5 @@ export async function storeCaller(
 export function merchantCaller(request: FastifyRequest, { db, now }: { db: Db; now: () => Date }): Caller {
   const { store, email } = merchantOf(request)
   const actor = email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
-  return { store, application: null, privileges: null, actor, db, now }
+  return { store, application: null, channel: 'administration', privileges: null, actor, db, now }
 }

@@ -1,21 +1,17 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { inBlocks } from '../address-blocks.ts'
 
 /** Whether an IP address may be connected to; false for anything that is none. */
 export type IsAllowed = (address: string) => boolean
 
 /** Public unicast addresses, and those of `allow` (addresses and CIDR blocks; an IPv4 block holds the mapped forms too). */
 export function addressRule(allow: readonly string[]): IsAllowed {
-  const exceptions = new BlockList()
-  for (const block of allow) {
-    const [address = '', bits] = block.split('/')
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-    exceptions.addSubnet(address, bits === undefined ? widthOf(family) : Number(bits), family)
-  }
+  const isException = inBlocks(allow)
   return (address) => {
     if (isIP(address) === 0) return false
     const ip = unwrapped(address)
-    return isPublic(ip) || exceptions.check(ip.toString(), ip.kind())
+    return isPublic(ip) || isException(ip.toString())
   }
 }
 
@@ -69,10 +65,6 @@ function unwrapped(address: string): Ip {
 function isPublic(ip: Ip): boolean {
   if (ip.range() !== 'unicast' || ip.toString() === azureHost) return false
   return ip instanceof ipaddr.IPv4 || ip.match(globalUnicast)
-}
-
-function widthOf(family: 'ipv4' | 'ipv6'): number {
-  return family === 'ipv4' ? 32 : 128
 }
 
 /** https://fetch.spec.whatwg.org/#port-blocking */

@@ -3,7 +3,7 @@ import { type Authenticated, type Authenticator, RefusedSubscription, requireAcc
 import { accessOf, type Method } from '../engine/define.ts'
 import { StoreFailure } from '../failure.ts'
 import { plainHttpFault } from '../plain-http.ts'
-import { contractFigures, type Figures, type Pour, type Throttle } from '../throttle.ts'
+import { bucketHeaders, contractFigures, type Figures, type Pour, type Throttle, tooMany } from '../throttle.ts'
 import type { Endpoint, Operations } from './endpoints.ts'
 
 export interface AdmissionServices {
@@ -78,15 +78,7 @@ function single(header: string | string[] | undefined): string | undefined {
 }
 
 /** Shows the bucket in the headers of the answer. Throws `throttled` when it took no more. */
-function count(reply: FastifyReply, { capacity, leakPerSecond }: Figures, poured: Pour): void {
-  const { accepted, remaining, resetSeconds, retryAfterSeconds } = poured
-  reply.headers({
-    'x-ratelimit-limit': String(capacity),
-    'x-ratelimit-remaining': String(remaining),
-    'ratelimit-policy': `"default";q=${capacity};w=${Math.ceil(capacity / leakPerSecond)}`,
-    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-  })
-  if (accepted) return
-  reply.header('retry-after', String(retryAfterSeconds))
-  throw new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`)
+function count(reply: FastifyReply, figures: Figures, poured: Pour): void {
+  reply.headers(bucketHeaders(figures, poured))
+  if (!poured.accepted) throw tooMany(poured)
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FieldSet } from '../engine/fields.ts'
 import { StoreFailure } from '../failure.ts'
+import { receiveBytes } from '../receive.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readJson } from './json.ts'
 import { readXml } from './xml-read.ts'
@@ -13,34 +14,14 @@ export interface Body {
   readonly text: string
 }
 
-/** Of a body that is too large so much more is taken and thrown away: a client still sending would not see the answer. */
-const DISCARDED_BYTES_MAX = 50 * 1024 * 1024
-
 /** Bodies of this scope are JSON or XML of any media type that says so, up to the server's bodyLimit; none at all is null. */
 export function receiveBodies(app: FastifyInstance): void {
   const { bodyLimit } = app.initialConfig
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable): Promise<Body | null> => {
-    const bytes = await receive(payload, bodyLimit ?? 0)
+    const bytes = await receiveBytes(payload, bodyLimit ?? 0)
     return bytes.length === 0 ? null : { format: formatOf(headers), text: decode(bytes) }
   })
-}
-
-async function receive(payload: Readable, bytesMax: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  try {
-    // Ended early, the iterator must leave the connection open for the answer.
-    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
-      length += chunk.length
-      if (length <= bytesMax) chunks.push(chunk)
-      else if (length > bytesMax + DISCARDED_BYTES_MAX) break
-    }
-  } catch (error) {
-    throw new StoreFailure('bad-request', 'The body ended early', { logDetail: String(error) })
-  }
-  if (length <= bytesMax) return Buffer.concat(chunks)
-  throw new StoreFailure('body-too-large', `The body is larger than ${bytesMax / 1024 / 1024} MB`)
 }
 
 /** No type means JSON (rest-protocol 2). */

@@ -1,9 +1,8 @@
 import type { FieldSet } from '../engine/fields.ts'
 import type { ResultItem } from '../result-item.ts'
+import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
 import type { RecordType } from './body.ts'
-import { escapeXml } from './xml-text.ts'
 
-const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 
 type Wire = string | number | boolean | WireRecord[] | WireRecord
@@ -34,7 +33,7 @@ export function countToXml(count: number): string {
 }
 
 function rooted(name: string, content: string): string {
-  return `${DECLARATION}<${name} ${NAMESPACES}>${content}</${name}>`
+  return `${XML_DECLARATION}<${name} ${NAMESPACES}>${content}</${name}>`
 }
 
 function element(name: string, content: string): string {

@@ -91,7 +91,7 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
   )
   await tx.application.update({ where: { id }, data: { developerId } })
   const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })
-  await fill({ store, application: null, privileges: null, actor: 'operator', db: tx, now })
+  await fill({ store, application: null, channel: 'administration', privileges: null, actor: 'operator', db: tx, now })
 
   return {
     baseUrl,

@@ -296,7 +296,15 @@ describe('the log', () => {
     app.get('/test/known', async (request) => {
       const store = { id: 7, name: 'S', secureUrl: 'https://s.example', currency: 'USD', timeZone: 'UTC' }
       const application = { id: 9, name: 'A', subscriptionId: 11 }
-      request.caller = { store, application, privileges: null, actor: 'A', db: database.db, now: () => new Date() }
+      request.caller = {
+        store,
+        application,
+        channel: 'api',
+        privileges: null,
+        actor: 'A',
+        db: database.db,
+        now: () => new Date(),
+      }
       return {}
     })
     await call(app, '/test/known')

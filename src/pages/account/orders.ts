@@ -105,7 +105,14 @@ export async function customerOrderDetails(
     select: shownColumns,
   })
   if (!row) throw notFound(orders, id)
-  const caller = { store, application: null, privileges: null, actor: '', ...services }
+  const caller = {
+    store,
+    application: null,
+    channel: 'administration' as const,
+    privileges: null,
+    actor: '',
+    ...services,
+  }
   const record = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
   const statuses = await statusTexts(services, customer)
   return {

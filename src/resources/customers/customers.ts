@@ -57,6 +57,10 @@ export const customers = defineResource({
     DateCreated: date({ column: 'createdAt' }),
     LastUpdate: date({ column: 'updatedAt' }),
     UserID: text(50, { column: 'updatedBy' }),
+    LastLoginDate: date({ column: 'lastLoginAt', nullable: true }),
+    /** Another system's id, by which cartAPI finds the customer. */
+    AltContactID: text(50, { column: 'altContactId', nullable: true }),
+    Website: text(200),
   },
   filters: {
     email: exactly('email'),

@@ -1,3 +1,5 @@
+export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+
 /** Whether XML 1.0 knows the character; not a number: no. */
 export function isXmlCharacter(code: number): boolean {
   if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd

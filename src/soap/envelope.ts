@@ -1,0 +1,96 @@
+import { childElements, localName, readXmlDocument, type XmlElement } from '../xml/read.ts'
+import { SoapFault } from './faults.ts'
+import { type SoapVersion, soapVersions, versionOf } from './versions.ts'
+
+/** A request's envelope, checked: what it asks for, and nothing done about it yet. */
+export interface Envelope {
+  readonly version: SoapVersion
+  /** The one element of the body, and its namespace. */
+  readonly request: { readonly name: string; readonly namespace: string; readonly element: XmlElement }
+}
+
+/**
+ * Reads an envelope of either version. Throws SoapFault for what is none (VersionMismatch for an envelope of another
+ * version), for a body that holds anything but one element, and for header blocks that must be understood: there are none
+ * that are. `told` is given the version as soon as it is known, also where the rest is refused.
+ */
+export function readEnvelope(text: string, told: (version: SoapVersion) => void): Envelope {
+  const root = qualified(readXmlDocument(text), new Map())
+  const version = versionOf(root.namespace)
+  if (root.name !== 'Envelope') throw new SoapFault('Client', 'The root element must be a SOAP Envelope')
+  if (version === null) {
+    const known = Object.values(soapVersions).map(({ namespace }) => namespace)
+    throw new SoapFault('VersionMismatch', `The namespace of the Envelope must be ${known.join(' or ')}`)
+  }
+  told(version)
+  const { namespace } = soapVersions[version]
+  const parts = childrenOf(root).filter((part) => part.namespace === namespace)
+  const [header] = parts.filter(({ name }) => name === 'Header')
+  const [body, ...others] = parts.filter(({ name }) => name === 'Body')
+  if (body === undefined || others.length > 0) throw new SoapFault('Client', 'The Envelope must have one Body')
+  if (header) refuseMandatory(header, version)
+  const [request, ...more] = childrenOf(body)
+  if (request === undefined || more.length > 0) {
+    throw new SoapFault('Client', 'The Body must hold one element, named after the operation')
+  }
+  return { version, request }
+}
+
+/** An element with what its name means. */
+interface Qualified {
+  readonly name: string
+  /** Empty: none. */
+  readonly namespace: string
+  readonly element: XmlElement
+  readonly scope: Scope
+}
+
+/** Namespaces by prefix; the empty one for names without. */
+type Scope = ReadonlyMap<string, string>
+
+function qualified(element: XmlElement, outer: Scope): Qualified {
+  const declared = [...element.attributes].flatMap(([name, value]): [string, string][] => {
+    if (name === 'xmlns') return [['', value]]
+    return name.startsWith('xmlns:') ? [[name.slice('xmlns:'.length), value]] : []
+  })
+  const scope = declared.length === 0 ? outer : new Map([...outer, ...declared])
+  return { name: localName(element.name), namespace: namespaceOf(element.name, scope), element, scope }
+}
+
+function childrenOf({ element, scope }: Qualified): Qualified[] {
+  return childElements(element).map((child) => qualified(child, scope))
+}
+
+function namespaceOf(name: string, scope: Scope): string {
+  const prefix = name.slice(0, Math.max(0, name.indexOf(':')))
+  const namespace = scope.get(prefix)
+  if (namespace === undefined && prefix !== '') {
+    throw new SoapFault('Client', `The prefix of ${name.slice(0, 80)} is not declared`)
+  }
+  return namespace ?? ''
+}
+
+/** Header blocks for somebody else on the way do not count (SOAP 1.1 4.2.2, SOAP 1.2 2.2). */
+const own = [
+  'http://schemas.xmlsoap.org/soap/actor/next',
+  'http://www.w3.org/2003/05/soap-envelope/role/next',
+  'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver',
+]
+
+function refuseMandatory(header: Qualified, version: SoapVersion): void {
+  const { namespace } = soapVersions[version]
+  const role = version === '1.1' ? 'actor' : 'role'
+  const mandatory = childrenOf(header).filter((block) => {
+    const attribute = (wanted: string) =>
+      [...block.element.attributes].find(
+        ([name]) => name.includes(':') && localName(name) === wanted && namespaceOf(name, block.scope) === namespace,
+      )?.[1]
+    const receiver = attribute(role)?.trim()
+    const isForUs = receiver === undefined || receiver === '' || own.includes(receiver)
+    return isForUs && /^\s*(1|true)\s*$/.test(attribute('mustUnderstand') ?? '')
+  })
+  if (mandatory.length === 0) return
+  const notUnderstood = mandatory.map((block) => ({ name: block.name, namespace: block.namespace }))
+  const names = notUnderstood.map(({ name }) => name.slice(0, 80)).join(', ')
+  throw new SoapFault('MustUnderstand', `Header blocks that must be understood are not: ${names}`, { notUnderstood })
+}

@@ -1,0 +1,16 @@
+import type { CustomerTokenServices } from '../access/customer-tokens.ts'
+import type { Caller } from '../caller.ts'
+import type { Parameters } from './parameters.ts'
+
+/** What operations need besides the caller. */
+export type OperationServices = CustomerTokenServices
+
+/** One call, let in already. */
+export interface Call {
+  readonly caller: Caller
+  readonly parameters: Parameters
+  readonly services: OperationServices
+}
+
+/** Carries a call out, and gives the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
+export type Operation = (call: Call) => Promise<string>

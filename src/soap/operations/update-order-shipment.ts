@@ -1,0 +1,5 @@
+import type { Operation } from '../operation.ts'
+
+export const updateOrderShipment: Operation = async () => {
+  throw new Error('not written yet')
+}

@@ -1,0 +1,175 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Registry } from 'prom-client'
+import type { Secrets } from '../access/secrets.ts'
+import { outageOf } from '../database/outage.ts'
+import { StoreFailure } from '../failure.ts'
+import { sendTagged } from '../html/send-tagged.ts'
+import type { Outbound } from '../outbound.ts'
+import { type AdmissionServices, admit } from './admission.ts'
+import { receiveEnvelopes } from './body.ts'
+import { type Callbacks, createCallbacks } from './callback.ts'
+import { readEnvelope } from './envelope.ts'
+import { SoapFault, writeFault } from './faults.ts'
+import { type CallCounter, createCallCounter } from './metrics.ts'
+import { createModel, type SoapModel, type SoapOperation } from './model.ts'
+import type { OperationServices } from './operation.ts'
+import { operations } from './operations/index.ts'
+import { sendOperationsPage } from './page.ts'
+import { type Parameters, readParameters, textParameter } from './parameters.ts'
+import { ResultError, writeError } from './result-errors.ts'
+import { checkAction } from './soap-action.ts'
+import { type SoapVersion, soapVersions } from './versions.ts'
+
+export interface SoapServices extends AdmissionServices {
+  config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
+  secrets: Secrets
+  outbound: Pick<Outbound, 'send' | 'addressFault'>
+  metrics: { readonly registry: Registry }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The version that the answer will be in, as far as it is known. */
+    soapVersion: SoapVersion
+    /** The operation that was called; empty: none that is known. */
+    soapOperation: string
+  }
+}
+
+/** The legacy service cartAPI (contract §4.4): one address for both ports, their WSDL, and a page for people. */
+export async function soap(app: FastifyInstance, services: SoapServices): Promise<void> {
+  const { publicUrl, soapPath, soapNamespaces } = services.config
+  const model = createModel({ namespaces: soapNamespaces, address: publicUrl + soapPath })
+  const counter = createCallCounter(services.metrics.registry)
+  const callbacks = createCallbacks(services.outbound)
+  const operationServices = { secrets: services.secrets, publicUrl }
+  app.decorateRequest('soapVersion', '1.1')
+  app.decorateRequest('soapOperation', '')
+  receiveEnvelopes(app)
+  app.addHook('onRequest', async (request) => {
+    if (request.headers['content-type']?.includes('application/soap+xml')) request.soapVersion = '1.2'
+  })
+  app.setErrorHandler<FastifyError | StoreFailure | SoapFault>((error, request, reply) =>
+    sendFault(counter, faultOf(error, request), request, reply),
+  )
+
+  app.get(soapPath, async (request, reply) => {
+    const asks = Object.keys(request.query as object).some((name) => name.toLowerCase() === 'wsdl')
+    if (asks) return sendTagged(request, reply, model.wsdl, 'text/xml; charset=utf-8')
+    return sendOperationsPage(reply, model, services.config)
+  })
+
+  app.post(soapPath, async (request, reply) => {
+    const { operation, parameters } = readCall(request, model)
+    const result = await answerCall(request, reply, { operation, parameters, services, operationServices, callbacks })
+    counter.inc({ operation: operation.name, outcome: result.error === '' ? 'result' : 'error', error: result.error })
+    return reply.type(soapVersions[request.soapVersion].contentType).send(operation.answer(result.xml))
+  })
+
+  app.route({
+    method: app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method)),
+    url: soapPath,
+    handler: async (_request, reply) => {
+      reply.header('allow', 'GET, HEAD, POST')
+      throw new SoapFault('Client', 'This address takes POST, and GET for the WSDL', { status: 405 })
+    },
+  })
+}
+
+/** Finds out what is asked for; the version of the answer is known from then on. */
+function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapOperation; parameters: Parameters } {
+  const { body, headers } = request
+  if (typeof body !== 'string' || body === '')
+    throw new SoapFault('Client', 'The body is empty; an Envelope is expected')
+  const { request: asked } = readEnvelope(body, (version) => {
+    request.soapVersion = version
+  })
+  const binding = model.binding(asked.namespace, request.soapVersion)
+  if (binding === null) {
+    throw new SoapFault('Client', `The namespace of ${asked.name} must be ${model.namespaces.join(' or ')}`)
+  }
+  const operation = binding.operations.get(asked.name)
+  if (operation === undefined) {
+    const known = [...binding.operations.keys()].join(', ')
+    throw new SoapFault('Client', `There is no operation ${asked.name}; there are ${known}`)
+  }
+  request.soapOperation = operation.name
+  checkAction(headers, operation.name)
+  const names = operation.parameters.map(({ name }) => name)
+  return { operation, parameters: readParameters(asked.element, names) }
+}
+
+interface Answering {
+  readonly operation: SoapOperation
+  readonly parameters: Parameters
+  readonly services: SoapServices
+  readonly operationServices: OperationServices
+  readonly callbacks: Callbacks
+}
+
+/** The result or the error document, posted to where the caller wants it; `error` is the number of what the caller gets. */
+async function answerCall(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { operation, parameters, services, operationServices, callbacks }: Answering,
+): Promise<{ xml: string; error: string }> {
+  const url = textParameter(parameters, 'callBackURL')
+  const run = operations[operation.name]
+  if (run === undefined) throw new Error(`The WSDL has an operation that is not there: ${operation.name}`)
+  const told = (error: unknown) => {
+    if (!(error instanceof ResultError)) throw error
+    request.log.info({ operation: operation.name, error: error.id, detail: error.message }, 'cartAPI refused')
+    reply.header('x-error-reason', headerText(error.message))
+    return { xml: writeError(error), error: String(error.id) }
+  }
+  try {
+    const caller = await admit(services, request, reply, parameters)
+    if (url !== '') callbacks.check(url)
+    const work = run({ caller, parameters, services: operationServices })
+    const result = await work.then((xml) => ({ xml, error: '' }), told)
+    return url === '' ? result : { xml: await callbacks.post(url, result.xml), error: result.error }
+  } catch (error) {
+    return told(error)
+  }
+}
+
+const REASON_LENGTH_MAX = 300
+
+/** What a header can hold of a text. */
+function headerText(text: string): string {
+  return text.slice(0, REASON_LENGTH_MAX).replace(/[^\x20-\x7e]/g, '?')
+}
+
+/** What is the caller's is told; a defect tells nothing from inside, the log has it. */
+function faultOf(error: FastifyError | StoreFailure | SoapFault, request: FastifyRequest): SoapFault {
+  if (error instanceof SoapFault) return error
+  const failure = error instanceof StoreFailure ? error : outageOf(error)
+  if (failure?.kind === 'throttled') {
+    return new SoapFault('Server', failure.message, { status: 429, ...retryAfter(failure) })
+  }
+  if (failure?.kind === 'unavailable') return new SoapFault('Server', failure.message, { retryAfterSeconds: 1 })
+  if (failure !== null && failure.status < 500) {
+    // The two that HTTP itself speaks of keep its status.
+    const isOfHttp = failure.kind === 'body-too-large' || failure.kind === 'unsupported-media-type'
+    return new SoapFault('Client', failure.message, isOfHttp ? { status: failure.status } : {})
+  }
+  const { code, statusCode = 500 } = error as FastifyError
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new SoapFault('Client', 'Content-Type is not a media type', { status: 415 })
+  }
+  if (statusCode >= 400 && statusCode < 500) return new SoapFault('Client', 'Bad request')
+  request.log.error({ err: error }, 'request failed')
+  return new SoapFault('Server', 'Internal error')
+}
+
+function retryAfter({ retryAfterSeconds }: StoreFailure) {
+  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+}
+
+function sendFault(counter: CallCounter, fault: SoapFault, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { soapVersion, soapOperation } = request
+  counter.inc({ operation: soapOperation, outcome: 'fault', error: fault.code })
+  request.log.info({ operation: soapOperation, fault: fault.code, detail: fault.message }, 'cartAPI fault')
+  if (fault.retryAfterSeconds !== undefined) reply.header('retry-after', String(fault.retryAfterSeconds))
+  return reply.code(fault.status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))
+}

@@ -1,0 +1,157 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { StoreFailure } from '../failure.ts'
+import { hasForbidden, isXmlCharacter } from './text.ts'
+
+/** An element of a document that was read; names as they were written, with their prefix. */
+export interface XmlElement {
+  readonly name: string
+  /** By name as written, with their prefix; references decoded. */
+  readonly attributes: ReadonlyMap<string, string>
+  readonly content: readonly XmlNode[]
+}
+
+/** A node as the parser gives it with `preserveOrder`: text, CDATA, or one member named after the element. */
+export type XmlNode = { readonly '#text'?: string; readonly '#cdata'?: readonly XmlNode[] } & Readonly<
+  Record<string, unknown>
+>
+
+/** Elements inside one another; what is read here needs six. */
+export const XML_DEPTH_MAX = 32
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  cdataPropName: '#cdata',
+  // References are decoded here: the parser's own decoding has bounds that long texts exceed, and knows too many names.
+  processEntities: false,
+  jPath: false,
+  maxNestedTags: XML_DEPTH_MAX - 1,
+})
+
+/**
+ * The root element of a document. The parser takes much that is not XML, so the validator has the last word. The encoding that
+ * a declaration names is not looked at: the text is decoded already. Throws `bad-request` for what is not well-formed, is
+ * nested or repeated without measure, and for a document type or entities of its own.
+ */
+export function readXmlDocument(text: string): XmlElement {
+  checkMarkup(text)
+  const nodes = parse(text)
+  const fault = faultOf(text)
+  if (fault !== null) throw broken(fault)
+  const [root, ...others] = nodes.filter((node) => node['#text']?.trim() !== '')
+  if (root === undefined || others.length > 0) throw broken('there must be one root element, and nothing beside it')
+  return elementOf(root)
+}
+
+/** Longest tag, and most tags: far above any record's, and the parser is slow. */
+const TAG_LENGTH_MAX = 2_000
+const TAGS_MAX = 1_000_000
+
+const opening = new RegExp(String.raw`<!--|<!\[CDATA\[|<\?|<!|<[^>]{${TAG_LENGTH_MAX}}|<`, 'g')
+const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
+
+/** Nothing but comments and CDATA may begin with `<!`: a document type could name files, and grow without end. */
+function checkMarkup(text: string): void {
+  if (hasForbidden(text)) throw broken('it holds a control character that XML does not allow')
+  let tags = 0
+  opening.lastIndex = 0
+  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+    const [start] = found
+    const end = ends[start]
+    if (start === '<!') throw broken('<!DOCTYPE and entity declarations are not allowed')
+    if (start.length > TAG_LENGTH_MAX) throw broken(`a tag is longer than ${TAG_LENGTH_MAX} characters`)
+    if (++tags > TAGS_MAX) throw broken(`it has more than ${TAGS_MAX} tags`)
+    if (end === undefined) continue
+    const at = text.indexOf(end, opening.lastIndex)
+    if (at === -1) throw broken(`${start} has no ${end}`)
+    opening.lastIndex = at + end.length
+  }
+}
+
+function parse(text: string): XmlNode[] {
+  try {
+    return parser.parse(text) as XmlNode[]
+  } catch (error) {
+    if (/nested tags/.test((error as Error).message)) throw broken(`it is nested deeper than ${XML_DEPTH_MAX} levels`)
+    throw broken(faultOf(text) ?? 'it is not well-formed')
+  }
+}
+
+function faultOf(text: string): string | null {
+  const verdict = XMLValidator.validate(text)
+  if (verdict === true) return null
+  const { line, msg } = verdict.err
+  return msg.startsWith("Invalid '[") ? 'not every element is closed' : `line ${line}: ${shown(msg)}`
+}
+
+function elementOf(node: XmlNode): XmlElement {
+  const name = Object.keys(node).find((key) => key !== ':@') ?? ''
+  const attributes = Object.entries((node[':@'] ?? {}) as Readonly<Record<string, string>>)
+  return {
+    name,
+    attributes: new Map(attributes.map(([key, value]) => [key, decoded(value, key)])),
+    content: node[name] as XmlNode[],
+  }
+}
+
+/** The elements inside, in their order. */
+export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElement[] {
+  return content.filter((node) => node['#text'] === undefined && node['#cdata'] === undefined).map(elementOf)
+}
+
+/** The name without its prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+/** The text inside; `path` names it in refusals. Throws `bad-request` where there is an element. */
+export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): string {
+  return content
+    .map((node) => {
+      if (node['#text'] !== undefined) return decoded(node['#text'], path)
+      if (node['#cdata'] !== undefined) return node['#cdata'].map((inner) => inner['#text'] ?? '').join('')
+      throw new StoreFailure('bad-request', `${path} must be text; it holds an element`, { field: path })
+    })
+    .join('')
+}
+
+function decoded(text: string, path: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&([^;]*);/g, (reference: string, name: string) => {
+    const character = namedCharacters.get(name) ?? numberedCharacter(name)
+    if (character !== undefined) return character
+    throw new StoreFailure('bad-request', `${path} holds ${shown(reference)}, which stands for no character in XML`, {
+      field: path,
+    })
+  })
+}
+
+const namedCharacters = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
+
+function numberedCharacter(name: string): string | undefined {
+  const [, hexadecimal, decimal] = /^#(?:x([\da-fA-F]{1,6})|(\d{1,7}))$/.exec(name) ?? []
+  const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
+  return isXmlCharacter(code) ? String.fromCodePoint(code) : undefined
+}
+
+/** A document that is refused. */
+export function broken(reason: string): StoreFailure {
+  return new StoreFailure('bad-request', `Invalid XML: ${reason}`)
+}
+
+/** At most 80 characters of what somebody sent, for a message. */
+export function shown(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
