@@ -12,6 +12,7 @@ COPY package.json package-lock.json prisma.config.ts ./
 COPY prisma ./prisma
 RUN npm ci --omit=dev
 COPY src ./src
+COPY wsdl ./wsdl
 
 # sandbox.json, when SANDBOX=true; the program itself stays read-only for the user who runs it.
 RUN install -d -o node -g node -m 700 /data

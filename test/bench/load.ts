@@ -9,11 +9,13 @@ export interface Load {
   readonly connections: number
   /** The least duration; it goes on until there are as many answers as connections. */
   readonly seconds: number
-  readonly method: 'GET' | 'PUT'
+  readonly method: 'GET' | 'PUT' | 'POST'
   /** Taken in turn; each connection begins at another one. */
   readonly paths: readonly string[]
   /** A body for every request: new stocks for so many products, taken from these. Null: none. */
   readonly stock: { readonly records: number; readonly productIds: readonly number[] } | null
+  /** A body for every request, in place of `stock`: a text in which `{key}` and `{number}` become another one each time. */
+  readonly text?: { readonly contentType: string; readonly template: string; readonly keys: readonly string[] }
 }
 
 export interface Measurement {
@@ -71,11 +73,18 @@ async function measure(load: Load): Promise<Measurement> {
   }
 }
 
-function requestsOf({ url, headers, method, paths, stock }: Load, turn: number): autocannon.Request[] {
+function requestsOf({ url, headers, method, paths, stock, text }: Load, turn: number): autocannon.Request[] {
   const base = new URL(url).pathname
   const first = (turn * 7) % paths.length
   return [...paths.slice(first), ...paths.slice(0, first)].map((path) => {
     const request = { method, path: `${base}${path}`, headers: { ...headers } }
+    if (text) {
+      return {
+        ...request,
+        headers: { ...headers, 'content-type': text.contentType },
+        setupRequest: (given) => ({ ...given, body: textBody(text) }),
+      }
+    }
     if (!stock) return request
     return {
       ...request,
@@ -92,6 +101,12 @@ function stockBody({ records, productIds }: NonNullable<Load['stock']>): string 
     SKUInfo: { CatalogID: productIds[(first + index) % productIds.length], Stock: random(1_000_000) },
   }))
   return JSON.stringify(body)
+}
+
+function textBody({ template, keys }: NonNullable<Load['text']>): string {
+  return template
+    .replace('{key}', () => keys[random(keys.length)] ?? '')
+    .replace('{number}', () => String(random(1_000_000)))
 }
 
 function random(below: number): number {

@@ -5,6 +5,7 @@ import { type BenchOptions, withStops } from './bench.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
+import { benchSoap } from './soap.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /*
@@ -12,7 +13,7 @@ import { benchWebhooks } from './webhooks.ts'
  * generated year of the same size is measured.
  */
 
-const benches = { rest: benchRest, profile: profileRest, pages: benchPages, webhooks: benchWebhooks }
+const benches = { rest: benchRest, profile: profileRest, pages: benchPages, webhooks: benchWebhooks, soap: benchSoap }
 
 /** Figures of one webhook's first seconds say nothing about the hours that it works. */
 const defaults = { seconds: '1.5', rounds: '3' }

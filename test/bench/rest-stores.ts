@@ -13,6 +13,8 @@ export interface BenchStore {
   readonly headers: Readonly<Record<string, string>>
   /** In an order of no meaning. */
   readonly productIds: readonly number[]
+  /** Of the same products. */
+  readonly skus: readonly string[]
 }
 
 export interface BenchStores {
@@ -32,7 +34,8 @@ export async function openBenchStores(server: BenchServer, file: string | null):
   const open = async (id: number, secureUrl: string): Promise<BenchStore> => {
     const { Token } = await server.post(`/admin/stores/${id}/subscriptions`, { PublicKey: String(PublicKey) })
     const headers = { SecureURL: secureUrl, PrivateKey: String(PrivateKey), Token: String(Token) }
-    return { id, headers, productIds: await productIdsOf(server, id) }
+    const products = await productsOf(server, id)
+    return { id, headers, productIds: products.map((product) => product.id), skus: products.map(({ sku }) => sku) }
   }
   const year = {
     Name: 'Online Retail',
@@ -77,13 +80,13 @@ async function load(server: BenchServer, storeId: number, file: string | null): 
   if (counts.refused > 0) throw new Error(`${counts.refused} of ${counts.lines} lines were refused`)
 }
 
-async function productIdsOf(server: BenchServer, storeId: number): Promise<number[]> {
-  const { rows } = await query<{ id: number }>(
+async function productsOf(server: BenchServer, storeId: number): Promise<{ id: number; sku: string }[]> {
+  const { rows } = await query<{ id: number; sku: string }>(
     server,
-    'SELECT id FROM "Product" WHERE "storeId" = $1 ORDER BY md5(id::text) LIMIT 1000',
+    'SELECT id, sku FROM "Product" WHERE "storeId" = $1 ORDER BY md5(id::text) LIMIT 1000',
     [storeId],
   )
-  return rows.map(({ id }) => id)
+  return rows
 }
 
 async function query<R extends pg.QueryResultRow>({ databaseUrl }: BenchServer, sql: string, values: unknown[] = []) {

@@ -76,7 +76,7 @@ async function record(
   }
 }
 
-function restUrl({ baseUrl }: BenchServer): string {
+export function restUrl({ baseUrl }: BenchServer): string {
   // By number: the name may be looked up anew for every connection.
   return `${baseUrl.replace('localhost', '127.0.0.1')}/StoreWebAPI/v1`
 }
@@ -89,7 +89,7 @@ const IDLE_LOOKS = 5
 const IDLE_LOOK_MS = 10
 
 /** A request that was cut off is still worked on to its end; that work must not burden the next measurement. */
-async function untilIdle({ databaseUrl }: BenchServer): Promise<void> {
+export async function untilIdle({ databaseUrl }: BenchServer): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
