@@ -69,6 +69,8 @@ const OWN_ADDRESSES = [
 /** What a sandbox may call besides: receivers that are being developed on this machine. */
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
 
+const REST_PREFIX = '/StoreWebAPI'
+const SOAP_PATH = '/cart.asmx'
 const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
 
@@ -126,7 +128,7 @@ const Settings = z.object({
         error: 'names a path twice (upper and lower case do not differ)',
       },
     )
-    .default(['/StoreWebAPI']),
+    .default([REST_PREFIX]),
   SOAP_PATH: z
     .string()
     .refine(isPrefix, {
@@ -135,7 +137,7 @@ const Settings = z.object({
         `such as /cart.asmx, outside ${OWN_ADDRESSES.map((name) => `/${name}`).join(', ')}`,
       ),
     })
-    .default('/cart.asmx'),
+    .default(SOAP_PATH),
   SOAP_NAMESPACES: commaList(
     isNamespace,
     'is not a namespace',
@@ -254,13 +256,11 @@ function faultsBetween(given: Given): string[] {
   if (given.DATABASE_URL && !given.OPERATOR_KEY) {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
-  const soapPath = withoutTrailingSlash(given.SOAP_PATH ?? '').toLowerCase()
-  for (const prefix of given.REST_PREFIXES?.split(',') ?? ['/StoreWebAPI']) {
+  const soapPath = given.SOAP_PATH ?? SOAP_PATH
+  for (const prefix of (given.REST_PREFIXES ?? REST_PREFIX).split(',')) {
     const served = withoutTrailingSlash(prefix.trim()).toLowerCase()
-    if (served !== '' && `${soapPath}/`.startsWith(`${served}/`)) {
-      faults.push(
-        `SOAP_PATH ${JSON.stringify(given.SOAP_PATH)} lies below a path of REST_PREFIXES; allowed: another path`,
-      )
+    if (served !== '' && `${withoutTrailingSlash(soapPath).toLowerCase()}/`.startsWith(`${served}/`)) {
+      faults.push(`SOAP_PATH ${JSON.stringify(soapPath)} lies below a path of REST_PREFIXES; allowed: another path`)
     }
   }
   const publicUrl = publicUrlOf(given)

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
 import { StoreFailure } from './failure.ts'
 
+const MEGABYTE = 1024 * 1024
+
 /** Of a body that is too large so much more is taken and thrown away: a client still sending would not see the answer. */
-const DISCARDED_BYTES_MAX = 50 * 1024 * 1024
+const DISCARDED_BYTES_MAX = 50 * MEGABYTE
 
 /** The bytes of a request's body. Throws `body-too-large` beyond the bound, `bad-request` where it ended early. */
 export async function receiveBytes(payload: Readable, bytesMax: number): Promise<Buffer> {
@@ -24,5 +26,6 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
 
 /** The refusal of a body that is larger than so many bytes. */
 export function tooLarge(bytesMax: number): StoreFailure {
-  return new StoreFailure('body-too-large', `The body is larger than ${bytesMax / 1024 / 1024} MB`)
+  const size = bytesMax < MEGABYTE ? `${bytesMax / 1024} kB` : `${bytesMax / MEGABYTE} MB`
+  return new StoreFailure('body-too-large', `The body is larger than ${size}`)
 }

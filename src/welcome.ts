@@ -7,6 +7,7 @@ export function welcome(config: Config, sandbox: SandboxFile | null): string {
     ['Base address', config.publicUrl],
     ['Store admin', `${config.publicUrl}/admin`],
     ['Developers', `${config.publicUrl}/developers`],
+    ['cartAPI', `${config.publicUrl}${config.soapPath}?WSDL`],
   ]
   if (sandbox) {
     lines.push(
@@ -16,6 +17,7 @@ export function welcome(config: Config, sandbox: SandboxFile | null): string {
       ['Private key', sandbox.application.privateKey],
       ['Token', sandbox.application.token],
       ['Public key', sandbox.application.publicKey],
+      ['User key', `${sandbox.store.userKey}, for cartAPI`],
       ['Operator key', sandbox.operatorKey],
       ['All of them', sandboxPath(config.dataDir)],
     )

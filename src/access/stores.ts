@@ -59,13 +59,21 @@ export const newStore = namedObject({
   Throttle: throttleInput,
 })
 
-const ADDRESSES_MAX = 100
-const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, such as 203.0.113.7 or 203.0.113.0/24`
+/** Of those that a store lets cartAPI be called from. */
+export const ADDRESSES_MAX = 100
+/** The longest IPv6 address, and its bits. */
+const ADDRESS_LENGTH_MAX = 49
+const examples = 'such as 203.0.113.7 or 203.0.113.0/24'
+const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, ${examples}`
+const addressBlock = `must be an IP address or a CIDR block, ${examples}`
 
 const cartApiInput = namedObject({
   Enabled: z.boolean('must be true or false').optional(),
   Addresses: z
-    .array(z.string(addresses).trim().refine(isAddressBlock, addresses), addresses)
+    .array(
+      z.string(addressBlock).trim().max(ADDRESS_LENGTH_MAX, addressBlock).refine(isAddressBlock, addressBlock),
+      addresses,
+    )
     .max(ADDRESSES_MAX, addresses)
     .optional(),
 })
@@ -187,7 +195,7 @@ export async function updateStore(
   )
 }
 
-/** By property: the former value and the new one. */
+/** By property: the former value and the new one. Switches and lists stay what they are, other values are texts. */
 function differences(before: StoreRow, after: StoreRow) {
   const told = [
     'name',
@@ -200,7 +208,9 @@ function differences(before: StoreRow, after: StoreRow) {
     'throttleLeakPerSecond',
   ] as const
   const changed = told.filter((name) => String(before[name]) !== String(after[name]))
-  return Object.fromEntries(changed.map((name) => [name, { from: String(before[name]), to: String(after[name]) }]))
+  const toldOf = (value: StoreRow[(typeof told)[number]]) =>
+    typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
+  return Object.fromEntries(changed.map((name) => [name, { from: toldOf(before[name]), to: toldOf(after[name]) }]))
 }
 
 /** Gives the store a new key for cartAPI; the former one ends at once. Refuses an unknown store (404). */

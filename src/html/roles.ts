@@ -54,6 +54,7 @@ export const roles: Readonly<Record<string, readonly Role[]>> = {
   'GET /admin/modules/rest-api/:subscriptionId/unsubscribe': ['merchant'],
   'POST /admin/modules/rest-api/:subscriptionId/unsubscribe': ['merchant'],
   'GET /admin/modules/cartapi': ['merchant'],
+  'POST /admin/modules/cartapi': ['merchant'],
   'POST /admin/modules/cartapi/user-key': ['merchant'],
   'GET /admin/webhooks': ['merchant'],
   'POST /admin/webhooks': ['merchant'],

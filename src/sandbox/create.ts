@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../access/applications.ts'
 import { hashPassword } from '../access/passwords.ts'
 import type { Secrets } from '../access/secrets.ts'
-import { createStore } from '../access/stores.ts'
+import { createStore, storeWithKey } from '../access/stores.ts'
 import { addSubscription } from '../access/subscriptions.ts'
 import type { Caller } from '../caller.ts'
 import type { Db, Transaction } from '../database/client.ts'
@@ -107,15 +108,16 @@ function newPassword(): string {
 }
 
 /** The file of another database, or one whose sandbox is gone, is not shown. Address and operator key follow the settings. */
-async function find({ db, dataDir, baseUrl, operatorKey }: EnsureSandbox): Promise<SandboxFile | null> {
+async function find({ db, secrets, dataDir, baseUrl, operatorKey }: EnsureSandbox): Promise<SandboxFile | null> {
   const content = await readSandboxFile(dataDir)
   if (!content) return null
   const { id, secureUrl } = content.store
   const { publicKey } = content.application
   const isHere = await db.subscription.count({ where: { store: { id, secureUrl }, application: { publicKey } } })
   if (isHere === 0) return null
-  if (content.baseUrl === baseUrl && content.operatorKey === operatorKey) return content
-  const current = { ...content, baseUrl, operatorKey }
+  const { userKey } = await storeWithKey({ db, secrets }, id)
+  const current = { ...content, baseUrl, operatorKey, store: { ...content.store, userKey } }
+  if (isDeepStrictEqual(current, content)) return content
   await writeSandboxFile(dataDir, current)
   return current
 }

@@ -6,14 +6,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../failure.ts'
 import { receiveBytes, tooLarge } from '../receive.ts'
 
-/** The largest request, an editCustomer with every field full, has some thousand characters. */
-const BODY_BYTES_MAX = 1024 * 1024
+/**
+ * The largest request, an editCustomer with every field full, has some thousand characters. Whoever calls is known by what the
+ * body says only, so anybody can have a body read, and a packed one costs its sender next to nothing.
+ */
+const BODY_BYTES_MAX = 256 * 1024
 
 const mediaTypes = ['text/xml', 'application/soap+xml', 'application/xml']
 
 /**
  * Bodies of this scope are XML, decoded: by their byte order mark, the charset of Content-Type, or the declaration, UTF-8
- * without any (RFC 7303). Compressed ones are unpacked. Both before and after that 1 MB at most.
+ * without any (RFC 7303). Compressed ones are unpacked. Both before and after that 256 kB at most.
  */
 export function receiveEnvelopes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

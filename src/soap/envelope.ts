@@ -1,4 +1,4 @@
-import { childElements, localName, readXmlDocument, type XmlElement } from '../xml/read.ts'
+import { childElements, localName, readXmlDocument, shown, type XmlElement } from '../xml/read.ts'
 import { SoapFault } from './faults.ts'
 import { type SoapVersion, soapVersions, versionOf } from './versions.ts'
 
@@ -9,13 +9,16 @@ export interface Envelope {
   readonly request: { readonly name: string; readonly namespace: string; readonly element: XmlElement }
 }
 
+/** A call has forty, and what programs put into a header some more. */
+const TAGS_MAX = 2_000
+
 /**
  * Reads an envelope of either version. Throws SoapFault for what is none (VersionMismatch for an envelope of another
  * version), for a body that holds anything but one element, and for header blocks that must be understood: there are none
  * that are. `told` is given the version as soon as it is known, also where the rest is refused.
  */
 export function readEnvelope(text: string, told: (version: SoapVersion) => void): Envelope {
-  const root = qualified(readXmlDocument(text), new Map())
+  const root = qualified(readXmlDocument(text, { tagsMax: TAGS_MAX }), new Map())
   const version = versionOf(root.namespace)
   if (root.name !== 'Envelope') throw new SoapFault('Client', 'The root element must be a SOAP Envelope')
   if (version === null) {
@@ -25,10 +28,10 @@ export function readEnvelope(text: string, told: (version: SoapVersion) => void)
   told(version)
   const { namespace } = soapVersions[version]
   const parts = childrenOf(root).filter((part) => part.namespace === namespace)
-  const [header] = parts.filter(({ name }) => name === 'Header')
+  const headers = parts.filter(({ name }) => name === 'Header')
   const [body, ...others] = parts.filter(({ name }) => name === 'Body')
   if (body === undefined || others.length > 0) throw new SoapFault('Client', 'The Envelope must have one Body')
-  if (header) refuseMandatory(header, version)
+  refuseMandatory(headers.flatMap(childrenOf), version)
   const [request, ...more] = childrenOf(body)
   if (request === undefined || more.length > 0) {
     throw new SoapFault('Client', 'The Body must hold one element, named after the operation')
@@ -65,7 +68,7 @@ function namespaceOf(name: string, scope: Scope): string {
   const prefix = name.slice(0, Math.max(0, name.indexOf(':')))
   const namespace = scope.get(prefix)
   if (namespace === undefined && prefix !== '') {
-    throw new SoapFault('Client', `The prefix of ${name.slice(0, 80)} is not declared`)
+    throw new SoapFault('Client', `The prefix of ${shown(name)} is not declared`)
   }
   return namespace ?? ''
 }
@@ -77,10 +80,13 @@ const own = [
   'http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver',
 ]
 
-function refuseMandatory(header: Qualified, version: SoapVersion): void {
+/** Of the blocks that are not understood, so many are named. */
+const BLOCKS_TOLD_MAX = 10
+
+function refuseMandatory(blocks: readonly Qualified[], version: SoapVersion): void {
   const { namespace } = soapVersions[version]
   const role = version === '1.1' ? 'actor' : 'role'
-  const mandatory = childrenOf(header).filter((block) => {
+  const mandatory = blocks.filter((block) => {
     const attribute = (wanted: string) =>
       [...block.element.attributes].find(
         ([name]) => name.includes(':') && localName(name) === wanted && namespaceOf(name, block.scope) === namespace,
@@ -90,7 +96,7 @@ function refuseMandatory(header: Qualified, version: SoapVersion): void {
     return isForUs && /^\s*(1|true)\s*$/.test(attribute('mustUnderstand') ?? '')
   })
   if (mandatory.length === 0) return
-  const notUnderstood = mandatory.map((block) => ({ name: block.name, namespace: block.namespace }))
-  const names = notUnderstood.map(({ name }) => name.slice(0, 80)).join(', ')
+  const notUnderstood = mandatory.slice(0, BLOCKS_TOLD_MAX).map(({ name, namespace }) => ({ name, namespace }))
+  const names = notUnderstood.map(({ name }) => shown(name)).join(', ')
   throw new SoapFault('MustUnderstand', `Header blocks that must be understood are not: ${names}`, { notUnderstood })
 }

@@ -65,9 +65,11 @@ function headerOf({ code, notUnderstood }: SoapFault): string {
     )
     return `<soap:Header><soap:Upgrade>${supported.join('')}</soap:Upgrade></soap:Header>`
   }
-  const blocks = notUnderstood.map(
-    ({ name, namespace }) =>
-      `<soap:NotUnderstood qname="n:${name}" xmlns:n="${escapeXml(namespace).replaceAll('"', '&quot;')}"/>`,
+  const blocks = notUnderstood.map(({ name, namespace }) =>
+    // No prefix can stand for no namespace.
+    namespace === ''
+      ? `<soap:NotUnderstood qname="${name}"/>`
+      : `<soap:NotUnderstood qname="n:${name}" xmlns:n="${escapeXml(namespace).replaceAll('"', '&quot;')}"/>`,
   )
   return blocks.length === 0 ? '' : `<soap:Header>${blocks.join('')}</soap:Header>`
 }

@@ -5,6 +5,7 @@ import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../failure.ts'
 import { sendTagged } from '../html/send-tagged.ts'
 import type { Outbound } from '../outbound.ts'
+import { shown } from '../xml/read.ts'
 import { type AdmissionServices, admit } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
 import { type Callbacks, createCallbacks } from './callback.ts'
@@ -47,7 +48,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   app.decorateRequest('soapOperation', '')
   receiveEnvelopes(app)
   app.addHook('onRequest', async (request) => {
-    if (request.headers['content-type']?.includes('application/soap+xml')) request.soapVersion = '1.2'
+    if (/application\/soap\+xml/i.test(request.headers['content-type'] ?? '')) request.soapVersion = '1.2'
   })
   app.setErrorHandler<FastifyError | StoreFailure | SoapFault>((error, request, reply) =>
     sendFault(counter, faultOf(error, request), request, reply),
@@ -86,12 +87,12 @@ function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapO
   })
   const binding = model.binding(asked.namespace, request.soapVersion)
   if (binding === null) {
-    throw new SoapFault('Client', `The namespace of ${asked.name} must be ${model.namespaces.join(' or ')}`)
+    throw new SoapFault('Client', `The namespace of ${shown(asked.name)} must be ${model.namespaces.join(' or ')}`)
   }
   const operation = binding.operations.get(asked.name)
   if (operation === undefined) {
     const known = [...binding.operations.keys()].join(', ')
-    throw new SoapFault('Client', `There is no operation ${asked.name}; there are ${known}`)
+    throw new SoapFault('Client', `There is no operation ${shown(asked.name)}; there are ${known}`)
   }
   request.soapOperation = operation.name
   checkAction(headers, operation.name)
@@ -107,16 +108,22 @@ interface Answering {
   readonly callbacks: Callbacks
 }
 
-/** The result or the error document, posted to where the caller wants it; `error` is the number of what the caller gets. */
+interface Result {
+  readonly xml: string
+  /** The number of the error document; empty: it is none. */
+  readonly error: string
+}
+
+/** The result or the error document, or what says that it was posted to where the caller wants it. */
 async function answerCall(
   request: FastifyRequest,
   reply: FastifyReply,
   { operation, parameters, services, operationServices, callbacks }: Answering,
-): Promise<{ xml: string; error: string }> {
+): Promise<Result> {
   const url = textParameter(parameters, 'callBackURL')
   const run = operations[operation.name]
   if (run === undefined) throw new Error(`The WSDL has an operation that is not there: ${operation.name}`)
-  const told = (error: unknown) => {
+  const told = (error: unknown): Result => {
     if (!(error instanceof ResultError)) throw error
     request.log.info({ operation: operation.name, error: error.id, detail: error.message }, 'cartAPI refused')
     reply.header('x-error-reason', headerText(error.message))
@@ -124,10 +131,14 @@ async function answerCall(
   }
   try {
     const caller = await admit(services, request, reply, parameters)
-    if (url !== '') callbacks.check(url)
-    const work = run({ caller, parameters, services: operationServices })
-    const result = await work.then((xml) => ({ xml, error: '' }), told)
-    return url === '' ? result : { xml: await callbacks.post(url, result.xml), error: result.error }
+    const work = async (): Promise<Result> => {
+      try {
+        return { xml: await run({ caller, parameters, services: operationServices }), error: '' }
+      } catch (error) {
+        return told(error)
+      }
+    }
+    return url === '' ? await work() : await callbacks.post(url, work)
   } catch (error) {
     return told(error)
   }
@@ -144,6 +155,7 @@ function headerText(text: string): string {
 function faultOf(error: FastifyError | StoreFailure | SoapFault, request: FastifyRequest): SoapFault {
   if (error instanceof SoapFault) return error
   const failure = error instanceof StoreFailure ? error : outageOf(error)
+  if (failure?.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
   if (failure?.kind === 'throttled') {
     return new SoapFault('Server', failure.message, { status: 429, ...retryAfter(failure) })
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { shown } from '../xml/read.ts'
 import { SoapFault } from './faults.ts'
 
 /**
@@ -11,11 +12,11 @@ export function checkAction(
 ): void {
   const [, quoted, bare] = /;\s*action\s*=\s*(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? []
   for (const given of [[soapaction].flat()[0], quoted ?? bare]) {
-    const action = (given ?? '').trim().replace(/^["']|["']$/g, '')
+    const action = (given ?? '').replace(/^[\s"']+|[\s"']+$/g, '')
     // After the namespace; some programs put a # or a second slash between.
     const named = action.slice(Math.max(action.lastIndexOf('/'), action.lastIndexOf('#')) + 1)
     if (named !== '' && named !== operation) {
-      throw new SoapFault('Client', `SOAPAction names ${named.slice(0, 80)}, and the Body ${operation}`)
+      throw new SoapFault('Client', `SOAPAction names ${shown(named)}, and the Body ${operation}`)
     }
   }
 }

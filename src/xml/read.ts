@@ -34,13 +34,17 @@ const parser = new XMLParser({
   maxNestedTags: XML_DEPTH_MAX - 1,
 })
 
+/** Far above any record's. */
+const TAGS_MAX = 1_000_000
+
 /**
  * The root element of a document. The parser takes much that is not XML, so the validator has the last word. The encoding that
  * a declaration names is not looked at: the text is decoded already. Throws `bad-request` for what is not well-formed, is
- * nested or repeated without measure, and for a document type or entities of its own.
+ * nested or repeated without measure (`tagsMax`), and for a document type or entities of its own. It takes time in proportion
+ * to the text, whatever the text is.
  */
-export function readXmlDocument(text: string): XmlElement {
-  checkMarkup(text)
+export function readXmlDocument(text: string, { tagsMax = TAGS_MAX } = {}): XmlElement {
+  checkMarkup(text, tagsMax)
   const nodes = parse(text)
   const fault = faultOf(text)
   if (fault !== null) throw broken(fault)
@@ -49,15 +53,11 @@ export function readXmlDocument(text: string): XmlElement {
   return elementOf(root)
 }
 
-/** Longest tag, and most tags: far above any record's, and the parser is slow. */
-const TAG_LENGTH_MAX = 2_000
-const TAGS_MAX = 1_000_000
-
-const opening = new RegExp(String.raw`<!--|<!\[CDATA\[|<\?|<!|<[^>]{${TAG_LENGTH_MAX}}|<`, 'g')
+const opening = /<!--|<!\[CDATA\[|<\?|<!|</g
 const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
 /** Nothing but comments and CDATA may begin with `<!`: a document type could name files, and grow without end. */
-function checkMarkup(text: string): void {
+function checkMarkup(text: string, tagsMax: number): void {
   if (hasForbidden(text)) throw broken('it holds a control character that XML does not allow')
   let tags = 0
   opening.lastIndex = 0
@@ -65,13 +65,24 @@ function checkMarkup(text: string): void {
     const [start] = found
     const end = ends[start]
     if (start === '<!') throw broken('<!DOCTYPE and entity declarations are not allowed')
-    if (start.length > TAG_LENGTH_MAX) throw broken(`a tag is longer than ${TAG_LENGTH_MAX} characters`)
-    if (++tags > TAGS_MAX) throw broken(`it has more than ${TAGS_MAX} tags`)
-    if (end === undefined) continue
-    const at = text.indexOf(end, opening.lastIndex)
-    if (at === -1) throw broken(`${start} has no ${end}`)
-    opening.lastIndex = at + end.length
+    if (++tags > tagsMax) throw broken(`it has more than ${tagsMax} tags`)
+    const at = end === undefined ? endOfTag(text, found.index) : text.indexOf(end, opening.lastIndex)
+    if (at === -1) throw broken(`${start} has no ${end ?? '>'}`)
+    opening.lastIndex = at
   }
+}
+
+const TAG_LENGTH_MAX = 2_000
+
+/** In quotes a > ends no tag; a < stands nowhere in one, so that a tag without end is not looked for to the end of the text. */
+const tag = new RegExp(`<[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*){0,${TAG_LENGTH_MAX}}>?`, 'y')
+
+/** Where the > of the tag stands that begins at `start`; -1: it has none. The parser is slow with long ones. */
+function endOfTag(text: string, start: number): number {
+  tag.lastIndex = start
+  const [found = ''] = tag.exec(text) ?? []
+  if (found.length > TAG_LENGTH_MAX) throw broken(`a tag is longer than ${TAG_LENGTH_MAX} characters`)
+  return found.endsWith('>') ? start + found.length - 1 : -1
 }
 
 function parse(text: string): XmlNode[] {
@@ -123,7 +134,8 @@ export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): 
 
 function decoded(text: string, path: string): string {
   if (!text.includes('&')) return text
-  return text.replace(/&([^;]*);/g, (reference: string, name: string) => {
+  // Without a second & in it: a text of nothing else would be read to its end from each.
+  return text.replace(/&([^&;]*);/g, (reference: string, name: string) => {
     const character = namedCharacters.get(name) ?? numberedCharacter(name)
     if (character !== undefined) return character
     throw new StoreFailure('bad-request', `${path} holds ${shown(reference)}, which stands for no character in XML`, {
@@ -141,7 +153,7 @@ const namedCharacters = new Map([
 ])
 
 function numberedCharacter(name: string): string | undefined {
-  const [, hexadecimal, decimal] = /^#(?:x([\da-fA-F]{1,6})|(\d{1,7}))$/.exec(name) ?? []
+  const [, hexadecimal, decimal] = /^#(?:x0*([\da-fA-F]{1,6})|0*(\d{1,7}))$/.exec(name) ?? []
   const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
   return isXmlCharacter(code) ? String.fromCodePoint(code) : undefined
 }

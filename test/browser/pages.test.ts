@@ -20,6 +20,7 @@ const pages = {
   anyone: [
     ['start', '/'],
     ['not-found', '/nowhere'],
+    ['cartapi-operations', '/cart.asmx'],
     ['admin-sign-in', '/admin/sign-in'],
     ['developers-sign-in', '/developers/sign-in'],
     ['developers-sign-up', '/developers/sign-up'],
@@ -145,6 +146,24 @@ describe.skipIf(!hasBrowser)('every page', () => {
     expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Stock sync')
     await inspect(page, 'developers-application-refused')
+  })
+
+  test('cartAPI is switched off, and a wrong line of its addresses is said beside them', async () => {
+    const page = pageOf('newMerchant')
+    await page.goto('/admin/modules/cartapi')
+    await page.getByLabel('Off:').check()
+    await page.getByLabel('Allowed addresses').fill('203.0.113.7\n10.0.0.300\nshop.example')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.locator('#Addresses-problem').textContent()).toContain('line 2 (“10.0.0.300”)')
+    expect(await page.getByLabel('Off:').isChecked()).toBe(true)
+    await inspect(page, 'admin-cartapi-refused')
+
+    await page.getByLabel('Allowed addresses').fill('203.0.113.7\n2001:db8::/32')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The settings are saved.').waitFor()
+    expect(await page.getByLabel('Off:').isChecked()).toBe(true)
+    await inspect(page, 'admin-cartapi-off')
   })
 
   test('with another password the sign-in is refused in words', async () => {

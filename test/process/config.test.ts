@@ -62,6 +62,8 @@ describe('without settings', () => {
       operatorKey: null,
       sandbox: true,
       restPrefixes: ['/StoreWebAPI'],
+      soapPath: '/cart.asmx',
+      soapNamespaces: ['urn:store-platform:cartAPI'],
       timeZone: 'America/New_York',
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       developerSignup: 'open',
@@ -71,13 +73,16 @@ describe('without settings', () => {
 
   test('an empty value counts as none', () => {
     const empty = { PORT: '', DATABASE_URL: ' ', REST_PREFIXES: '', TIME_ZONE: '', LOG_LEVEL: '', TRUST_PROXY: '' }
-    expect(readConfig({ ...empty, OUTBOUND_ALLOW: '', DEVELOPER_SIGNUP: '' })).toEqual(readConfig({}))
+    expect(
+      readConfig({ ...empty, SOAP_PATH: ' ', SOAP_NAMESPACES: '', OUTBOUND_ALLOW: '', DEVELOPER_SIGNUP: '' }),
+    ).toEqual(readConfig({}))
   })
 })
 
 test('nothing can change the settings afterwards', () => {
   const config = readConfig({ ...production, TRUST_PROXY: '10.0.0.1' })
-  const lists = [config.restPrefixes, config.trustProxy, config.outboundAllow, readConfig({}).outboundAllow]
+  const { restPrefixes, soapNamespaces, trustProxy, outboundAllow } = config
+  const lists = [restPrefixes, soapNamespaces, trustProxy, outboundAllow, readConfig({}).outboundAllow]
   expect([config, ...lists].every(Object.isFrozen)).toBe(true)
 })
 
@@ -130,6 +135,8 @@ test('every fault is told at once, each in a line with the setting and what is a
     OPERATOR_KEY: 'with blanks in the key',
     SANDBOX: 'perhaps',
     REST_PREFIXES: 'api,/Admin/api',
+    SOAP_PATH: '/oauth/cart.asmx',
+    SOAP_NAMESPACES: 'http://shop.example/,cartAPI,urn:two words',
     TIME_ZONE: 'Mars/Olympus',
     OUTBOUND_ALLOW: 'receiver.internal',
     DEVELOPER_SIGNUP: 'yes',
@@ -144,6 +151,9 @@ test('every fault is told at once, each in a line with the setting and what is a
         'REST_PREFIXES',
         'SANDBOX',
         'SECRET_KEY',
+        'SOAP_NAMESPACES',
+        'SOAP_NAMESPACES',
+        'SOAP_PATH',
         'TIME_ZONE',
         'TLS_CERT_FILE',
         'TLS_KEY_FILE',
@@ -179,12 +189,69 @@ test.each([
   ['REST_PREFIXES', '/api/:version'],
   ['REST_PREFIXES', '/api,/API/'],
   ['REST_PREFIXES', '/metrics'],
+  ['SOAP_PATH', '/'],
+  ['SOAP_PATH', 'cart.asmx'],
+  ['SOAP_PATH', '/a,/b'],
+  ['SOAP_PATH', '/cart.asmx?WSDL'],
+  ['SOAP_PATH', '/cart/:name'],
+  ['SOAP_PATH', '/cart//asmx'],
+  ['SOAP_PATH', '/Metrics'],
+  ['SOAP_PATH', '/admin/cart.asmx'],
+  ['SOAP_PATH', '/.well-known/cart'],
+  ['SOAP_NAMESPACES', ','],
+  ['SOAP_NAMESPACES', 'cartAPI'],
+  ['SOAP_NAMESPACES', '//shop.example/'],
+  ['SOAP_NAMESPACES', 'urn:'],
+  ['SOAP_NAMESPACES', 'urn:a b'],
+  ['SOAP_NAMESPACES', 'urn:a<b'],
+  ['SOAP_NAMESPACES', 'urn:a"b'],
+  ['SOAP_NAMESPACES', 'urn:a{b}'],
+  ['SOAP_NAMESPACES', 'urn:ä'],
+  ['SOAP_NAMESPACES', 'urn:a,urn:a'],
+  ['SOAP_NAMESPACES', `urn:${'x'.repeat(252)}`],
+  ['SOAP_NAMESPACES', Array.from({ length: 11 }, (_, index) => `urn:${index}`).join()],
+  ['SOAP_NAMESPACES', 'http://schemas.xmlsoap.org/soap/envelope/'],
+  ['SOAP_NAMESPACES', 'http://www.w3.org/2003/05/soap-envelope'],
   ['TIME_ZONE', '+05:00'],
   ['OUTBOUND_ALLOW', '10.0.0.0/33'],
   ['OUTBOUND_ALLOW', 'localhost'],
   ['DEVELOPER_SIGNUP', 'true'],
 ])('%s=%s is refused', (setting, value) => {
   expect(faults({ [setting]: value })).toMatch(new RegExp(`^Wrong setting: ${setting} `))
+})
+
+describe('cartAPI', () => {
+  test('answers at the path of SOAP_PATH, without a trailing slash', () => {
+    expect(readConfig({ SOAP_PATH: '/Legacy/v1.0/~cart_api-1.asmx/' }).soapPath).toBe('/Legacy/v1.0/~cart_api-1.asmx')
+  })
+
+  test('has the namespaces of SOAP_NAMESPACES in their order, each as it is written', () => {
+    const longest = `urn:${'x'.repeat(251)}`
+    const namespaces = ['http://3dcart.com/', 'http://3dcart.com', 'HTTP://3dcart.com', 'urn:a?b=1&c=#d', longest]
+    const more = ['urn:6', 'urn:7', 'urn:8', 'urn:9', "urn:10'"]
+    expect(readConfig({ SOAP_NAMESPACES: [...namespaces, ...more].join(' , ') }).soapNamespaces).toEqual([
+      ...namespaces,
+      ...more,
+    ])
+  })
+
+  test.each([
+    [{ SOAP_PATH: '/StoreWebAPI' }, '/StoreWebAPI'],
+    [{ SOAP_PATH: '/storewebapi/cart.asmx/' }, '/storewebapi/cart.asmx/'],
+    [{ SOAP_PATH: '/b/c/cart.asmx', REST_PREFIXES: '/a, /B/c/' }, '/b/c/cart.asmx'],
+    [{ REST_PREFIXES: '/Cart.asmx' }, '/cart.asmx'],
+  ])('does not lie below a path of REST_PREFIXES: %o is refused', (settings, path) => {
+    const problem = `SOAP_PATH "${path}" lies below a path of REST_PREFIXES; allowed: another path`
+    expect(faults(settings)).toBe(`Wrong setting: ${problem}`)
+  })
+
+  test.each([
+    { SOAP_PATH: '/StoreWebAPI2/cart.asmx' },
+    { SOAP_PATH: '/StoreWebAPI', REST_PREFIXES: '/StoreWebAPI/rest' },
+    { SOAP_PATH: '/StoreWebAPI', REST_PREFIXES: '/other' },
+  ])('may lie beside or above one: %o', (settings) => {
+    expect(readConfig(settings).soapPath).toBe(settings.SOAP_PATH)
+  })
 })
 
 test('DATABASE_URL needs SECRET_KEY and OPERATOR_KEY', () => {

@@ -1,9 +1,11 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { installation } from '../../src/access/audit.ts'
 import { createAuthenticator } from '../../src/access/authenticate.ts'
 import { verifyPassword } from '../../src/access/passwords.ts'
 import { createSecrets } from '../../src/access/secrets.ts'
+import { rotateUserKey } from '../../src/access/stores.ts'
 import { type EnsureSandbox, ensureSandbox } from '../../src/sandbox/create.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { temporaryFolder } from './server.ts'
@@ -79,6 +81,16 @@ test('the second start finds it, and takes over another base address and operato
   expect(await ensure({ ...moved, wanted: false })).toEqual({ ...first, ...moved })
   expect(file()).toEqual({ ...first, ...moved })
   expect(await database.db.store.count()).toBe(1)
+})
+
+test('after the user key was rotated, the next start tells the new one', async () => {
+  const first = await ensure()
+  const authenticator = createAuthenticator({ db: database.db, secrets, now })
+  const { userKey } = await rotateUserKey({ db: database.db, secrets, now, authenticator }, 1, installation)
+  expect(userKey).not.toBe(first?.store.userKey)
+
+  expect((await ensure())?.store).toEqual({ ...first?.store, userKey })
+  expect(file()).toMatchObject({ store: { userKey } })
 })
 
 test('a creation that ends half way leaves an empty database, and the next one is whole', async () => {

@@ -92,7 +92,9 @@ describe('the first start', () => {
     const { store, application, baseUrl } = sandboxFile()
     expect(baseUrl).toBe(`http://localhost:${port}`)
     expect(statSync(join(folder, 'data/sandbox.json')).mode & 0o777).toBe(0o600)
-    for (const shown of [baseUrl, store.secureUrl, application.privateKey, application.token, 'Creating the sandbox']) {
+    const { privateKey, token } = application
+    const wsdl = `${baseUrl}/cart.asmx?WSDL`
+    for (const shown of [baseUrl, store.secureUrl, privateKey, token, wsdl, store.userKey, 'Creating the sandbox']) {
       expect(output).toContain(shown)
     }
     const answer = await asCurl(/^ +(curl .*)$/m.exec(output)?.[1] ?? '')

@@ -62,6 +62,8 @@ test('the operator’s routes and those of the process answer as the document sa
   await send('GET', '/admin/stores?limit=0', 400)
 
   await send('PUT', `/admin/stores/${Id}`, 200, { body: { Name: 'The shop', Throttle: null } })
+  await send('PUT', `/admin/stores/${Id}`, 200, { body: { CartAPI: { Enabled: false, Addresses: ['10.0.0.0/8'] } } })
+  await send('PUT', `/admin/stores/${Id}`, 400, { body: { CartAPI: { Addresses: Array(101).fill('10.0.0.1') } } })
   await send('PUT', '/admin/stores/999999', 404, { body: { Name: 'The shop' } })
   await send('PUT', `/admin/stores/${Id}/order-statuses`, 200, { body: [{ OrderStatusID: 8, StatusText: 'Parts' }] })
   await send('PUT', `/admin/stores/${Id}/order-statuses`, 409, { body: [{ OrderStatusID: 9, StatusText: 'parts' }] })

@@ -110,3 +110,35 @@ export function childNames(xml: string, ...path: string[]): string[] {
   }
   return childElements(at).map((child) => localName(child.name))
 }
+
+/** What a fault says; all else about the answer is checked: its content type, the envelope of this version, the language. */
+export interface Fault {
+  status: number
+  version: '1.1' | '1.2'
+  /** Without its prefix. */
+  code: string
+  reason: string
+  /** Of SOAP 1.2, what stands in the envelope's Header; empty: there is none. */
+  header: string
+}
+
+export function faultOf({
+  statusCode,
+  headers,
+  body,
+}: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>): Fault {
+  const version = body.includes(envelopes['1.2']) && !body.includes(`soap="${envelopes['1.1']}"`) ? '1.2' : '1.1'
+  const start = `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${envelopes[version]}">`
+  const end = '</soap:Fault></soap:Body></soap:Envelope>'
+  expect(body.startsWith(start) && body.endsWith(end), body).toBe(true)
+  const inside = body.slice(start.length, -end.length)
+  const form =
+    version === '1.1'
+      ? /^()<soap:Body><soap:Fault><faultcode>soap:(\w+)<\/faultcode><faultstring xml:lang="en">([^<]+)<\/faultstring>$/
+      : /^(?:<soap:Header>(.+)<\/soap:Header>)?<soap:Body><soap:Fault><soap:Code><soap:Value>soap:(\w+)<\/soap:Value><\/soap:Code><soap:Reason><soap:Text xml:lang="en">([^<]+)<\/soap:Text><\/soap:Reason>$/
+  const [matched, header = '', code = '', reason = ''] = form.exec(inside) ?? []
+  expect(matched, body).toBe(inside)
+  const contentType = version === '1.1' ? 'text/xml; charset=utf-8' : 'application/soap+xml; charset=utf-8'
+  expect(headers['content-type']).toBe(contentType)
+  return { status: statusCode, version, code, reason: textOf(readXmlDocument(`<r>${reason}</r>`), 'reason'), header }
+}

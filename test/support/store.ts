@@ -55,7 +55,7 @@ export interface TestServer {
 export interface StoreOptions {
   /** Such as `{ Products: ['read'] }`; absent: everything. */
   privileges?: Record<string, string[]>
-  /** Absent: a bucket that no test fills; null: the contract's figures. */
+  /** The application's, and the store's for cartAPI. Absent: buckets that no test fills; null: the contract's figures. */
   throttle?: { Capacity: number; LeakPerSecond: number } | null
   timeZone?: string
 }
@@ -127,6 +127,7 @@ async function openStore(
     SecureURL: `https://shop-${number}.example`,
     Email: 'merchant@shop.example',
     Password: 'correct horse battery',
+    Throttle: throttle,
     ...(timeZone && { TimeZone: timeZone }),
   })
   const application = await registerApplication(services, {

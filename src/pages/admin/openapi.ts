@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { changedApplication, newApplication } from '../../access/applications.ts'
-import { changedStore, newStore } from '../../access/stores.ts'
+import { ADDRESSES_MAX, changedStore, newStore } from '../../access/stores.ts'
 import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
 import {
   type ApiPart,
@@ -61,7 +61,7 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
     '/admin/stores/{id}': {
       put: operation('updateStore', 'Change a store', {
         description:
-          'It counts at once. With another `SecureURL`, callers have to send that one. `Throttle` is set by the operator alone.',
+          'It counts at once. With another `SecureURL`, callers have to send that one. `CartAPI` says whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; an empty list: from anywhere. `Throttle` is set by the operator alone.',
         parameters: [storeId],
         requestBody: jsonBody(bodySchema(changedStore), { TimeZone: 'America/Chicago' }),
         responses: answers(200, 'The store.', ref('schemas', 'Store'), [404, 409, ...ofBody]),
@@ -193,6 +193,9 @@ function ownSchemas(services: readonly string[]) {
     UserKey: z.string(),
     Currency: z.string(),
     TimeZone: z.string(),
+    CartAPI: z
+      .strictObject({ Enabled: z.boolean(), Addresses: z.array(z.string()).max(ADDRESSES_MAX) })
+      .describe('Whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; none: from anywhere.'),
     Throttle: throttle.describe('Null: 50 requests, 2 a second.'),
     DateCreated: z.iso.datetime(),
   })

@@ -5,7 +5,8 @@ import type { Figures } from '../../throttle.ts'
 
 // The wire names of the operator's routes. Throttle null: the contract's figures; Privileges null: everything.
 
-export function storeRecord({ id, name, secureUrl, userKey, currency, timeZone, throttle, createdAt }: Store) {
+export function storeRecord(store: Store) {
+  const { id, name, secureUrl, userKey, currency, timeZone, cartApi, throttle, createdAt } = store
   return {
     Id: id,
     Name: name,
@@ -13,6 +14,7 @@ export function storeRecord({ id, name, secureUrl, userKey, currency, timeZone, 
     UserKey: userKey,
     Currency: currency,
     TimeZone: timeZone,
+    CartAPI: { Enabled: cartApi.enabled, Addresses: cartApi.addresses },
     Throttle: throttleRecord(throttle),
     DateCreated: createdAt.toISOString(),
   }

@@ -5,7 +5,7 @@ import { merchantPages } from '../people/routes.ts'
 import { applicationRoutes } from './applications.ts'
 import { auditRoutes } from './audit.ts'
 import { changeStorePages } from './change-store.ts'
-import { cartApiRoutes } from './modules/cartapi/routes.ts'
+import { type CartApiServices, cartApiRoutes } from './modules/cartapi/routes.ts'
 import { restApiRoutes } from './modules/rest-api/routes.ts'
 import { orderRoutes } from './orders/json.ts'
 import { orderPages } from './orders/routes.ts'
@@ -19,7 +19,12 @@ import { type TransferServices, transferRoutes } from './transfer.ts'
 import { deliveryPages } from './webhooks/deliveries.ts'
 import { webhookPages } from './webhooks/routes.ts'
 
-export type AdminServices = StoreServices & RegisterApplication & UpdateApplication & Subscribing & TransferServices
+export type AdminServices = StoreServices &
+  RegisterApplication &
+  UpdateApplication &
+  Subscribing &
+  TransferServices &
+  CartApiServices
 
 /** The operator's JSON routes (design.md, "Fixed names"), and the pages of the store administration. */
 export async function adminRoutes(app: FastifyInstance, services: AdminServices) {

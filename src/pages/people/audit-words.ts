@@ -56,10 +56,25 @@ export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'a
 export function detailsInWords(details: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries(details).flatMap(([name, value]) => {
     if (value === null || value === false) return []
-    return value === true ? [inWords(name)] : [`${inWords(name)}: ${valueInWords(value)}`]
+    if (value === true) return [inWords(name)]
+    const { words = inWords(name), ...values } = special[name] ?? {}
+    return [`${words}: ${valueInWords(value, values)}`]
   })
   const text = parts.join('; ')
   return text.length > DETAILS_LENGTH_MAX ? `${text.slice(0, DETAILS_LENGTH_MAX).toWellFormed()}…` : text
+}
+
+interface Wording {
+  readonly on?: string
+  readonly off?: string
+  /** Of a list without entries. */
+  readonly none?: string
+}
+
+/** Details that say little by their names and values. */
+const special: Readonly<Record<string, Wording & { readonly words: string }>> = {
+  cartApiEnabled: { words: 'cartAPI', on: 'on', off: 'off' },
+  cartApiAddresses: { words: 'cartAPI from', none: 'anywhere' },
 }
 
 /** `secureUrl` is `secure url`. */
@@ -67,12 +82,14 @@ function inWords(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 }
 
-function valueInWords(value: unknown): string {
-  if (Array.isArray(value)) return value.map(valueInWords).join(', ') || 'none'
-  if (typeof value !== 'object' || value === null) return value === null ? 'none' : String(value)
+function valueInWords(value: unknown, wording: Wording = {}): string {
+  const { on = 'true', off = 'false', none = 'none' } = wording
+  if (Array.isArray(value)) return value.map((each) => valueInWords(each, wording)).join(', ') || none
+  if (typeof value === 'boolean') return value ? on : off
+  if (typeof value !== 'object' || value === null) return value === null ? none : String(value)
   const { from, to, ...rest } = value as Record<string, unknown>
   if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
-    return `${valueInWords(from)} → ${valueInWords(to)}`
+    return `${valueInWords(from, wording)} → ${valueInWords(to, wording)}`
   }
   return Object.entries(value)
     .map(([name, member]) => `${name} ${valueInWords(member)}`)

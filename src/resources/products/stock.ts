@@ -5,8 +5,8 @@ import type { Change, Stored } from '../../engine/write.ts'
 import { productStockChanged } from '../../events/kinds.ts'
 import { StoreFailure } from '../../failure.ts'
 
-/** Why a stock moved; kept in the ledger. */
-export type StockCause = 'initial' | 'set' | 'order' | 'order-edit' | 'cancel' | 'reopen' | 'return'
+/** Why a stock moved; kept in the ledger. `set` is a figure that replaced another, `adjust` one that was added. */
+export type StockCause = 'initial' | 'set' | 'adjust' | 'order' | 'order-edit' | 'cancel' | 'reopen' | 'return'
 
 export interface StockChange {
   productId: number

@@ -1,5 +1,81 @@
+import type { Caller } from '../../caller.ts'
+import { addRecord, changeRecord, deleteRecord } from '../../engine/write.ts'
+import { StoreFailure } from '../../failure.ts'
+import { customers } from '../../resources/customers/customers.ts'
+import { type CustomerIds, findCustomer } from '../../resources/customers/find-customer.ts'
+import { element, rootElement, textElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
+import { textParameter } from '../parameters.ts'
+import { ResultError, refusing } from '../result-errors.ts'
+import {
+  type CustomerData,
+  readCustomerChange,
+  readCustomerKey,
+  readNewCustomer,
+  splitCustomerData,
+} from './customer-data.ts'
 
-export const editCustomer: Operation = async () => {
-  throw new Error('not written yet')
+/**
+ * Inserts, updates or deletes one customer. An update changes exactly what customerData names. An e-mail address or an
+ * alt_contactid that another customer has already answers NOT_OK, and nothing is changed.
+ */
+export const editCustomer: Operation = async ({ caller, parameters }) => {
+  const edit = actions.get(textParameter(parameters, 'action').toLowerCase())
+  if (edit === undefined) throw new ResultError('invalidAction', `action must be ${[...actions.keys()].join(', ')}`)
+  const data = splitCustomerData(textParameter(parameters, 'customerData'))
+  return refusing({ notFound: 'customerNotFound', otherwise: 'invalidData' }, () => edit(caller, data))
+}
+
+const actions = new Map([
+  ['insert', insert],
+  ['update', update],
+  ['delete', remove],
+])
+
+async function insert(caller: Caller, data: CustomerData): Promise<string> {
+  const patch = readNewCustomer(data, caller.store.timeZone)
+  const id = await unlessTaken(() => addRecord(caller, customers, patch))
+  if (id === null) return answer('NOT_OK', null)
+  return answer('OK', { id, altContactId: data.get('alt_contactid') ?? null })
+}
+
+async function update(caller: Caller, data: CustomerData): Promise<string> {
+  const patch = readCustomerChange(data, caller.store.timeZone)
+  const found = await customerOf(caller, data)
+  const id = await unlessTaken(() => changeRecord(caller, customers, found.id, patch))
+  return answer(id === null ? 'NOT_OK' : 'OK', found)
+}
+
+async function remove(caller: Caller, data: CustomerData): Promise<string> {
+  const found = await customerOf(caller, data)
+  await deleteRecord(caller, customers, found.id)
+  return answer('OK', found)
+}
+
+async function customerOf(caller: Caller, data: CustomerData): Promise<CustomerIds> {
+  const found = await findCustomer(caller, readCustomerKey(data))
+  if (found === null) throw new ResultError('customerNotFound', 'There is no such customer')
+  return found
+}
+
+/** Null: another customer has the e-mail address or the alt_contactid. */
+async function unlessTaken<T>(write: () => Promise<T>): Promise<T | null> {
+  try {
+    return await write()
+  } catch (error) {
+    // These two were read before: what is wrong with them now is that they must be one customer's alone.
+    const isTaken = error instanceof StoreFailure && ['Email', 'AltContactID'].includes(error.field)
+    if (isTaken) return null
+    throw error
+  }
+}
+
+/** Null: there is no customer, since none was made. */
+function answer(result: 'OK' | 'NOT_OK', customer: CustomerIds | null): string {
+  return rootElement(
+    'EditCustomerResponse',
+    element('result', result) +
+      element('contactid', customer === null ? '' : String(customer.id)) +
+      textElement('alt_contactid', customer?.altContactId ?? ''),
+  )
 }

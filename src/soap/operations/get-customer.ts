@@ -1,5 +1,19 @@
+import { readPage } from '../../engine/read.ts'
+import { customers } from '../../resources/customers/customers.ts'
+import { rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
+import { textParameter } from '../parameters.ts'
+import { customerReader, writeCustomer } from '../records/customer.ts'
+import { ResultError } from '../result-errors.ts'
+import { readBatch } from './batch.ts'
+import { customersFilters, readCustomersFilter } from './customers-filter.ts'
 
-export const getCustomer: Operation = async () => {
-  throw new Error('not written yet')
+/** A page of the customers that fit the filter, by their ids; where there is none, also past the end, 47. */
+export const getCustomer: Operation = async ({ caller, parameters }) => {
+  const batch = readBatch(parameters)
+  const query = readCustomersFilter(textParameter(parameters, 'customersFilter'))
+  const source = { reader: customerReader, filters: customersFilters }
+  const page = await readPage(caller, customers, source, { query, ...batch })
+  if (page.length === 0) throw new ResultError('customerNotFound', 'There is no customer that fits, from startNum on')
+  return rootElement('CustomersRequestResponse', page.map(writeCustomer).join(''))
 }

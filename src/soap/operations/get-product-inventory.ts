@@ -1,5 +1,18 @@
+import { readInventory } from '../../resources/products/inventory.ts'
+import { shown } from '../../xml/read.ts'
+import { rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
+import { plain, text } from '../records/format.ts'
+import { ResultError } from '../result-errors.ts'
+import { readProductId } from './product-id.ts'
 
-export const getProductInventory: Operation = async () => {
-  throw new Error('not written yet')
+/**
+ * The stock of a product by its SKU; productId comes back as it was sent. The SKU of an advanced option is no product's
+ * (soap-cartapi 4.12).
+ */
+export const getProductInventory: Operation = async ({ caller, parameters }) => {
+  const productId = readProductId(parameters)
+  const stock = await readInventory(caller, productId)
+  if (stock === null) throw new ResultError('productNotFound', `There is no Product ${shown(productId)}`)
+  return rootElement('GetInventoryResponse', text('ProductID', productId) + plain('Inventory', stock))
 }

@@ -6,7 +6,8 @@ import { openAccess } from '../../access/fixture.ts'
 /** The operator's routes on an empty database of their own; everything logged is kept. */
 export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
   const { services: access, clock, drop } = await openAccess()
-  const services = { ...access, config: { publicUrl }, operatorKey: 'operator-key-for-tests' }
+  const config = { publicUrl, soapPath: '/cart.asmx', soapNamespaces: ['urn:store-platform:cartAPI'] }
+  const services = { ...access, config, operatorKey: 'operator-key-for-tests' }
   const log: string[] = []
   const app = Fastify({
     bodyLimit: 10_485_760,

@@ -152,6 +152,12 @@ test.each([
   ],
   [{ privileges: { Orders: ['read', 'write'], Products: ['read'] } }, 'privileges: Orders read, write, Products read'],
   [{ statuses: [1, 2], note: null, hidden: false }, 'statuses: 1, 2'],
+  [{ enabled: { from: true, to: false } }, 'enabled: true → false'],
+  [{ cartApiEnabled: { from: false, to: true } }, 'cartAPI: off → on'],
+  [
+    { cartApiAddresses: { from: ['10.0.0.5', '10.1.0.0/16'], to: [] } },
+    'cartAPI from: 10.0.0.5, 10.1.0.0/16 → anywhere',
+  ],
 ])('the details %j are told as “%s”', (details, words) => {
   expect(detailsInWords(details)).toBe(words)
 })

@@ -1,0 +1,73 @@
+import { type Fault, StoreFailure } from '../../../../failure.ts'
+
+// The form has the names of CartAPI in the body of a program, and beside them: Enabled is `true` or `false` as a text,
+// Addresses is one text, an address or block a line.
+
+type Form = Readonly<Record<string, string | string[]>>
+
+const switches = new Map<unknown, boolean>([
+  ['true', true],
+  ['false', false],
+])
+
+/** What the form holds, as the body of a program would have it. A field that is not there is not changed. */
+export function settingsIn({ Enabled, Addresses }: Form): Record<string, unknown> {
+  return {
+    ...(Enabled !== undefined && { Enabled: switches.get(Enabled) ?? Enabled }),
+    ...(Addresses !== undefined && { Addresses: linesOf(Addresses).map(({ text }) => text) }),
+  }
+}
+
+/** What was typed, for the form to hold again. */
+export function typedIn({ Enabled, Addresses }: Form): Record<string, unknown> {
+  return { Enabled: String(Enabled), Addresses: textOf(Addresses ?? '') }
+}
+
+/** Lets a refusal name the form's own fields, and the lines that are wrong. */
+export function inForm(error: unknown, { Addresses = '' }: Form): unknown {
+  if (!(error instanceof StoreFailure) || error.faults.length === 0) return error
+  const wrong = error.faults.flatMap(({ field }) => {
+    const index = /^CartAPI\.Addresses\.(\d+)$/.exec(field)?.[1]
+    return index === undefined ? [] : [Number(index)]
+  })
+  const others = error.faults
+    .filter(({ field }) => !field.startsWith('CartAPI.Addresses.'))
+    .map(({ field, problem }) => ({ field: field.replace('CartAPI.', ''), problem }))
+  const faults = wrong.length > 0 ? [...others, faultOfLines(linesOf(Addresses), wrong)] : others
+  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+  return new StoreFailure(error.kind, message, { field: faults[0]?.field ?? '', faults })
+}
+
+const LINES_SHOWN_MAX = 3
+const LINE_SHOWN_LENGTH_MAX = 50
+
+function faultOfLines(lines: readonly Line[], wrong: readonly number[]): Fault {
+  const shown = wrong.slice(0, LINES_SHOWN_MAX).map((index) => {
+    const { number, text } = lines[index] ?? { number: index + 1, text: '' }
+    return `line ${number} (“${text.slice(0, LINE_SHOWN_LENGTH_MAX).toWellFormed()}”)`
+  })
+  const more = wrong.length > shown.length ? ` and ${wrong.length - shown.length} more` : ''
+  return {
+    field: 'Addresses',
+    problem: `must each be an IP address or a CIDR block, such as 203.0.113.7 or 203.0.113.0/24; wrong: ${shown.join(', ')}${more}`,
+  }
+}
+
+interface Line {
+  /** As people count them, from 1. */
+  readonly number: number
+  readonly text: string
+}
+
+/** Those that hold something, without blanks and carriage returns around it. */
+function linesOf(typed: string | string[]): readonly Line[] {
+  return textOf(typed)
+    .split('\n')
+    .map((line, index) => ({ number: index + 1, text: line.trim() }))
+    .filter(({ text }) => text !== '')
+}
+
+/** Of a field that is there several times, one below the other. */
+function textOf(typed: string | string[]): string {
+  return [typed].flat().join('\n')
+}

@@ -1,0 +1,38 @@
+import type { Caller } from '../../caller.ts'
+
+/** The texts of a store's order statuses, as they were when they were read. */
+export interface StatusTexts {
+  /** The merchant's text; empty: the store has no such status. */
+  readonly textOf: (id: number) => string
+  /**
+   * The status of a text, without regard to case: the merchant's texts first, then the built-in names (order-statuses 1.5).
+   * Null: there is none.
+   */
+  readonly idOf: (text: string) => number | null
+}
+
+/** Far above what a merchant tells apart. */
+const STATUSES_MAX = 5_000
+
+export async function readStatusTexts(caller: Caller): Promise<StatusTexts> {
+  const rows = await caller.db.orderStatus.findMany({
+    where: { storeId: caller.store.id },
+    select: { id: true, text: true, definition: true },
+    orderBy: { id: 'asc' },
+    take: STATUSES_MAX,
+  })
+  const texts = new Map(rows.map(({ id, text }) => [id, text]))
+  return {
+    textOf: (id) => texts.get(id) ?? '',
+    idOf: (given) => {
+      const wanted = folded(given)
+      const found =
+        rows.find(({ text }) => folded(text) === wanted) ?? rows.find(({ definition }) => folded(definition) === wanted)
+      return found?.id ?? null
+    },
+  }
+}
+
+function folded(text: string): string {
+  return text.trim().toLowerCase()
+}

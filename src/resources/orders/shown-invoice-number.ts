@@ -1,0 +1,72 @@
+import { type Filter, invalid } from '../../engine/filters.ts'
+
+// The invoice number as people see it: prefix and number in one, such as `AB-1347` (soap-cartapi 4.5).
+
+/** Of an order that has no number yet it is `0`, whatever the prefix. */
+export function shownInvoiceNumber(prefix: string, number: number): string {
+  return number === 0 ? '0' : `${prefix}${number}`
+}
+
+/** The longest prefix and the longest number. */
+const LENGTH_MAX = 60
+const NUMBER_MAX = 2_147_483_647
+
+/** Whether a text can name an order: it ends in a number. */
+export function isInvoiceNumber(text: string): boolean {
+  return text.length <= LENGTH_MAX && /\d$/.test(text)
+}
+
+/** Orders with this invoice number; given without a prefix, whatever theirs is. Prefixes are compared without regard to case. */
+export const hasInvoiceNumber: Filter = {
+  kind: 'text',
+  read: (given, name) => {
+    // 0 is shown without the prefix.
+    const behind = numbersBehind(given, name, 1)
+    const bare = isBare(given) && Number(given) <= NUMBER_MAX ? Number(given) : -1
+    const numbers = [bare, ...behind.filter((number) => number !== null)]
+    return {
+      // The list of numbers says nothing of its own: an index serves it.
+      sql: `t."invoiceNumber" = ANY (string_to_array(?, ',')::int[])
+        AND (t."invoiceNumber" = ?::int OR (${startsWithPrefix} AND t."invoiceNumber" = ${numberBehindPrefix}))`,
+      values: [numbers.join(','), bare, given, behind.join(',')],
+    }
+  },
+}
+
+/** Orders with this invoice number or a higher one; given with a prefix, those with that prefix alone. */
+export const fromInvoiceNumber: Filter = {
+  kind: 'text',
+  read: (given, name) => {
+    const behind = numbersBehind(given, name, 0)
+    if (isBare(given)) {
+      return { sql: 't."invoiceNumber" >= ?::bigint', values: [Math.min(Number(given), NUMBER_MAX + 1)] }
+    }
+    return {
+      sql: `${startsWithPrefix} AND t."invoiceNumber" >= ${numberBehindPrefix}`,
+      values: [given, behind.join(',')],
+    }
+  },
+}
+
+function isBare(text: string): boolean {
+  return /^\d+$/.test(text)
+}
+
+const startsWithPrefix = 'lower(t."invoicePrefix") = lower(left(?, length(t."invoicePrefix")))'
+/** NULL where nothing that could be a number follows. */
+const numberBehindPrefix = `(SELECT string_to_array(?, ',', '')::int[])[length(t."invoicePrefix") + 1]`
+
+/**
+ * By the length of a prefix, the number that follows it, null where none does: a prefix may end in digits itself, so that
+ * `S11000` is 11000 behind `S`, 1000 behind `S1`, and so on.
+ */
+function numbersBehind(text: string, name: string, min: 0 | 1): (number | null)[] {
+  if (!isInvoiceNumber(text)) {
+    throw invalid(name, text, `must end in a number and have at most ${LENGTH_MAX} characters`)
+  }
+  const characters = [...text]
+  return characters.map((_, length) => {
+    const rest = characters.slice(length).join('')
+    return isBare(rest) && Number(rest) >= min && Number(rest) <= NUMBER_MAX ? Number(rest) : null
+  })
+}

@@ -1,0 +1,133 @@
+import { type FieldSet, fieldSet, text, type ValueField } from '../../engine/fields.ts'
+import { wholeNumber } from '../../engine/filters.ts'
+import { type Patch, readInput } from '../../engine/input.ts'
+import { customerField } from '../../resources/customers/customer-field.ts'
+import { ResultError } from '../result-errors.ts'
+
+/** What customerData gives, by the names in lower case; each is documented. */
+export type CustomerData = ReadonlyMap<string, string>
+
+/** The fields by their names in customerData; a figure is a bound below the field's own (soap-cartapi 4.3). */
+const fieldNames: readonly (readonly [name: string, field: string, maxLength?: number])[] = [
+  ...addressNames('billing', 'Billing'),
+  ['email', 'Email'],
+  ...addressNames('shipping', 'Shipping'),
+  ['comments', 'Comments'],
+  ['website', 'Website'],
+  ['pass', 'Password', 20],
+  ['discount', 'CustomerGroupID'],
+  ['accountno', 'BillingTaxID'],
+  ['maillist', 'MailList'],
+  ['custenabled', 'Enabled'],
+  ['additional_field1', 'AdditionalField1'],
+  ['additional_field2', 'AdditionalField2'],
+  ['additional_field3', 'AdditionalField3'],
+]
+
+function addressNames(prefix: string, kind: 'Billing' | 'Shipping') {
+  return [
+    [`${prefix}_firstname`, `${kind}FirstName`],
+    [`${prefix}_lastname`, `${kind}LastName`],
+    [`${prefix}_address`, `${kind}Address1`],
+    [`${prefix}_address2`, `${kind}Address2`],
+    [`${prefix}_city`, `${kind}City`],
+    [`${prefix}_state`, `${kind}State`],
+    [`${prefix}_zip`, `${kind}ZipCode`],
+    [`${prefix}_country`, `${kind}Country`, 2],
+    [`${prefix}_company`, `${kind}Company`],
+    [`${prefix}_phone`, `${kind}PhoneNumber`],
+  ] as const
+}
+
+const fields: Readonly<Record<string, ValueField>> = Object.fromEntries(
+  fieldNames.map(([name, fieldName, maxLength]) => {
+    const field = customerField(fieldName)
+    return [name, maxLength === undefined ? field : { ...field, schema: text(maxLength).schema }]
+  }),
+)
+const altContactId = customerField('AltContactID')
+
+const fieldsOfUpdate = fieldSet(fields)
+const fieldsOfInsert = fieldSet({
+  ...fields,
+  ...Object.fromEntries(['billing_firstname', 'billing_lastname'].map((name) => [name, required(name)])),
+  alt_contactid: altContactId,
+})
+
+function required(name: string): ValueField {
+  return { ...(fields[name] as ValueField), required: true }
+}
+
+const idNames = ['contactid', 'alt_contactid']
+/** A client sends it back with what it has read; only the store writes it, and it is passed over. */
+const passedOver = ['lastlogindate']
+const knownNames = new Set([...Object.keys(fields), ...idNames, ...passedOver])
+
+/**
+ * Splits `name===value|||name===value`: names in any case and without blanks around them, values as they are, but for ids.
+ * Nothing between two separators is no pair. A value may hold `===`, and end in one or two bars. Refuses (41) an unknown name,
+ * a name that comes twice, what is no pair, and no pair at all.
+ */
+export function splitCustomerData(given: string): CustomerData {
+  const data = new Map<string, string>()
+  // Of a row of bars, the last ones separate.
+  for (const pair of given.split(/(?:\|{3})+(?!\|)/)) {
+    if (pair.trim() === '') continue
+    const [, before = '', value = ''] = /^(.*?)===(.*)$/s.exec(pair) ?? []
+    const name = before.trim().toLowerCase()
+    if (!knownNames.has(name)) {
+      throw unreadable('must be pairs of name===value with documented names, and ||| between them')
+    }
+    if (data.has(name)) throw unreadable(`names ${name} twice`)
+    data.set(name, idNames.includes(name) ? value.trim() : value)
+  }
+  if (data.size === 0) throw unreadable('is missing')
+  return data
+}
+
+function unreadable(problem: string): ResultError {
+  return new ResultError('invalidCustomerData', `customerData ${problem}`)
+}
+
+/** Whom an update or a delete means: by another system's id where there is one, else by contactid. Refuses (43) neither. */
+export function readCustomerKey(data: CustomerData): { altContactId: string } | { id: number } {
+  const other = data.get('alt_contactid') ?? ''
+  if (other !== '') {
+    const read = altContactId.schema.safeParse(other)
+    if (!read.success) throw new ResultError('invalidData', `alt_contactid ${read.error.issues[0]?.message}`)
+    return { altContactId: other }
+  }
+  const id = data.get('contactid') ?? ''
+  if (id === '') throw new ResultError('invalidData', 'contactid or alt_contactid is needed')
+  return { id: wholeNumber(id, 'contactid') }
+}
+
+/** A new customer; what is not given has the documented defaults. Throws `bad-request` for what is missing or out of bounds. */
+export function readNewCustomer(data: CustomerData, timeZone: string): Patch {
+  return readPatch(fieldsOfInsert, { custenabled: '0', ...given(data) }, 'create', timeZone)
+}
+
+/** What is given of a known customer; what is given empty is cleared. Throws `bad-request` for what is out of bounds. */
+export function readCustomerChange(data: CustomerData, timeZone: string): Patch {
+  return readPatch(fieldsOfUpdate, given(data), 'update', timeZone)
+}
+
+/** To the fields themselves a number or a flag without text was not given; here it is 0. */
+function given(data: CustomerData): Record<string, string> {
+  const entries = [...data].map(([name, value]): [string, string] => {
+    const { kind = 'text' } = fields[name] ?? {}
+    return [name, kind !== 'text' && value.trim() === '' ? '0' : value]
+  })
+  return Object.fromEntries(entries)
+}
+
+const storedNames = new Map<string, string>(fieldNames.map(([name, field]) => [name, field]))
+
+function readPatch(set: FieldSet, body: object, mode: 'create' | 'update', timeZone: string): Patch {
+  const patch = readInput(set, body, { mode, timeZone })
+  return { ...patch, details: withStoredNames(patch.details), writeOnly: withStoredNames(patch.writeOnly) }
+}
+
+function withStoredNames<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [storedNames.get(name) ?? name, value]))
+}

@@ -1,0 +1,78 @@
+import { fieldSet } from '../../engine/fields.ts'
+import { compileReader, type WireRecord, type WireValue } from '../../engine/reader.ts'
+import { customerField } from '../../resources/customers/customer-field.ts'
+import { element } from '../elements.ts'
+import { day, flag, moment, plain, text } from './format.ts'
+
+/** One element: its name, the field that it shows, and how it is written. */
+type Shown = readonly [name: string, field: string, write: (name: string, value: WireValue | undefined) => string]
+
+// The elements in the order in which clients know them (soap-cartapi 4.1).
+
+const identity: readonly Shown[] = [
+  ['CustomerID', 'CustomerID', plain],
+  ['UserID', 'UserID', text],
+]
+
+const billingAddress: readonly Shown[] = [...addressOf('Billing'), ['Email', 'Email', text]]
+const shippingAddress = addressOf('Shipping')
+
+const account: readonly Shown[] = [
+  ['Comments', 'Comments', text],
+  ['LastLoginDate', 'LastLoginDate', day],
+  ['WebSite', 'Website', text],
+  ['DiscountGroup', 'CustomerGroupID', group],
+  ['AccountNumber', 'BillingTaxID', text],
+  ['MailList', 'MailList', flag],
+  ['CustomerType', 'NonTaxable', flag],
+  ['LastUpdate', 'LastUpdate', moment],
+  ['CustEnabled', 'Enabled', flag],
+]
+
+const additionalFields: readonly Shown[] = [
+  ['AdditionalField1', 'AdditionalField1', text],
+  ['AdditionalField2', 'AdditionalField2', text],
+  ['AdditionalField3', 'AdditionalField3', text],
+]
+
+function addressOf(kind: 'Billing' | 'Shipping'): readonly Shown[] {
+  return [
+    ['FirstName', `${kind}FirstName`, text],
+    ['LastName', `${kind}LastName`, text],
+    ['Address', `${kind}Address1`, text],
+    ['Address2', `${kind}Address2`, text],
+    ['City', `${kind}City`, text],
+    ['StateCode', `${kind}State`, text],
+    ['ZipCode', `${kind}ZipCode`, text],
+    ['CountryCode', `${kind}Country`, text],
+    ['Company', `${kind}Company`, text],
+    ['Phone', `${kind}PhoneNumber`, text],
+  ]
+}
+
+/** The customer group's id; empty: none. */
+function group(name: string, id: WireValue | undefined): string {
+  return id === 0 ? element(name, '') : plain(name, id)
+}
+
+const shown = [...identity, ...billingAddress, ...shippingAddress, ...account, ...additionalFields]
+
+/** Reads what is shown and nothing else: the hash of the password stays where it is. */
+export const customerReader = compileReader(
+  fieldSet(Object.fromEntries(shown.map(([, field]) => [field, customerField(field)]))),
+)
+
+/** A customer as getCustomer shows it, out of what `customerReader` read. */
+export function writeCustomer(customer: WireRecord): string {
+  const elements = (part: readonly Shown[]) => part.map(([name, field, write]) => write(name, customer[field])).join('')
+  return element(
+    'Customer',
+    elements(identity) +
+      element('BillingAddress', elements(billingAddress)) +
+      element('ShippingAddress', elements(shippingAddress)) +
+      elements(account) +
+      // As programs know it: spelt so, and with the fourth field outside, which nothing fills.
+      element('AditionalFields', elements(additionalFields)) +
+      element('AdditionalField4', ''),
+  )
+}
