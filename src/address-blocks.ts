@@ -8,14 +8,14 @@ export function isAddressBlock(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widthOf(address))
 }
 
-/** Whether an IP address lies in one of these addresses and blocks. An IPv4 block holds the mapped form (`::ffff:10.0.0.5`) too. */
+/** Whether an IP address lies in one of these addresses and blocks; false for what is no address. An IPv4 block holds the mapped form (`::ffff:10.0.0.5`) too. */
 export function inBlocks(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const block of blocks) {
     const [address = '', bits] = block.split('/')
     list.addSubnet(address, bits === undefined ? widthOf(address) : Number(bits), familyOf(address))
   }
-  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address))
+  return (address) => list.check(address, familyOf(address))
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

@@ -28,8 +28,11 @@ export interface Caller {
   readonly store: CallerStore
   /** Null: cartAPI, a person at a page, the operator, or the platform itself. */
   readonly application: CallerApplication | null
-  /** `api`: a program, by REST or cartAPI; `administration`: a person at work in the store, who may do what programs may not. */
-  readonly channel: 'api' | 'administration'
+  /**
+   * `api`: a program, by REST or cartAPI; `administration`: a person at work in the store, who may do what programs may not;
+   * `customer`: one of the store's customers.
+   */
+  readonly channel: 'api' | 'administration' | 'customer'
   readonly privileges: Privileges
   /** Recorded as the last editor (`UserID`); at most 50 characters. */
   readonly actor: string

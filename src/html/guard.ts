@@ -7,7 +7,7 @@ import { noSuchStore } from '../access/stores.ts'
 import type { Db } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { plainHttpFault } from '../plain-http.ts'
-import type { Throttle } from '../throttle.ts'
+import { type Throttle, tooMany } from '../throttle.ts'
 import { type SessionCookies, sessionCookies } from './cookies.ts'
 import { type Role, roles } from './roles.ts'
 import { wantsHtml } from './wants-html.ts'
@@ -172,12 +172,8 @@ function operatorGuard({ operatorKey, throttle }: GuardServices) {
       request.actor = { kind: 'operator', name: '', address: request.ip }
       return
     }
-    const { accepted, retryAfterSeconds } = throttle.takeRefused(request.ip)
-    if (!accepted) {
-      throw new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, {
-        retryAfterSeconds,
-      })
-    }
+    const poured = throttle.takeRefused(request.ip)
+    if (!poured.accepted) throw tooMany(poured)
     reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
     throw new StoreFailure('unauthorized', 'Authentication failed: Authorization must be Bearer and the operator key', {
       field: 'Authorization',

@@ -1,4 +1,5 @@
 import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
+import { descriptionLines } from '../resources/orders/description-lines.ts'
 
 export interface OrderLine {
   readonly sku: string
@@ -53,7 +54,7 @@ export function orderFigures(record: OrderAmounts): OrderFigures {
 }
 
 function lineOf(item: ItemRecord): OrderLine {
-  const [name = '', ...choices] = linesOf(item.ItemDescription)
+  const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {
     sku: item.ItemID,
@@ -63,17 +64,6 @@ function lineOf(item: ItemRecord): OrderLine {
     unitPrice: toNumber(price),
     amount: toNumber(amountOf(price, exact(item.ItemQuantity))),
   }
-}
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' }
-
-/** The product's name is text; what was chosen follows it as HTML (rest-resources 3.4), here as lines of text. */
-function linesOf(description: string): string[] {
-  const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)
-  const texts = chosen.map((html) =>
-    html.replace(/<\/?b>/gi, '').replace(/&(amp|lt|gt|quot|nbsp);/g, (_, entity: string) => entities[entity] ?? ''),
-  )
-  return [name, ...texts]
 }
 
 function sum(amounts: readonly number[]): number {

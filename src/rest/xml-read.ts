@@ -1,6 +1,15 @@
 import type { FieldSet, ListField } from '../engine/fields.ts'
 import { StoreFailure } from '../failure.ts'
-import { broken, childElements, localName, readXmlDocument, shown, textOf, type XmlElement } from '../xml/read.ts'
+import {
+  broken,
+  childElements,
+  isNil,
+  localName,
+  readXmlDocument,
+  shown,
+  textOf,
+  type XmlElement,
+} from '../xml/read.ts'
 import type { RecordType } from './body.ts'
 
 /** The body as a plain record (root element: a name of the type), or as a list of them (root: ArrayOf and a name). */
@@ -54,9 +63,4 @@ function itemsOf(
     }
     return recordOf(child, fields, `${path}[${index}]`)
   })
-}
-
-/** `xsi:nil`, by whatever prefix. */
-function isNil({ attributes }: XmlElement): boolean {
-  return [...attributes].some(([name, value]) => localName(name) === 'nil' && (value === 'true' || value === '1'))
 }

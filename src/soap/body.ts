@@ -5,6 +5,7 @@ import { gunzip, inflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../failure.ts'
 import { receiveBytes, tooLarge } from '../receive.ts'
+import { contentTypeParameter } from './content-type.ts'
 
 /**
  * The largest request, an editCustomer with every field full, has some thousand characters. Whoever calls is known by what the
@@ -27,17 +28,13 @@ export function receiveEnvelopes(app: FastifyInstance): void {
   })
 }
 
-/** Null: Content-Type names none. */
-function charsetOf({ 'content-type': contentType = 'text/xml' }: IncomingHttpHeaders): string | null {
-  const [mediaType = '', ...parameters] = contentType.split(';')
+/** Empty: Content-Type names none. */
+function charsetOf({ 'content-type': contentType = 'text/xml' }: IncomingHttpHeaders): string {
+  const [mediaType = ''] = contentType.split(';', 1)
   if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
     throw unsupported('Content-Type', `Content-Type must be ${mediaTypes.join(', ')}`)
   }
-  for (const parameter of parameters) {
-    const [, charset] = /^\s*charset\s*=\s*["']?([^"'\s]*)["']?\s*$/i.exec(parameter) ?? []
-    if (charset) return charset
-  }
-  return null
+  return contentTypeParameter(contentType, 'charset')
 }
 
 const unpackers = new Map([
@@ -59,11 +56,13 @@ async function unpack(bytes: Buffer, { 'content-encoding': encoding = 'identity'
   }
 }
 
-/** As WHATWG's Encoding standard names them. */
-const charsets = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']
+/** As WHATWG's Encoding standard names them. To make one takes a quarter of a millisecond. */
+const decoders = new Map(
+  ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'].map((name) => [name, new TextDecoder(name, { fatal: true })]),
+)
 
-function decode(bytes: Buffer, given: string | null): string {
-  const charset = markedCharset(bytes) ?? given ?? declaredCharset(bytes) ?? 'utf-8'
+function decode(bytes: Buffer, given: string): string {
+  const charset = markedCharset(bytes) ?? (given || (declaredCharset(bytes) ?? 'utf-8'))
   const decoder = decoderOf(charset)
   try {
     return decoder.decode(bytes)
@@ -73,10 +72,12 @@ function decode(bytes: Buffer, given: string | null): string {
 }
 
 function decoderOf(charset: string) {
+  const known = decoders.get(charset.toLowerCase())
+  if (known) return known
   try {
     // Of UTF-16 without a mark, the first character tells nothing; it is read as most programs write it.
-    const decoder = new TextDecoder(charset, { fatal: true })
-    if (charsets.includes(decoder.encoding)) return decoder
+    const decoder = decoders.get(new TextDecoder(charset).encoding)
+    if (decoder) return decoder
   } catch {
     // Told below.
   }

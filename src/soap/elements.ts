@@ -12,5 +12,10 @@ export function textElement(name: string, text: string): string {
 
 /** The root of a result: in no namespace, whatever surrounds it. */
 export function rootElement(name: string, content: string): string {
-  return `<${name} xmlns="">${content}</${name}>`
+  return rootPieces(name, [content]).join('')
+}
+
+/** The same around records, each a piece. */
+export function rootPieces(name: string, records: readonly string[]): readonly string[] {
+  return [`<${name} xmlns="">`, ...records, `</${name}>`]
 }

@@ -1,4 +1,4 @@
-import { childElements, localName, readXmlDocument, shown, type XmlElement } from '../xml/read.ts'
+import { attributeText, childElements, localName, readXmlDocument, shown, type XmlElement } from '../xml/read.ts'
 import { SoapFault } from './faults.ts'
 import { type SoapVersion, soapVersions, versionOf } from './versions.ts'
 
@@ -52,9 +52,9 @@ interface Qualified {
 type Scope = ReadonlyMap<string, string>
 
 function qualified(element: XmlElement, outer: Scope): Qualified {
-  const declared = [...element.attributes].flatMap(([name, value]): [string, string][] => {
-    if (name === 'xmlns') return [['', value]]
-    return name.startsWith('xmlns:') ? [[name.slice('xmlns:'.length), value]] : []
+  const declared = [...element.attributes.keys()].flatMap((name): [string, string][] => {
+    if (name !== 'xmlns' && !name.startsWith('xmlns:')) return []
+    return [[name.slice('xmlns:'.length), attributeText(element, name)]]
   })
   const scope = declared.length === 0 ? outer : new Map([...outer, ...declared])
   return { name: localName(element.name), namespace: namespaceOf(element.name, scope), element, scope }
@@ -87,10 +87,12 @@ function refuseMandatory(blocks: readonly Qualified[], version: SoapVersion): vo
   const { namespace } = soapVersions[version]
   const role = version === '1.1' ? 'actor' : 'role'
   const mandatory = blocks.filter((block) => {
-    const attribute = (wanted: string) =>
-      [...block.element.attributes].find(
-        ([name]) => name.includes(':') && localName(name) === wanted && namespaceOf(name, block.scope) === namespace,
-      )?.[1]
+    const attribute = (wanted: string) => {
+      const name = [...block.element.attributes.keys()].find(
+        (each) => each.includes(':') && localName(each) === wanted && namespaceOf(each, block.scope) === namespace,
+      )
+      return name && attributeText(block.element, name)
+    }
     const receiver = attribute(role)?.trim()
     const isForUs = receiver === undefined || receiver === '' || own.includes(receiver)
     return isForUs && /^\s*(1|true)\s*$/.test(attribute('mustUnderstand') ?? '')

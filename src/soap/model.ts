@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Definitions, soap } from 'strong-soap'
 import { XML_DECLARATION } from '../xml/text.ts'
+import type { Xml } from './operation.ts'
 import { type SoapVersion, soapVersions } from './versions.ts'
 
 /** An operation as the WSDL has it, in one binding and one namespace. */
@@ -10,7 +11,7 @@ export interface SoapOperation {
   readonly documentation: string
   readonly parameters: readonly { readonly name: string; readonly type: string }[]
   /** The envelope of an answer whose `XResult` holds this content, which is XML. */
-  readonly answer: (content: string) => string
+  readonly answer: (content: Xml) => Buffer
 }
 
 /** cartAPI as one namespace and one version of SOAP have it. */
@@ -28,7 +29,7 @@ export interface SoapModel {
   readonly binding: (namespace: string, version: SoapVersion) => SoapBinding | null
 }
 
-/** `wsdl/cartAPI.wsdl` names all operations and parameters; no other place does. */
+/** What there is to call, with which parameters in which order: the operations' own code only asks for them by name. */
 const source = readFileSync(new URL('../../wsdl/cartAPI.wsdl', import.meta.url), 'utf8')
 
 export interface ModelOptions {
@@ -114,7 +115,7 @@ function answerFrame(
   response: Parameters<typeof handler.jsonToXml>[2],
   namespace: string,
   version: SoapVersion,
-): (content: string) => string {
+): (content: Xml) => Buffer {
   const [result] = response.elements
   if (!result) throw new Error(`${response.qname.name} has no result in the WSDL`)
   const envelope = soap.XMLHandler.createSOAPEnvelope('soap', soapVersions[version].namespace)
@@ -131,5 +132,7 @@ function answerFrame(
   const [before, after, ...more] = envelope.doc.root().toString({ pretty: false }).split(PLACE)
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error(`No place in ${response.qname.name}`)
-  return (content) => `${XML_DECLARATION}${before}${content}${after}`
+  const start = Buffer.from(XML_DECLARATION + before)
+  const end = Buffer.from(after)
+  return (content) => Buffer.concat([start, ...[content].flat().map((piece) => Buffer.from(piece)), end])
 }

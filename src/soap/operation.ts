@@ -12,5 +12,8 @@ export interface Call {
   readonly services: OperationServices
 }
 
+/** XML; of a page, which may have several hundred kilobytes, in pieces: as one text it would be copied three times on its way out. */
+export type Xml = string | readonly string[]
+
 /** Carries a call out, and gives the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
-export type Operation = (call: Call) => Promise<string>
+export type Operation = (call: Call) => Promise<Xml>

@@ -1,4 +1,4 @@
-import { childElements, localName, textOf, type XmlElement } from '../xml/read.ts'
+import { childElements, isNil, localName, textOf, type XmlElement } from '../xml/read.ts'
 import { SoapFault } from './faults.ts'
 
 /** What was sent, by the names of the WSDL: texts without blanks around them. What is nil was not sent. */
@@ -19,10 +19,6 @@ export function readParameters(request: XmlElement, names: readonly string[]): P
   return parameters
 }
 
-function isNil({ attributes }: XmlElement): boolean {
-  return [...attributes].some(([name, value]) => localName(name) === 'nil' && /^(1|true)$/.test(value.trim()))
-}
-
 /** Empty: not sent, or empty. */
 export function textParameter(parameters: Parameters, name: string): string {
   return parameters.get(name) ?? ''
@@ -32,8 +28,8 @@ export function textParameter(parameters: Parameters, name: string): string {
 export function integerParameter(parameters: Parameters, name: string): number {
   const given = textParameter(parameters, name)
   if (given === '') return 0
-  const value = /^[+-]?\d{1,10}$/.test(given) ? Number(given) : Number.NaN
-  return Math.abs(value) <= 2_147_483_647 ? value : Number.NaN
+  const value = /^[+-]?0*\d{1,10}$/.test(given) ? Number(given) : Number.NaN
+  return value >= -(2 ** 31) && value < 2 ** 31 ? value : Number.NaN
 }
 
 /** Not sent or empty it is false: PHP sends its false so. Null: neither true nor false. */

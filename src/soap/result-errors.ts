@@ -12,7 +12,6 @@ export const errorIds = {
   addressRefused: 16,
   wrongKey: 17,
   switchedOff: 18,
-  invalidProductId: 31,
   invalidQuantity: 32,
   invalidBatchSize: 33,
   invalidStartNum: 34,
@@ -27,7 +26,6 @@ export const errorIds = {
   invalidData: 43,
   productNotFound: 46,
   customerNotFound: 47,
-  statusNotFound: 48,
   orderNotFound: 49,
 } as const
 

@@ -13,7 +13,7 @@ import { readEnvelope } from './envelope.ts'
 import { SoapFault, writeFault } from './faults.ts'
 import { type CallCounter, createCallCounter } from './metrics.ts'
 import { createModel, type SoapModel, type SoapOperation } from './model.ts'
-import type { OperationServices } from './operation.ts'
+import type { OperationServices, Xml } from './operation.ts'
 import { operations } from './operations/index.ts'
 import { sendOperationsPage } from './page.ts'
 import { type Parameters, readParameters, textParameter } from './parameters.ts'
@@ -70,11 +70,15 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   app.route({
     method: app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method)),
     url: soapPath,
-    handler: async (_request, reply) => {
-      reply.header('allow', 'GET, HEAD, POST')
-      throw new SoapFault('Client', 'This address takes POST, and GET for the WSDL', { status: 405 })
-    },
+    // Before a body is looked at, whatever it is.
+    onRequest: refuseMethod,
+    handler: refuseMethod,
   })
+}
+
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
+  reply.header('allow', 'GET, HEAD, POST')
+  throw new SoapFault('Client', 'This address takes POST, and GET for the WSDL', { status: 405 })
 }
 
 /** Finds out what is asked for; the version of the answer is known from then on. */
@@ -95,7 +99,7 @@ function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapO
     throw new SoapFault('Client', `There is no operation ${shown(asked.name)}; there are ${known}`)
   }
   request.soapOperation = operation.name
-  checkAction(headers, operation.name)
+  checkAction(headers, operation.name, binding.operations.keys())
   const names = operation.parameters.map(({ name }) => name)
   return { operation, parameters: readParameters(asked.element, names) }
 }
@@ -109,7 +113,7 @@ interface Answering {
 }
 
 interface Result {
-  readonly xml: string
+  readonly xml: Xml
   /** The number of the error document; empty: it is none. */
   readonly error: string
 }
@@ -138,7 +142,7 @@ async function answerCall(
         return told(error)
       }
     }
-    return url === '' ? await work() : await callbacks.post(url, work)
+    return url === '' ? await work() : await callbacks.post({ url, storeId: caller.store.id }, work)
   } catch (error) {
     return told(error)
   }
@@ -156,26 +160,18 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
   if (error instanceof SoapFault) return error
   const failure = error instanceof StoreFailure ? error : outageOf(error)
   if (failure?.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
-  if (failure?.kind === 'throttled') {
-    return new SoapFault('Server', failure.message, { status: 429, ...retryAfter(failure) })
-  }
+  if (failure?.kind === 'throttled') return new SoapFault('Server', failure.message, { status: 429 })
   if (failure?.kind === 'unavailable') return new SoapFault('Server', failure.message, { retryAfterSeconds: 1 })
   if (failure !== null && failure.status < 500) {
     // The two that HTTP itself speaks of keep its status.
     const isOfHttp = failure.kind === 'body-too-large' || failure.kind === 'unsupported-media-type'
     return new SoapFault('Client', failure.message, isOfHttp ? { status: failure.status } : {})
   }
-  const { code, statusCode = 500 } = error as FastifyError
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+  if ((error as FastifyError).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new SoapFault('Client', 'Content-Type is not a media type', { status: 415 })
   }
-  if (statusCode >= 400 && statusCode < 500) return new SoapFault('Client', 'Bad request')
   request.log.error({ err: error }, 'request failed')
   return new SoapFault('Server', 'Internal error')
-}
-
-function retryAfter({ retryAfterSeconds }: StoreFailure) {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
 }
 
 function sendFault(counter: CallCounter, fault: SoapFault, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,22 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { shown } from '../xml/read.ts'
+import { contentTypeParameter } from './content-type.ts'
 import { SoapFault } from './faults.ts'
 
 /**
- * The body names the operation. What SOAPAction (1.1) or the action of Content-Type (1.2) says may be left out or empty, and
- * quoted or not; in whatever namespace, it must not name another operation. Throws SoapFault for a contradiction.
+ * The body names the operation. What SOAPAction (1.1) or the action of Content-Type (1.2) says may be anything, or nothing, but
+ * the name of another operation: old programs cannot be taught a better one. Throws SoapFault for such a contradiction.
  */
 export function checkAction(
   { soapaction, 'content-type': contentType = '' }: IncomingHttpHeaders,
   operation: string,
+  operations: Iterable<string>,
 ): void {
-  const [, quoted, bare] = /;\s*action\s*=\s*(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? []
-  for (const given of [[soapaction].flat()[0], quoted ?? bare]) {
-    const action = (given ?? '').replace(/^[\s"']+|[\s"']+$/g, '')
-    // After the namespace; some programs put a # or a second slash between.
-    const named = action.slice(Math.max(action.lastIndexOf('/'), action.lastIndexOf('#')) + 1)
-    if (named !== '' && named !== operation) {
-      throw new SoapFault('Client', `SOAPAction names ${shown(named)}, and the Body ${operation}`)
+  const said = [...namesIn([soapaction].flat()[0] ?? ''), ...namesIn(contentTypeParameter(contentType, 'action'))]
+  for (const other of operations) {
+    if (other !== operation && said.includes(other)) {
+      throw new SoapFault('Client', `SOAPAction names ${other}, and the Body ${operation}`)
     }
   }
+}
+
+/** Programs put a slash, two, a # or a colon between namespace and operation, and quotes around both, or not. */
+function namesIn(header: string): string[] {
+  return header.split(/[\s"'/#:;=]/)
 }

@@ -5,7 +5,7 @@ import { hasForbidden, isXmlCharacter } from './text.ts'
 /** An element of a document that was read; names as they were written, with their prefix. */
 export interface XmlElement {
   readonly name: string
-  /** By name as written, with their prefix; references decoded. */
+  /** By name as written, with their prefix; the values as written too, see `attributeText`. */
   readonly attributes: ReadonlyMap<string, string>
   readonly content: readonly XmlNode[]
 }
@@ -25,7 +25,6 @@ const parser = new XMLParser({
   parseTagValue: false,
   parseAttributeValue: false,
   trimValues: false,
-  ignoreDeclaration: true,
   ignorePiTags: true,
   cdataPropName: '#cdata',
   // References are decoded here: the parser's own decoding has bounds that long texts exceed, and knows too many names.
@@ -104,11 +103,12 @@ function faultOf(text: string): string | null {
 function elementOf(node: XmlNode): XmlElement {
   const name = Object.keys(node).find((key) => key !== ':@') ?? ''
   const attributes = Object.entries((node[':@'] ?? {}) as Readonly<Record<string, string>>)
-  return {
-    name,
-    attributes: new Map(attributes.map(([key, value]) => [key, decoded(value, key)])),
-    content: node[name] as XmlNode[],
-  }
+  return { name, attributes: new Map(attributes), content: node[name] as XmlNode[] }
+}
+
+/** What the value of an attribute stands for. Throws `bad-request` for a reference that stands for nothing. */
+export function attributeText({ attributes }: XmlElement, name: string): string {
+  return decoded(attributes.get(name) ?? '', name)
 }
 
 /** The elements inside, in their order. */
@@ -119,6 +119,11 @@ export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElem
 /** The name without its prefix. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
+}
+
+/** Whether it has `xsi:nil`, by whatever prefix. */
+export function isNil({ attributes }: XmlElement): boolean {
+  return [...attributes].some(([name, value]) => localName(name) === 'nil' && /^(1|true)$/.test(value.trim()))
 }
 
 /** The text inside; `path` names it in refusals. Throws `bad-request` where there is an element. */
@@ -132,15 +137,22 @@ export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): 
     .join('')
 }
 
+/** The message is logged, and a reference that was not meant as one may be a part of a key or a password. */
+const REFERENCE_SHOWN_MAX = 12
+
 function decoded(text: string, path: string): string {
   if (!text.includes('&')) return text
   // Without a second & in it: a text of nothing else would be read to its end from each.
   return text.replace(/&([^&;]*);/g, (reference: string, name: string) => {
     const character = namedCharacters.get(name) ?? numberedCharacter(name)
     if (character !== undefined) return character
-    throw new StoreFailure('bad-request', `${path} holds ${shown(reference)}, which stands for no character in XML`, {
-      field: path,
-    })
+    throw new StoreFailure(
+      'bad-request',
+      `${path} holds ${shown(reference, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`,
+      {
+        field: path,
+      },
+    )
   })
 }
 
@@ -163,7 +175,7 @@ export function broken(reason: string): StoreFailure {
   return new StoreFailure('bad-request', `Invalid XML: ${reason}`)
 }
 
-/** At most 80 characters of what somebody sent, for a message. */
-export function shown(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+/** At most so many characters of what somebody sent, for a message. */
+export function shown(text: string, lengthMax = 80): string {
+  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }

@@ -49,8 +49,7 @@ let receiver: Awaited<ReturnType<typeof openReceiver>>
 beforeAll(async () => {
   receiver = await openReceiver()
   server = await openServer()
-  shop = await server.openStore()
-  await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'A-1', Name: 'One', Stock: 10 } } })
+  shop = await openShop()
 })
 afterAll(async () => {
   receiver.close()
@@ -62,14 +61,20 @@ beforeEach(() => {
   receiver.answer = (response) => response.end()
 })
 
+async function openShop(): Promise<TestStore> {
+  const opened = await server.openStore()
+  await opened.call('POST', '/Products', { body: { SKUInfo: { SKU: 'A-1', Name: 'One', Stock: 10 } } })
+  return opened
+}
+
 const declaration = '<?xml version="1.0" encoding="utf-8"?>'
 const count = '<GetProductCountResponse xmlns=""><ProductQuantity>1</ProductQuantity></GetProductCountResponse>'
 const posted = (url: string) => `<Response xmlns=""><Description>XML Posted to: ${url}</Description></Response>`
 const failed = errorDocument(40, 'Data Error')
 
 const stockNow = async () => (await shop.call('GET', '/Products/1')).json()[0].SKUInfo.Stock
-const raise = (callBackURL: string, to: Pick<TestServer, 'app'> = server) =>
-  soapCall(to, shop, 'updateProductInventory', { productId: 'A-1', quantity: 1, replaceStock: false, callBackURL })
+const raise = (callBackURL: string, to: Pick<TestServer, 'app'> = server, of = shop) =>
+  soapCall(to, of, 'updateProductInventory', { productId: 'A-1', quantity: 1, replaceStock: false, callBackURL })
 
 /** What X-Error-Reason says of a call with this address. */
 async function reasonOf(callBackURL: string, to: Pick<TestServer, 'app'> = server): Promise<string> {
@@ -109,6 +114,15 @@ describe('a result', () => {
     expect(receiver.received.map((each) => each.body)).toEqual([declaration + errorDocument(3, 'XML file error')])
     const { body: figures } = await server.app.inject('/metrics')
     expect(figures).toContain('cartapi_calls_total{operation="updateProductInventory",outcome="error",error="3"} 1')
+  })
+
+  test('of a page is posted whole', async () => {
+    const page = { batchSize: 2, startNum: 1 }
+    const result = await soapCall(server, shop, 'getProduct', page)
+    expect(result).toContain('<ProductID>A-1</ProductID>')
+    const answer = await soapCall(server, shop, 'getProduct', { ...page, callBackURL: receiver.url })
+    expect(answer).toBe(posted(receiver.url))
+    expect(receiver.received.map(({ body }) => body)).toEqual([declaration + result])
   })
 
   test('goes to the address as it was given, which comes back as it was given', async () => {
@@ -312,8 +326,10 @@ describe('nothing is posted', () => {
   })
 })
 
-describe('a hundred results are posted at a time', () => {
+describe('a hundred results are posted at a time, twenty of them for a store', () => {
   test('what comes beyond is refused before anything is done, also of those that come at once', async () => {
+    const others = await Promise.all(Array.from({ length: 5 }, openShop))
+    const stores = [shop, ...others.slice(0, 4)]
     const before = await stockNow()
     const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let waiting = 0
@@ -324,20 +340,40 @@ describe('a hundred results are posted at a time', () => {
     }
     const refused = Promise.withResolvers<void>()
     let refusals = 0
-    const calls = Array.from({ length: 130 }, async () => {
-      const result = await raise(receiver.url)
-      if (result === failed && ++refusals === 30) refused.resolve()
-      return result
-    })
+    const calls = stores.flatMap((store) =>
+      Array.from({ length: 26 }, async () => {
+        const result = await raise(receiver.url, server, store)
+        if (result === failed && ++refusals === 30) refused.resolve()
+        return result
+      }),
+    )
     await Promise.all([arrived.promise, refused.promise])
-    expect(await stockNow()).toBe(before + 100)
+    expect(await stockNow()).toBe(before + 20)
     expect(await reasonOf(receiver.url)).toBe('Too many answers are being posted; try again in a moment')
     expect(await soapCall(server, shop, 'getProductCount')).toBe(count)
+    expect(await raise(receiver.url, server, others[4])).toBe(failed)
     released.resolve()
     const results = await Promise.all(calls)
     expect(results.filter((result) => result === posted(receiver.url))).toHaveLength(100)
-    expect(await stockNow()).toBe(before + 100)
+    expect(await stockNow()).toBe(before + 20)
     expect(receiver.received).toHaveLength(100)
+  })
+
+  test('a store that fills its own places leaves the others theirs', async () => {
+    const other = await openShop()
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let waiting = 0
+    receiver.answer = async (response) => {
+      if (++waiting === 20) arrived.resolve()
+      if (waiting <= 20) await released.promise
+      response.end()
+    }
+    const calls = Array.from({ length: 20 }, () => raise(receiver.url))
+    await arrived.promise
+    expect(await raise(receiver.url)).toBe(failed)
+    expect(await raise(receiver.url, server, other)).toBe(posted(receiver.url))
+    released.resolve()
+    await Promise.all(calls)
   })
 
   test('and each place is free again, whatever became of the work or the posting', async () => {

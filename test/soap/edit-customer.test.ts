@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyPassword } from '../../src/access/passwords.ts'
+import { deleteRecord } from '../../src/engine/write.ts'
+import { customers } from '../../src/resources/customers/customers.ts'
+import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { exportOf, importInto, linesOf } from '../transfer/fixture.ts'
 import { envelope, errorDocument, post, request, soapCall, treeOf } from './support.ts'
@@ -245,6 +248,18 @@ describe('a value', () => {
     expect(await edit('insert', needed({ discount: group }), other)).toBe(invalidData)
   })
 
+  test('has no line ends around it, so that pairs may stand one a line; a password keeps its blanks', async () => {
+    const data = needed({ pass: ' two words ', comments: 'the last' })
+    const lines = Object.entries(data).map(([name, value]) => `${name}===${value}`)
+    const sent = lines.join('\n|||')
+    const { contactid } = treeOf(await edit('insert', sent)) as Record<string, string>
+    expect(await recordOf(Number(contactid))).toMatchObject({ Email: data.email, BillingLastName: 'Lovelace' })
+    const { passwordHash } = await rowOf(Number(contactid))
+    expect(await verifyPassword(passwordHash ?? '', ' two words ')).toBe(true)
+
+    expect(await edit('insert', sent)).toBe(answer('NOT_OK', ''))
+  })
+
   test('may have blanks around it, hold ===, and end in bars; numbers and flags may stand between blanks', async () => {
     const data = {
       billing_city: ' Margate ',
@@ -256,7 +271,7 @@ describe('a value', () => {
     const id = await inserted({ ...data, maillist: ' 1 ', additional_field1: 'last but one', custenabled: '\n1' })
 
     expect(await recordOf(id)).toMatchObject({
-      BillingCity: ' Margate ',
+      BillingCity: 'Margate',
       BillingCompany: 'a===b',
       Comments: '=|',
       CustomerGroupID: group,
@@ -269,6 +284,7 @@ describe('a value', () => {
 
   test.each([
     ['insert', needed({ pass: 'p'.repeat(21) }), 'pass has 21 characters; at most 20 are allowed'],
+    ['insert', needed({ discount: 987_654 }), 'discount refers to a record that does not exist'],
     ['insert', needed({ billing_firstname: '' }), 'billing_firstname is required and must not be empty'],
     ['update', { comments: 'new' }, 'contactid or alt_contactid is needed'],
     ['update', { contactid: 'seven' }, 'contactid must be a whole number; "seven" was given'],
@@ -552,6 +568,18 @@ describe('at once', () => {
       for (const xml of answers) expect([answer('OK', id), noCustomer]).toContain(xml)
       expect(answers.slice(4).toSorted()).toEqual([noCustomer, answer('OK', id)].toSorted())
       expect((await shop.call('GET', `/Customers/${id}`)).statusCode).toBe(404)
+    }
+  })
+
+  test('an update and a delete find nobody when a deletion comes between', async () => {
+    for (const action of ['update', 'delete']) {
+      const id = await inserted()
+      const deletion = await hold(server, shop, (tx) => deleteRecord(tx, customers, id))
+      const asked = edit(action, { contactid: id, comments: 'late' })
+      await untilItWaits(server.database, asked)
+      await deletion.commit()
+
+      expect(await asked).toBe(noCustomer)
     }
   })
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
@@ -7,9 +8,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { validateXML } from 'xmllint-wasm'
 import { createAuthenticator } from '../../src/access/authenticate.ts'
+import { updateStore } from '../../src/access/stores.ts'
 import { buildApp } from '../../src/app.ts'
 import { connect as connectDatabase } from '../../src/database/client.ts'
+import { operator } from '../support/actors.ts'
 import { openGate } from '../support/gate.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { defaultNamespace, envelope, faultOf, post, request } from './support.ts'
@@ -96,6 +100,22 @@ describe('the characters of a body are read', () => {
 
   test.each([
     ['iso-8859-1 by the content type', 'text/xml; charset=iso-8859-1', Buffer.from(asking('Größe'), 'latin1')],
+    [
+      'iso-8859-1 by the content type in quotes',
+      'text/xml; charset="iso-8859-1"',
+      Buffer.from(asking('Größe'), 'latin1'),
+    ],
+    [
+      'iso-8859-1 in quotes of the other kind',
+      "text/xml; charset = 'iso-8859-1' ; x=y",
+      Buffer.from(asking('Größe'), 'latin1'),
+    ],
+    ['iso-8859-1 in capitals', 'Text/XML; CHARSET=ISO-8859-1', Buffer.from(asking('Größe'), 'latin1')],
+    [
+      'iso-8859-1 behind another parameter',
+      'text/xml; x="charset"; charset=iso-8859-1',
+      Buffer.from(asking('Größe'), 'latin1'),
+    ],
     ['latin1 by the content type', 'text/xml; charset=LATIN1', Buffer.from(asking('Größe'), 'latin1')],
     ['windows-1252 by the content type', 'text/xml; charset=windows-1252', Buffer.from(asking('Größe'), 'latin1')],
     ['us-ascii by the content type', 'text/xml; charset=us-ascii', Buffer.from(asking('Größe'), 'latin1')],
@@ -164,6 +184,22 @@ describe('the characters of a body are read', () => {
       expect(faultOf(await post(server, payload, { headers: { 'content-type': 'text/xml' } }))).toEqual(
         refused(500, control),
       )
+    }
+  })
+
+  test('anew in each body: what a broken one left does not reach the next', async () => {
+    const half = Buffer.from([0xe2, 0x82])
+    const pairs: [string, Buffer, Buffer][] = [
+      ['utf-8', Buffer.concat([Buffer.from('<a>'), half]), Buffer.from(asking('Größe'))],
+      ['utf-16', Buffer.from([0x3c]), Buffer.from(asking('Größe'), 'utf16le')],
+      ['utf-16', Buffer.from('<a>\ud83d', 'utf16le'), Buffer.from(`\ufeff${asking('Größe')}`, 'utf16le')],
+      ['utf-16be', utf16be('\ufeff\ud83d'), utf16be(asking('Größe'))],
+    ]
+    for (const [charset, broken, good] of pairs) {
+      const contentType = `text/xml; charset=${charset}`
+      const answer = await post(server, broken, { headers: { 'content-type': contentType } })
+      expect(faultOf(answer).reason).toMatch(/^The body is not valid utf-/)
+      expect(await nameRead(good, contentType)).toBe('Größe')
     }
   })
 
@@ -360,15 +396,17 @@ describe('over a socket', () => {
     expect(answers).toEqual(['HTTP/1.1 200', 'HTTP/1.1 500', 'HTTP/1.1 200'])
   })
 
-  test('a body that is cut off leaves no trace but a line in the log', async () => {
+  test('a body that is cut off is no defect, and holds nothing up', async () => {
     const request = seen()
-    const socket = await open('Content-Length: 1000')
+    const socket = await open('Content-Length: 1000', 'X-Request-Id: cut-off')
     socket.write('<soap:Envelope')
     const [, response] = await request
     socket.destroy()
     await once(response, 'close')
-    expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
     await isAnswered(call(), {})
+    const lines = server.log.filter((line) => line.includes('cut-off')).map((line) => JSON.parse(line))
+    expect(lines.map(({ level, msg }) => [level, msg])).toContainEqual(['info', 'The body ended early'])
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
   test('20 MB reach their fault, and leave memory as it was', async () => {
@@ -399,22 +437,27 @@ describe('over a socket', () => {
     expect((during - before) / 1024 / 1024).toBeLessThan(8)
   })
 
-  test('chunks without end are cut off, and the server goes on', async () => {
-    const socket = await open('Transfer-Encoding: chunked')
+  test('a body without end is cut off after 50 MB: who stops then has the fault, who goes on has a closed connection', async () => {
+    const socket = await open(`Content-Length: ${1024 ** 3}`)
     const chunk = Buffer.alloc(1024 * 1024, 'x')
-    const answer = text(socket).catch(() => '')
-    socket.on('error', () => undefined)
-    let isOver = false
-    answer.then(() => {
-      isOver = true
-    })
-    let sent = 0
-    while (!isOver && sent < 200) {
-      const written = socket.write(Buffer.concat([Buffer.from('100000\r\n'), chunk, Buffer.from('\r\n')]))
-      sent += 1
-      if (!written) await Promise.race([once(socket, 'drain').catch(() => undefined), answer])
+    for (let sent = 0; sent < 50; sent++) {
+      if (!socket.write(chunk)) await once(socket, 'drain')
     }
-    socket.destroy()
+    socket.write(Buffer.alloc(256 * 1024 + 1, 'x'))
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 /)
+
+    const endless = await open('Transfer-Encoding: chunked')
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    endless.on('error', () => undefined).on('close', () => resolve())
+    endless.resume()
+    const piece = Buffer.concat([Buffer.from('100000\r\n'), chunk, Buffer.from('\r\n')])
+    let sent = 0
+    while (!endless.destroyed && sent < 200) {
+      sent += 1
+      if (!endless.write(piece)) await Promise.race([once(endless, 'drain').catch(() => undefined), closed])
+    }
+    await closed
+    expect(sent).toBeGreaterThan(50)
     expect(sent).toBeLessThan(200)
     await isAnswered(call(), {})
   })
@@ -453,6 +496,13 @@ describe('error documents', () => {
     },
   )
 
+  test('have their reason in a header that any program can read, whatever characters it has', async () => {
+    const parameters = { productId: 'Größe\n価格 😀', quantity: 1, replaceStock: true }
+    const { headers, body } = await post(server, envelope(request(shop, 'updateProductInventory', parameters)))
+    expect(body).toContain('<Id>46</Id>')
+    expect(headers['x-error-reason']).toBe('There is no Product Gr??e??? ??')
+  })
+
   test('of a wrong key, a wrong store and the wrong pair are the same in every byte and header', async () => {
     const seen = []
     for (const [, parameters, id] of refusals.filter(([, , id]) => id === 17)) {
@@ -462,6 +512,51 @@ describe('error documents', () => {
       seen.push(JSON.stringify([id, answer.body, Object.keys(headers), headers['x-error-reason']]))
     }
     expect(new Set(seen).size).toBe(1)
+  })
+
+  test('of a store that is switched off, or called from elsewhere, reach who has the key', async () => {
+    const store = await server.openStore()
+    const set = (CartAPI: object) => updateStore(server.services, store.store.id, { CartAPI }, operator)
+    const from = async (remoteAddress: string, parameters: Record<string, string> = {}) => {
+      const payload = envelope(request(store, 'getProductCount', parameters))
+      const headers = { 'content-type': 'text/xml' }
+      const answer = await server.app.inject({ method: 'POST', url: '/cart.asmx', remoteAddress, headers, payload })
+      return [
+        answer.headers['x-error-reason'],
+        /<getProductCountResult>(.*)<\/getProductCountResult>/.exec(answer.body)?.[1],
+      ]
+    }
+    await set({ Addresses: ['10.0.0.0/8'] })
+    const elsewhere = ['The store does not allow calls of cartAPI from this address', login(16)]
+    expect(await from('203.0.113.7')).toEqual(elsewhere)
+    expect(await from('::ffff:203.0.113.7')).toEqual(elsewhere)
+    expect((await from('10.1.2.3'))[1]).toContain(result)
+    expect((await from('::ffff:10.1.2.3'))[1]).toContain(result)
+    expect(await from('203.0.113.7', { userKey: 'wrong' })).toEqual([keyRefused, login(17)])
+    await set({ Enabled: false })
+    expect(await from('203.0.113.7')).toEqual(['The store has switched cartAPI off', login(18)])
+    expect(await from('10.1.2.3', { userKey: 'wrong' })).toEqual([keyRefused, login(17)])
+    await set({ Enabled: true, Addresses: [] })
+    expect((await from('203.0.113.7'))[1]).toContain(result)
+  })
+
+  test('of addresses mean the client’s: behind a proxy that is trusted, the one that it names', async () => {
+    const proxied = await openServer({ TRUST_PROXY: '127.0.0.1' })
+    try {
+      const headers = { 'x-forwarded-for': '203.0.113.7' }
+      for (const [behind, document] of [
+        [proxied, result],
+        [server, login(16)],
+      ] as const) {
+        const store = await behind.openStore()
+        const CartAPI = { Addresses: ['203.0.113.7'] }
+        await updateStore(behind.services, store.store.id, { CartAPI }, operator)
+        const { body } = await post(behind, envelope(request(store, 'getProductCount')), { headers })
+        expect(body).toContain(document)
+      }
+    } finally {
+      await proxied.close()
+    }
   })
 
   test('are found by the id of the request in the log, and counted', async () => {
@@ -526,6 +621,35 @@ describe('faults', () => {
     expect(await counted('', 'fault', 'Client')).toBe(before + 1)
   })
 
+  test('of every kind, and results, are valid by the schemas of their envelopes', async () => {
+    const mandatory = (attributes: string) => `<${attributes} soap:mustUnderstand="1"/>`
+    const sent = (version: '1.1' | '1.2') => [
+      envelope(request(shop, 'getProductCount'), version),
+      envelope('<nothing/>', version),
+      envelope(request(shop, 'getProductCount'), version, mandatory('a') + mandatory('w:b xmlns:w="urn:w"')),
+      '<Envelope xmlns="urn:other"/>',
+      '<',
+    ]
+    const answers = async (version: '1.1' | '1.2') => {
+      const bodies: string[] = []
+      for (const payload of sent(version)) bodies.push((await post(server, payload, { version })).body)
+      bodies.push((await post(server, '', { version, headers: { 'content-encoding': 'br' } })).body)
+      const store = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 1 } })
+      const payload = envelope(request(store, 'getProductCount'), version)
+      await post(server, payload, { version })
+      bodies.push((await post(server, payload, { version })).body)
+      return bodies
+    }
+    const of12 = await answers('1.2')
+    const codes = of12.map((body) => /<soap:Value>soap:(\w+)</.exec(body)?.[1])
+    expect(codes).toEqual([undefined, 'Sender', 'MustUnderstand', 'VersionMismatch', 'Sender', 'Sender', 'Receiver'])
+    expect(await envelopeFaults('soap12-envelope.xsd', of12)).toEqual([])
+    // SOAP 1.1's own schema knows no language; WS-I Basic Profile 1.1 (R1016) does.
+    const of11 = (await answers('1.1')).map((body) => body.replace('<faultstring xml:lang="en">', '<faultstring>'))
+    expect(await envelopeFaults('soap-envelope.xsd', of11)).toEqual([])
+    expect(await envelopeFaults('soap-envelope.xsd', of12.slice(0, 1))).not.toEqual([])
+  })
+
   test('name the operation where it is known', async () => {
     const before = await counted('getProductCount', 'fault', 'Client')
     await post(server, call(), { headers: { soapaction: 'getOrder' } })
@@ -539,7 +663,11 @@ describe('faults', () => {
     for (const name of ['__proto__', 'constructor', 'x'.repeat(50)]) await post(server, asking(name))
     const { body } = await server.app.inject('/metrics')
     const names = new Set([...body.matchAll(/^cartapi_calls_total\{operation="([^"]*)"/gm)].map(([, name]) => name))
-    expect([...names].filter((name) => !['', 'getProductCount', 'getCustomerCount'].includes(name ?? ''))).toEqual([])
+    expect(
+      [...names].filter(
+        (name) => !['', 'getProductCount', 'getCustomerCount', 'updateProductInventory'].includes(name ?? ''),
+      ),
+    ).toEqual([])
   })
 })
 
@@ -616,6 +744,7 @@ test('no key is ever in the log, whatever is wrong with the call', async () => {
     call().replace('<userKey>', '<userKey><userKey>'),
     call().replace('</getProductCount>', `<userKey>${userKey}</userKey></getProductCount>`),
     call().replace('</userKey>', '&nbsp;</userKey>'),
+    call().replace('<userKey>', '<userKey>&').replace('</userKey>', ';</userKey>'),
     call().replace('</userKey>', '\u0001</userKey>'),
     call().replaceAll('getProductCount', 'getNothing'),
     call().replace(defaultNamespace, 'urn:other'),
@@ -632,6 +761,21 @@ test('no key is ever in the log, whatever is wrong with the call', async () => {
   await server.app.inject({ method: 'POST', url: `/cart.asmx?userKey=${userKey}`, payload: call() })
   expect(server.log.filter((line) => line.includes(userKey))).toEqual([])
 })
+
+/** What the schema of an envelope, as strong-soap brings it, says against these. */
+async function envelopeFaults(file: string, documents: readonly string[]): Promise<string[]> {
+  const folder = new URL('../../node_modules/strong-soap/xsds/', import.meta.url)
+  const schema = readFileSync(new URL(file, folder), 'utf8').replace(
+    /schemaLocation="[^"]*"/,
+    'schemaLocation="xml.xsd"',
+  )
+  const { errors } = await validateXML({
+    xml: documents.map((contents, index) => ({ fileName: `${index}.xml`, contents })),
+    schema: [{ fileName: file, contents: schema }],
+    preload: [{ fileName: 'xml.xsd', contents: readFileSync(new URL('xml.xsd', folder), 'utf8') }],
+  })
+  return errors.map(({ rawMessage }) => rawMessage)
+}
 
 /** What the figures say of these calls. */
 async function counted(operation: string, outcome: string, error: string): Promise<number> {

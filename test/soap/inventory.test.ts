@@ -175,7 +175,6 @@ describe('updateProductInventory', () => {
     [{ replaceStock: 'False' }, 13],
     [{ replaceStock: 0 }, 13],
     [{ replaceStock: '' }, 13],
-    [{}, 13],
   ])('3 with %j makes 10 pieces %d', async (parameters, stock) => {
     const { sku } = await newProduct(10)
     expect(await update({ productId: sku, quantity: 3, ...parameters })).toBe(updated(sku, stock))
@@ -258,6 +257,8 @@ describe('updateProductInventory', () => {
       ['an exponent', (productId) => ({ ...asked, productId, quantity: '1e3' }), badQuantity],
       ['more than 32 bits', (productId) => ({ ...asked, productId, quantity: '2147483648' }), badQuantity],
       ['neither true nor false', (productId) => ({ ...asked, productId, replaceStock: 'yes' }), badData],
+      ['no replaceStock', (productId) => ({ productId, quantity: 5 }), badData],
+      ['replaceStock in other letters', (productId) => ({ productId, quantity: 5, ReplaceStock: true }), badData],
       ['an unknown SKU', () => ({ ...asked, productId: 'nothing' }), notFound],
       ['the SKU of an option', (sku) => ({ ...asked, productId: `${sku}-RED` }), notFound],
       ['everything wrong: the missing productId first', () => ({ quantity: 'x', replaceStock: 'x' }), missing],

@@ -340,6 +340,9 @@ describe('updateOrderShipment', () => {
       expect(await shop.soap('updateOrderShipment', { invoiceNum, tracking: 'T', shipmentID })).toBe(refused(43))
     }
     expect((await read(id)).ShipmentList[0].ShipmentTrackingCode).toBe('T-3')
+    expect(await shop.reason('updateOrderShipment', { invoiceNum, tracking: 'T', shipmentID: 'first' })).toBe(
+      'shipmentID must be the ShipmentID that getOrder gives',
+    )
   })
 
   test('needs the id of one of several shipments, and changes that one', async () => {

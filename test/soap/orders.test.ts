@@ -187,7 +187,7 @@ describe('an order', () => {
         Total: '70.47',
         ProductName: 'Shirt & <tie>\nSize: XL\nColor & trim: <Navy>',
       },
-      { ProdType: 'Downloadable', Taxable: '1', ItemPrice: (3.335).toFixed(2), Total: '5.00', Quantity: '1.5' },
+      { ProdType: 'Downloadable', Taxable: '1', UnitPrice: '3.34', ItemPrice: '3.34', Total: '5.00', Quantity: '1.5' },
     ])
     expect([order.Date, order.Time, order.Shipping, order.Weight]).toEqual(['3/8/2026', '12:07:05 AM', '6.5', '2.45'])
     expect(order.AffiliateInformation.AffiliateCommission).toBe('2.5')
@@ -279,6 +279,12 @@ describe('an order', () => {
     expect((await shop.list())[0].ShippingInformation.Shipment.ShipmentDate).toBe(shown)
   })
 
+  test('whose shipment’s day has no midnight, since its clocks go forward then, shows the day alone', async () => {
+    const shop = await openOrders(server, { timeZone: 'America/Havana' })
+    await shop.bring({ OrderID: 1, ShipmentList: [{ ShipmentShippedDate: '03/08/2026' }] })
+    expect((await shop.list())[0].ShippingInformation.Shipment.ShipmentDate).toBe('3/8/2026')
+  })
+
   test('shows lines whose products are gone as taxed and tangible', async () => {
     const shop = await openOrders(server)
     const product = await shop.product({ NonTaxable: true, EProductList: [{ FilePath: 'x' }] })
@@ -299,6 +305,29 @@ describe('an order', () => {
     await shop.bring({ OrderID: 900, OrderItemList: [{ ItemID: 'Engraving', ItemQuantity: 1 }] })
     const page = await shop.list()
     expect(page.map((order) => order.ShippingInformation.OrderItems.Item.Taxable)).toEqual(['1', '0', '1'])
+  })
+
+  test('looks at the products of its own store', async () => {
+    const shops = [await openOrders(server), await openOrders(server)]
+    const taxed: unknown[] = []
+    for (const [index, shop] of shops.entries()) {
+      expect(await shop.product({ NonTaxable: index === 0 })).toBe(1)
+      await shop.place([{ CatalogID: 1, ItemQuantity: 1 }])
+    }
+    for (const shop of shops) taxed.push((await shop.list())[0].ShippingInformation.OrderItems.Item.Taxable)
+    expect(taxed).toEqual(['0', '1'])
+  })
+
+  test.each([
+    ['Tote Bag<br><b>Color:</b>&nbsp;Khaki', 'Tote Bag\nColor: Khaki'],
+    ['Cap<BR /><B>Text:</B>&nbsp;A &amp; B &lt;b&gt; &quot;x&quot;<br/>more', 'Cap\nText: A & B <b> "x"\nmore'],
+    ['R&amp;B <b>Hits</b> & more', 'R&amp;B <b>Hits</b> & more'],
+    ['Bag<br><b>Note:</b>&nbsp;&amp;lt;', 'Bag\nNote: &lt;'],
+    ['', ''],
+  ])('of whose line REST says %j names it %j', async (ItemDescription, name) => {
+    const shop = await openOrders(server)
+    await shop.bring({ OrderID: 1, OrderItemList: [{ ItemDescription }] })
+    expect((await shop.list())[0].ShippingInformation.OrderItems.Item.ProductName).toBe(name)
   })
 
   test('reckons amounts exactly: a tenth of a cent times a thousand is a dollar', async () => {
@@ -325,7 +354,7 @@ describe('an order', () => {
 
 /** What an order's record is in SOAP, by the names of both (soap-cartapi 4.5). */
 function shownOf(rest: Rest): Rest {
-  const money = (amount: number) => amount.toFixed(2)
+  const money = (amount: number) => (Math.round(Number((amount * 100).toFixed(4))) / 100).toFixed(2)
   const sum = (list: Rest[], name: string) => Number(list.reduce((total, item) => total + item[name], 0).toFixed(4))
   return {
     OrderID: `${rest.OrderID}`,
@@ -516,6 +545,7 @@ describe('by invoice number', () => {
       numbered(8, 'AB-', 0),
       numbered(9, 'AB-', 2_147_483_647),
       numbered(10, '20', 1005),
+      numbered(11, '😀-', 1006),
     )
     const other = await openOrders(server)
     await other.bring(numbered(90, 'AB-', 1000), numbered(91, 'AB-', 4444))
@@ -540,6 +570,7 @@ describe('by invoice number', () => {
     ['11000', [6]],
     ['ä-1003', [7]],
     ['201005', [10]],
+    ['😀-1006', [11]],
     ['0', [8]],
     ['AB-0', []],
     ['AB-2147483647', [9]],
@@ -559,14 +590,16 @@ describe('by invoice number', () => {
   })
 
   test.each<[string, number[]]>([
-    ['1001', [4, 6, 7, 9, 10]],
+    ['1001', [4, 6, 7, 9, 10, 11]],
     ['AB-1001', [4, 9]],
     ['ab-1000', [1, 4, 9]],
     ['X-1001', []],
     ['S11000', [5, 6]],
     ['S11001', []],
     ['S5000', [6]],
-    ['0', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    ['0', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
+    ['AB-0', [1, 4, 8, 9]],
+    ['😀-1006', [11]],
     ['201005', [9]],
     ['2147483647', [9]],
     ['2147483648', []],
@@ -589,8 +622,8 @@ describe('by invoice number', () => {
   )
 
   test('startFrom says nothing without a number, and must be readable all the same', async () => {
-    expect(await shop.ids({ startFrom: true })).toHaveLength(10)
-    expect(await shop.ids({ startFrom: '' })).toHaveLength(10)
+    expect(await shop.ids({ startFrom: true })).toHaveLength(11)
+    expect(await shop.ids({ startFrom: '' })).toHaveLength(11)
     expect(await shop.soap('getOrder', { ...all, startFrom: 'yes' })).toBe(refused(38))
     expect(await shop.soap('getOrderCount', { startFrom: 'yes' })).toBe(refused(38))
   })
@@ -602,7 +635,9 @@ describe('by status', () => {
   let shop: Orders
   beforeAll(async () => {
     shop = await openOrders(server)
-    await shop.bring(...[1, 2, 5, 7, 8, 8].map((OrderStatusID, index) => ({ OrderID: index + 1, OrderStatusID })))
+    await shop.bring(
+      ...[1, 2, 5, 7, 8, 8, 9, 10].map((OrderStatusID, index) => ({ OrderID: index + 1, OrderStatusID })),
+    )
     const rename = (id: number, text: string) =>
       server.database.db.orderStatus.update({
         where: { storeId_id: { storeId: shop.shop.store.id, id } },
@@ -611,7 +646,10 @@ describe('by status', () => {
     // What was New is called Received, and Custom 1 is called New.
     await rename(1, 'Received & <read>')
     await rename(8, 'NEW')
-    await rename(2, 'In Arbeit Ä')
+    await rename(2, ' In Arbeit Ä ')
+    // Two of one text, as an import may bring them.
+    await rename(10, 'twice')
+    await rename(9, 'Twice')
   })
 
   test.each([
@@ -621,7 +659,8 @@ describe('by status', () => {
     ['a text that is another status’s built-in name', 'New', [5, 6]],
     ['the built-in name of a hidden one', 'custom 1', [5, 6]],
     ['Not Completed', 'not completed', [4]],
-    ['nothing', '', [1, 2, 3, 4, 5, 6]],
+    ['a text that two have, the first of them,', 'twice', [7]],
+    ['nothing', '', [1, 2, 3, 4, 5, 6, 7, 8]],
   ])('%s names it', async (_, status, ids) => {
     expect(await shop.ids({ status })).toEqual(ids)
     expect(await shop.soap('getOrderCount', { status })).toBe(counted(ids.length))
@@ -629,7 +668,16 @@ describe('by status', () => {
 
   test('the merchant’s texts are shown', async () => {
     const texts = (await shop.list()).map(({ OrderStatus }) => OrderStatus)
-    expect(texts).toEqual(['Received & <read>', 'In Arbeit Ä', 'Cancel', 'Not Completed', 'NEW', 'NEW'])
+    expect(texts).toEqual([
+      'Received & <read>',
+      ' In Arbeit Ä ',
+      'Cancel',
+      'Not Completed',
+      'NEW',
+      'NEW',
+      'Twice',
+      'twice',
+    ])
   })
 
   test('a status that no order has matches nothing; a text that no status has is refused', async () => {
@@ -702,6 +750,7 @@ describe('by day', () => {
     ['dateTo', '9999-12-31T23:59:59-14:00'],
     ['dateFrom', '1753-01-01T00:00:00+14:00'],
     ['dateTo', `03/08/2026${' '.repeat(5000)}x`],
+    ['dateFrom', `03/08/2026${' '.repeat(40)}12:00:00`],
   ])('%s "%s" is no date', async (name, value) => {
     expect(await shop.soap('getOrder', { ...all, [name]: value })).toBe(refused(36))
     expect(await shop.soap('getOrderCount', { [name]: value })).toBe(refused(36))

@@ -57,6 +57,19 @@ async function created(shop: TestStore, body: Wire): Promise<number> {
   return Number(answer.json()[0].Value)
 }
 
+test('a page that would be too large for one answer is refused, and a smaller one comes', async () => {
+  const shop = await server.openStore()
+  const large = '&'.repeat(65_535)
+  const names = ['ShortDescription', 'Description', 'Keywords', 'MetaTags', 'SpecialInstructions']
+  const extra = Array.from({ length: 8 }, (_, index) => `ExtraField${index + 6}`)
+  const texts = Object.fromEntries([...names, ...extra].map((name) => [name, large]))
+  for (let number = 0; number < 8; number++) {
+    await created(shop, { SKUInfo: { SKU: `LARGE-${number}`, Name: 'Large' }, ...texts })
+  }
+  expect(await soapCall(server, shop, 'getProduct', everything)).toBe(errorDocument(33, 'Data Error'))
+  expect((await soapCall(server, shop, 'getProduct', { batchSize: 7, startNum: 1 })).length).toBeGreaterThan(29_000_000)
+}, 60_000)
+
 const money = (value: number) => value.toFixed(2)
 const number = (value: number) => String(value)
 const flag = (value: boolean) => (value ? '1' : '0')
@@ -372,7 +385,7 @@ describe('every element, in its order', () => {
       found.push(...(await askFor(shop, { batchSize: 100, startNum })))
     expect([all.length, found.length]).toEqual([count, count])
     for (const [index, rest] of all.entries()) expect(found[index]).toEqual(expected(rest, all))
-  })
+  }, 60_000)
 })
 
 describe('which products', () => {

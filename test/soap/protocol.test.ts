@@ -1,7 +1,8 @@
+import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createModel } from '../../src/soap/model.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
-import { defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
+import { defaultNamespace, envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
 // How a request is understood, and what an answer looks like (soap-cartapi 1.1).
 
@@ -152,6 +153,18 @@ describe('the action', () => {
     expect((await call('1.2', { 'content-type': contentType })).body).toBe(answered(soap12))
   })
 
+  test.each([
+    defaultNamespace,
+    `${defaultNamespace}/`,
+    'http://tempuri.org',
+    `${defaultNamespace}:getProductCount`,
+    `${defaultNamespace}/GetProductCount`,
+    `"${defaultNamespace}/runQuery"`,
+    'ns#getproductcount',
+  ])('may name no operation at all: %s', async (soapaction) => {
+    expect((await call('1.1', { soapaction })).statusCode).toBe(200)
+  })
+
   test('is not looked for in other parameters of the content type', async () => {
     const contentType = 'application/soap+xml; charset=utf-8; start-action="urn:x/getCustomerCount"'
     expect((await call('1.2', { 'content-type': contentType })).statusCode).toBe(200)
@@ -161,10 +174,10 @@ describe('the action', () => {
     ['1.1', { soapaction: `"${defaultNamespace}/getCustomerCount"` }, 'getCustomerCount'],
     ['1.1', { soapaction: `"${defaultNamespace}#getCustomerCount"` }, 'getCustomerCount'],
     ['1.1', { soapaction: 'getCustomerCount' }, 'getCustomerCount'],
-    ['1.1', { soapaction: `"${defaultNamespace}/getproductcount"` }, 'getproductcount'],
-    ['1.1', { soapaction: `"${defaultNamespace}/${'x'.repeat(100)}"` }, `${'x'.repeat(80)}…`],
+    ['1.1', { soapaction: `"${defaultNamespace}:getCustomerCount"` }, 'getCustomerCount'],
     ['1.2', { 'content-type': `application/soap+xml; action="${defaultNamespace}/getProduct"` }, 'getProduct'],
     ['1.2', { 'content-type': `application/soap+xml; action=${defaultNamespace}/getProduct` }, 'getProduct'],
+    ['1.2', { 'content-type': `application/soap+xml ;  ACTION = "${defaultNamespace}/getProduct"` }, 'getProduct'],
     // Some programs send both.
     ['1.2', { soapaction: `"${defaultNamespace}/getOrder"` }, 'getOrder'],
     ['1.1', { 'content-type': `text/xml; charset=utf-8; action="${defaultNamespace}/getOrder"` }, 'getOrder'],
@@ -190,6 +203,7 @@ describe('header blocks', () => {
     ['1.1', '<w:x xmlns:w="urn:w" soap:mustUnderstand=" true "/>'],
     ['1.1', `<w:x xmlns:w="urn:w" soap:mustUnderstand="1" soap:actor="${next11}"/>`],
     ['1.1', '<w:x xmlns:w="urn:w" soap:mustUnderstand="1" soap:actor=""/>'],
+    ['1.1', `<w:x xmlns:w="urn:w" soap:mustUnderstand="1" soap:actor=" ${next11}\n"/>`],
     ['1.1', `<w:x xmlns:w="urn:w" xmlns:e="${soap11}" e:mustUnderstand="&#49;"/>`],
     ['1.2', '<w:x xmlns:w="urn:w" soap:mustUnderstand="true"/>'],
     ['1.2', '<w:x xmlns:w="urn:w" soap:mustUnderstand="1"/>'],
@@ -212,6 +226,7 @@ describe('header blocks', () => {
     ['1.1', '<w:x xmlns:w="urn:w" soap:mustUnderstand=""/>'],
     ['1.1', '<w:x xmlns:w="urn:w"><w:y soap:mustUnderstand="1"/></w:x>'],
     ['1.1', '<w:x xmlns:w="urn:w" mustUnderstand="1"/>'],
+    ['1.1', `<x xmlns="${soap11}" mustUnderstand="1"/>`],
     ['1.1', `<w:x xmlns:w="urn:w" xmlns:e="${soap12}" e:mustUnderstand="1"/>`],
     ['1.1', '<w:x xmlns:w="urn:w" soap:mustUnderstand="1" soap:actor="urn:a-proxy"/>'],
     ['1.2', '<w:x xmlns:w="urn:w" soap:mustUnderstand="false"/>'],
@@ -296,7 +311,7 @@ describe('a request is understood', () => {
       `<?xml version="1.0"?>\r\n<?pi <Envelope> ?>\r\n<!-- <a> -->\r\n<soap:Envelope\r\n\txmlns:soap = '${soap11}' >\r\n<!-- x --> <soap:Body > <?x?>\r\n<getProductCount xmlns="${defaultNamespace}" >\r\n <storeUrl >\r\n ${url}\r\n</storeUrl\t>\r\n<!-- <userKey>no</userKey> --><userKey>${key.slice(0, 9)}<!-- x -->${key.slice(9, 15)}<?y z?>${key.slice(15)} </userKey></getProductCount>\r\n</soap:Body>\r\n</soap:Envelope>\r\n<!-- end -->\r\n`,
     'with CDATA and references': ({ url, key }) =>
       envelope(
-        `<getProductCount xmlns="${defaultNamespace}"><storeUrl><![CDATA[${url}]]></storeUrl><userKey><![CDATA[${key.slice(0, 5)}]]>${key.slice(5, 9)}<![CDATA[]]>&#${key.charCodeAt(9)};&#x${key.charCodeAt(10).toString(16)};&#x0000000${key.charCodeAt(11).toString(16)};${key.slice(12)}</userKey></getProductCount>`,
+        `<getProductCount xmlns="${defaultNamespace}"><storeUrl><![CDATA[${url}]]></storeUrl><userKey><![CDATA[${key.slice(0, 5)}]]>${key.slice(5, 9)}<![CDATA[]]>&#000000000${key.charCodeAt(9)};&#x${key.charCodeAt(10).toString(16)};&#x0000000${key.charCodeAt(11).toString(16)};${key.slice(12)}</userKey></getProductCount>`,
       ),
     'with attributes that say nothing here': ({ url, key }) =>
       envelope(
@@ -304,12 +319,12 @@ describe('a request is understood', () => {
       ),
     'with text beside the operation': ({ url, key }) =>
       envelope(
-        `text <getProductCount xmlns="${defaultNamespace}">text <storeUrl>${url}</storeUrl> text<userKey>${key}</userKey></getProductCount>`,
+        `text <![CDATA[<a/>]]><getProductCount xmlns="${defaultNamespace}">text <storeUrl>${url}</storeUrl> text<userKey>${key}</userKey></getProductCount>`,
       ),
     'with a Body before its Header, and elements of others around': ({ url, key }) =>
       `<soap:Envelope xmlns:soap="${soap11}"><o:Body xmlns:o="urn:o"/><soap:Body><getProductCount xmlns="${defaultNamespace}"><storeUrl>${url}</storeUrl><userKey>${key}</userKey></getProductCount></soap:Body><soap:Header/></soap:Envelope>`,
     'with what is nil, and with a nil beside the value': ({ url, key }) =>
-      `<soap:Envelope xmlns:soap="${soap11}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><soap:Body><getProductCount xmlns="${defaultNamespace}"><storeUrl i:nil="1"/><storeUrl>${url}</storeUrl><userKey>${key}</userKey><userKey i:nil="true"/><callBackURL i:nil=" true "/></getProductCount></soap:Body></soap:Envelope>`,
+      `<soap:Envelope xmlns:soap="${soap11}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><soap:Body><getProductCount xmlns="${defaultNamespace}"><storeUrl i:nil="1"/><storeUrl>${url}</storeUrl><userKey>${key}</userKey><userKey i:nil="true"/><callBackURL i:nil=" true ">string</callBackURL></getProductCount></soap:Body></soap:Envelope>`,
     'with a callBackURL of blanks': ({ url, key }) =>
       envelope(
         `<getProductCount xmlns="${defaultNamespace}"><storeUrl>${url}</storeUrl><userKey>${key}</userKey><callBackURL> \n </callBackURL></getProductCount>`,
@@ -335,6 +350,77 @@ describe('a request is understood', () => {
       const payload = envelope(`<getProductCount xmlns="${defaultNamespace}">${inside}</getProductCount>`)
       expect((await post(server, payload)).body).toContain('<Id>1</Id>')
     }
+  })
+})
+
+describe('numbers and booleans', () => {
+  let store: TestStore
+  beforeAll(async () => {
+    store = await server.openStore()
+    await store.call('POST', '/Products', { body: { SKUInfo: { SKU: 'N-1', Name: 'One' } } })
+  })
+  const set = (quantity: string, replaceStock: string) =>
+    soapCall(server, store, 'updateProductInventory', { productId: 'N-1', quantity, replaceStock })
+  const stock = (value: number) =>
+    `<UpdateInventoryResponse xmlns=""><ProductID>N-1</ProductID><NewInventory>${value}</NewInventory></UpdateInventoryResponse>`
+
+  test.each([
+    ['5', 5],
+    [' 5\n', 5],
+    ['+5', 5],
+    ['-5', -5],
+    ['0', 0],
+    ['-0', 0],
+    ['007', 7],
+    ['00000000000000000008', 8],
+    ['2147483647', 2_147_483_647],
+    ['-2147483648', -2_147_483_648],
+  ])('%j is a whole number', async (quantity, value) => {
+    expect(await set(quantity, 'true')).toBe(stock(value))
+  })
+
+  test.each([
+    '2147483648',
+    '-2147483649',
+    '99999999999',
+    '1.0',
+    '1e3',
+    '0x10',
+    '1,000',
+    '5 5',
+    '--5',
+    '+',
+    'five',
+    'NaN',
+    'Infinity',
+    '٥',
+    `1${'0'.repeat(1_000)}`,
+  ])('%j is none', async (quantity) => {
+    expect(await set(quantity, 'true')).toBe(errorDocument(32, 'Data Error'))
+  })
+
+  test('none, or an empty one, is 0, as a proxy sends what nobody set', async () => {
+    for (const startNum of [{}, { startNum: '' }, { startNum: 0 }]) {
+      const page = await soapCall(server, store, 'getProduct', { batchSize: 1, ...startNum })
+      expect(page).toContain('<ProductID>N-1</ProductID>')
+    }
+    expect(await soapCall(server, store, 'getProduct', { batchSize: '' })).toBe(errorDocument(33, 'Data Error'))
+  })
+
+  test.each(['true', 'TRUE', 'True', '1', ' true '])('%j is true', async (replaceStock) => {
+    await set('3', 'true')
+    expect(await set('4', replaceStock)).toBe(stock(4))
+  })
+
+  test.each(['false', 'FALSE', 'False', '0', '', ' '])('%j is false', async (replaceStock) => {
+    await set('3', 'true')
+    expect(await set('4', replaceStock)).toBe(stock(7))
+  })
+
+  test.each(['yes', '2', '-1', 'true false', 'on', 'null'])('%j is neither', async (replaceStock) => {
+    await set('3', 'true')
+    expect(await set('4', replaceStock)).toBe(errorDocument(43, 'Data Error'))
+    expect(await set('0', 'false')).toBe(stock(3))
   })
 })
 
@@ -433,6 +519,12 @@ describe('a request is a Client fault that says why', () => {
   })
 })
 
+test('a header block that is not understood is named, cut where the name is long', async () => {
+  const payload = envelope(request(shop, 'getProductCount'), '1.1', `<${'x'.repeat(100)} soap:mustUnderstand="1"/>`)
+  const reason = `Header blocks that must be understood are not: ${'x'.repeat(80)}…`
+  expect(faultOf(await post(server, payload)).reason).toBe(reason)
+})
+
 describe('the address', () => {
   test.each(['/cart.asmx', '/Cart.ASMX', '/cart.asmx/', '//cart.asmx', '/cart.asmx?WSDL', '/cart.asmx?op=getOrder'])(
     'POST %s is a call',
@@ -463,12 +555,20 @@ describe('the address', () => {
     expect((await server.app.inject({ method: 'HEAD', url: '/cart.asmx' })).statusCode).toBe(200)
   })
 
-  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'] as const)(
-    '%s is refused, with what is allowed',
+  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'QUERY'] as const)(
+    '%s is refused, with what is allowed, whatever it carries',
     async (method) => {
-      const answer = await server.app.inject({ method, url: '/cart.asmx' })
-      expect(faultOf(answer)).toMatchObject({ status: 405, code: 'Client', version: '1.1' })
-      expect(answer.headers.allow).toBe('GET, HEAD, POST')
+      for (const carried of [{}, { payload: { a: 1 } }, { payload: '<', headers: { 'content-type': 'nonsense' } }]) {
+        const answer = await server.app.inject({ method, url: '/cart.asmx', ...carried } as InjectOptions)
+        expect(faultOf(answer)).toEqual({
+          status: 405,
+          version: '1.1',
+          code: 'Client',
+          reason: 'This address takes POST, and GET for the WSDL',
+          header: '',
+        })
+        expect(answer.headers.allow).toBe('GET, HEAD, POST')
+      }
     },
   )
 

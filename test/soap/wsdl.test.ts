@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { createModel } from '../../src/soap/model.ts'
 import { operations } from '../../src/soap/operations/index.ts'
-import { childElements, localName, readXmlDocument, type XmlElement } from '../../src/xml/read.ts'
+import { attributeText, childElements, localName, readXmlDocument, type XmlElement } from '../../src/xml/read.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { schemaFaults } from '../support/xml-schema.ts'
 import { defaultNamespace, envelope, post, request, soapCall } from './support.ts'
@@ -96,7 +96,7 @@ describe('the WSDL', () => {
   })
 
   test('has the first namespace, and both ports at the public address', () => {
-    expect(definitions.attributes.get('targetNamespace')).toBe('http://first.example/')
+    expect(attributeText(definitions, 'targetNamespace')).toBe('http://first.example/')
     expect(definitions.attributes.get('xmlns:tns')).toBe('http://first.example/')
     expect(at(definitions, 'types', 'schema').attributes.get('targetNamespace')).toBe('http://first.example/')
     const service = at(definitions, 'service')
@@ -243,12 +243,12 @@ test.each([
 ])('an action is the namespace, one slash and the operation: %s', (namespace, action) => {
   const { wsdl } = createModel({ namespaces: [namespace, 'urn:other'], address: 'http://localhost/a&b' })
   const definitions = readXmlDocument(wsdl)
-  expect(definitions.attributes.get('targetNamespace')).toBe(namespace)
+  expect(attributeText(definitions, 'targetNamespace')).toBe(namespace)
   for (const binding of all(definitions, 'binding')) {
-    expect(at(binding, 'operation:getProduct', 'operation').attributes.get('soapAction')).toBe(action)
+    expect(attributeText(at(binding, 'operation:getProduct', 'operation'), 'soapAction')).toBe(action)
   }
   const addresses = all(at(definitions, 'service'), 'port').map((port) =>
-    at(port, 'address').attributes.get('location'),
+    attributeText(at(port, 'address'), 'location'),
   )
   expect(addresses).toEqual(['http://localhost/a&b', 'http://localhost/a&b'])
 })
@@ -257,9 +257,9 @@ test('without settings the WSDL is at /cart.asmx of the public address, in the n
   const server = await openServer()
   try {
     const definitions = readXmlDocument((await server.app.inject('/cart.asmx?wsdl')).body)
-    expect(definitions.attributes.get('targetNamespace')).toBe('urn:store-platform:cartAPI')
+    expect(attributeText(definitions, 'targetNamespace')).toBe('urn:store-platform:cartAPI')
     const port = at(definitions, 'service', 'port:cartAPISoap', 'address')
-    expect(port.attributes.get('location')).toBe('http://localhost:3000/cart.asmx')
+    expect(attributeText(port, 'location')).toBe('http://localhost:3000/cart.asmx')
   } finally {
     await server.close()
   }

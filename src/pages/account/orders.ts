@@ -108,7 +108,7 @@ export async function customerOrderDetails(
   const caller = {
     store,
     application: null,
-    channel: 'administration' as const,
+    channel: 'customer' as const,
     privileges: null,
     actor: '',
     ...services,

@@ -10,7 +10,7 @@ export async function settleStatus(change: OrderChange): Promise<void> {
   const { caller, before, after } = change
   const from = Number(before.row.statusId)
   const wanted = wantedStatus(change, from)
-  if (wanted.statusId !== from && from === statusCancelled && caller.channel === 'api') {
+  if (wanted.statusId !== from && from === statusCancelled && caller.channel !== 'administration') {
     // Clients compare this text.
     throw new StoreFailure('bad-request', 'Not updated. Requested Change Status not allowed', { field: wanted.field })
   }

@@ -1,7 +1,11 @@
+import { rootPieces } from '../elements.ts'
+import type { Xml } from '../operation.ts'
 import { integerParameter, type Parameters } from '../parameters.ts'
 import { ResultError } from '../result-errors.ts'
 
 const BATCH_SIZE_MAX = 100
+/** Of an answer. A page of a hundred large orders has some megabytes. */
+const LENGTH_MAX = 32 * 1024 * 1024
 
 /**
  * Which page is asked for: 1 to 100 records from the position `startNum` on, which counts from 1; 0, which programs send too, is
@@ -15,4 +19,16 @@ export function readBatch(parameters: Parameters): { limit: number; offset: numb
   const startNum = integerParameter(parameters, 'startNum')
   if (!(startNum >= 0)) throw new ResultError('invalidStartNum', 'startNum must be a whole number, not negative')
   return { limit, offset: Math.max(0, startNum - 1) }
+}
+
+/** The result of a page: each record as `write` has it. Refuses (33) a page of more than 32 million characters. */
+export function writePage<T>(root: string, records: readonly T[], write: (record: T) => string): Xml {
+  let length = 0
+  const pieces = records.map((record) => {
+    const piece = write(record)
+    length += piece.length
+    if (length <= LENGTH_MAX) return piece
+    throw new ResultError('invalidBatchSize', 'These records are too large for one answer; ask for fewer by batchSize')
+  })
+  return rootPieces(root, pieces)
 }

@@ -64,7 +64,7 @@ const passedOver = ['lastlogindate']
 const knownNames = new Set([...Object.keys(fields), ...idNames, ...passedOver])
 
 /**
- * Splits `name===value|||name===value`: names in any case and without blanks around them, values as they are, but for ids.
+ * Splits `name===value|||name===value`: names in any case, both without blanks and line ends around them, but for passwords.
  * Nothing between two separators is no pair. A value may hold `===`, and end in one or two bars. Refuses (41) an unknown name,
  * a name that comes twice, what is no pair, and no pair at all.
  */
@@ -79,10 +79,19 @@ export function splitCustomerData(given: string): CustomerData {
       throw unreadable('must be pairs of name===value with documented names, and ||| between them')
     }
     if (data.has(name)) throw unreadable(`names ${name} twice`)
-    data.set(name, idNames.includes(name) ? value.trim() : value)
+    data.set(name, name === 'pass' ? withoutLineEnds(value) : value.trim())
   }
   if (data.size === 0) throw unreadable('is missing')
   return data
+}
+
+/** Pairs may stand one a line; blanks may be part of a password. */
+function withoutLineEnds(text: string): string {
+  const isLineEnd = (index: number) => text[index] === '\n' || text[index] === '\r'
+  let [start, end] = [0, text.length]
+  while (start < end && isLineEnd(start)) start++
+  while (start < end && isLineEnd(end - 1)) end--
+  return text.slice(start, end)
 }
 
 function unreadable(problem: string): ResultError {
@@ -119,6 +128,13 @@ function given(data: CustomerData): Record<string, string> {
     return [name, kind !== 'text' && value.trim() === '' ? '0' : value]
   })
   return Object.fromEntries(entries)
+}
+
+/** A refusal in the words of customerData: what is wrong with a field there has the name that was sent. */
+export function inCustomerData(message: string): string {
+  const [, name = '', rest = ''] = /^(\w+)( .*)$/s.exec(message) ?? []
+  const [sent = name] = fieldNames.find(([, field]) => field === name) ?? []
+  return name === '' ? message : sent + rest
 }
 
 const storedNames = new Map<string, string>(fieldNames.map(([name, field]) => [name, field]))

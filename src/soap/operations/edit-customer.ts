@@ -9,6 +9,7 @@ import { textParameter } from '../parameters.ts'
 import { ResultError, refusing } from '../result-errors.ts'
 import {
   type CustomerData,
+  inCustomerData,
   readCustomerChange,
   readCustomerKey,
   readNewCustomer,
@@ -66,7 +67,8 @@ async function unlessTaken<T>(write: () => Promise<T>): Promise<T | null> {
     // These two were read before: what is wrong with them now is that they must be one customer's alone.
     const isTaken = error instanceof StoreFailure && ['Email', 'AltContactID'].includes(error.field)
     if (isTaken) return null
-    throw error
+    if (!(error instanceof StoreFailure)) throw error
+    throw new StoreFailure(error.kind, inCustomerData(error.message), { field: error.field })
   }
 }
 

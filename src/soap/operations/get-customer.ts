@@ -1,11 +1,10 @@
 import { readPage } from '../../engine/read.ts'
 import { customers } from '../../resources/customers/customers.ts'
-import { rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
 import { textParameter } from '../parameters.ts'
 import { customerReader, writeCustomer } from '../records/customer.ts'
 import { ResultError } from '../result-errors.ts'
-import { readBatch } from './batch.ts'
+import { readBatch, writePage } from './batch.ts'
 import { customersFilters, readCustomersFilter } from './customers-filter.ts'
 
 /** A page of the customers that fit the filter, by their ids; where there is none, also past the end, 47. */
@@ -15,5 +14,5 @@ export const getCustomer: Operation = async ({ caller, parameters }) => {
   const source = { reader: customerReader, filters: customersFilters }
   const page = await readPage(caller, customers, source, { query, ...batch })
   if (page.length === 0) throw new ResultError('customerNotFound', 'There is no customer that fits, from startNum on')
-  return rootElement('CustomersRequestResponse', page.map(writeCustomer).join(''))
+  return writePage('CustomersRequestResponse', page, writeCustomer)
 }

@@ -1,11 +1,10 @@
 import { readPage } from '../../engine/read.ts'
 import { readStatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { readLineProducts } from '../../resources/orders/line-products.ts'
-import { rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
 import { productsOf, writeOrder } from '../records/order.ts'
 import { ResultError } from '../result-errors.ts'
-import { readBatch } from './batch.ts'
+import { readBatch, writePage } from './batch.ts'
 import { cartOrders, readOrdersQuery } from './orders-query.ts'
 
 /** A page of the orders that were asked for, by OrderID. Refuses (49) a page on which there is none. */
@@ -17,5 +16,5 @@ export const getOrder: Operation = async ({ caller, parameters }) => {
   if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is behind the last')
   const products = await readLineProducts(caller, page.flatMap(productsOf))
   const context = { statuses, products, timeZone: caller.store.timeZone }
-  return rootElement('GetOrdersResponse', page.map((order) => writeOrder(order, context)).join(''))
+  return writePage('GetOrdersResponse', page, (order) => writeOrder(order, context))
 }

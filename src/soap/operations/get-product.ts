@@ -2,12 +2,11 @@ import { readPage } from '../../engine/read.ts'
 import { readProductNames } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
 import { shown } from '../../xml/read.ts'
-import { rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
 import { textParameter } from '../parameters.ts'
 import { productReader, relatedIdsOf, writeProduct } from '../records/product.ts'
 import { ResultError } from '../result-errors.ts'
-import { readBatch } from './batch.ts'
+import { readBatch, writePage } from './batch.ts'
 
 /** Products by CatalogID, hidden ones too; with productId the one that has this SKU, without regard to case (soap-cartapi 4.10). */
 export const getProduct: Operation = async ({ caller, parameters }) => {
@@ -21,5 +20,5 @@ export const getProduct: Operation = async ({ caller, parameters }) => {
     throw new ResultError('productNotFound', `There is no ${what} from position ${page.offset + 1} on`)
   }
   const related = await readProductNames(caller, found.flatMap(relatedIdsOf))
-  return rootElement('GetProductDetailsResponse', found.map((product) => writeProduct(product, related)).join(''))
+  return writePage('GetProductDetailsResponse', found, (product) => writeProduct(product, related))
 }

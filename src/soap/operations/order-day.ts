@@ -13,9 +13,8 @@ export function dayParameter(parameters: Parameters, name: string, timeZone: str
   const read = given.length <= DATE_LENGTH_MAX ? readDate(given, timeZone) : null
   const day = read === null ? '' : writeDate(read.instant, timeZone).slice(0, DAY_LENGTH)
   // With an offset, an instant of the first or the last year may lie in one that is not known here.
-  if (readDate(day, timeZone) === null)
-    throw new ResultError('invalidDate', `${name} must be a date such as mm/dd/yyyy`)
-  return day
+  if (readDate(day, timeZone) !== null) return day
+  throw new ResultError('invalidDate', `${name} must be a date such as mm/dd/yyyy`)
 }
 
 const DAY_LENGTH = 10

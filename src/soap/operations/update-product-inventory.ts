@@ -14,7 +14,9 @@ export const updateProductInventory: Operation = async ({ caller, parameters }) 
   const productId = readProductId(parameters)
   const quantity = readQuantity(parameters)
   const replaceStock = booleanParameter(parameters, 'replaceStock')
-  if (replaceStock === null) throw new ResultError('invalidData', 'replaceStock must be true or false')
+  // Left out, or spelt in another way, it must not become false: each call would add what was meant to replace.
+  if (replaceStock === null || !parameters.has('replaceStock'))
+    throw new ResultError('invalidData', 'replaceStock must be true or false')
   const mode = replaceStock ? 'replace' : 'add'
   const stock = await refusing({ notFound: 'productNotFound', otherwise: 'invalidQuantity' }, () =>
     changeInventory(caller, productId, { quantity, mode }),

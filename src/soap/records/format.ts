@@ -1,4 +1,4 @@
-import type { WireValue } from '../../engine/reader.ts'
+import type { WireRecord, WireValue } from '../../engine/reader.ts'
 import { escapeXml } from '../../xml/text.ts'
 import { element } from '../elements.ts'
 
@@ -12,9 +12,11 @@ export function text(name: string, value: Value): string {
   return element(name, typeof value === 'string' ? escapeXml(value) : String(value))
 }
 
-/** Two decimals: money, weights and sizes. */
+/** Two decimals, rounded half up: money, weights and sizes. Stored are four, so that `toFixed` alone would round their binary neighbours. */
 export function fixed(name: string, value: Value): string {
-  return element(name, Number(value).toFixed(2))
+  const tenThousandths = Math.round(Number(value) * 10_000)
+  const cents = Math.sign(tenThousandths) * Math.round(Math.abs(tenThousandths) / 100)
+  return element(name, (cents / 100 || 0).toFixed(2))
 }
 
 /** Without decimals that are zero: quantities, stocks, and the prices and totals that are written so. */
@@ -42,6 +44,11 @@ export function moment(name: string, value: Value): string {
 /** `3:08:30 PM`, or empty. */
 export function time(name: string, value: Value): string {
   return element(name, timeText(String(value)))
+}
+
+/** The items of a list in a record. */
+export function itemsOf(list: Value): readonly WireRecord[] {
+  return list as readonly WireRecord[]
 }
 
 function dayText(date: string): string {

@@ -6,7 +6,7 @@ import { descriptionLines } from '../../resources/orders/description-lines.ts'
 import type { LineProduct } from '../../resources/orders/line-products.ts'
 import { shownInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
 import { element } from '../elements.ts'
-import { day, fixed, flag, moment, plain, text, time } from './format.ts'
+import { day, fixed, flag, itemsOf, moment, plain, text, time } from './format.ts'
 
 /** What an order's record does not say itself. */
 export interface OrderContext {
@@ -157,7 +157,8 @@ function writeShipment(shipment: WireRecord, { statuses, timeZone }: OrderContex
 function writeShipmentDate(stored: string, timeZone: string): string {
   const read = readDate(stored, timeZone)
   if (read === null) return text('ShipmentDate', stored)
-  return moment('ShipmentDate', writeDate(read.instant, timeZone))
+  const write = read.hasTime ? moment : day
+  return write('ShipmentDate', writeDate(read.instant, timeZone))
 }
 
 function writeItem(item: WireRecord, { products }: OrderContext): string {
@@ -199,8 +200,4 @@ function writeQuestion({ QuestionID, QuestionTitle, QuestionAnswer }: WireRecord
 
 function sum(amounts: readonly (WireValue | undefined)[]): number {
   return toNumber(amounts.reduce((total: bigint, amount) => total + exact(Number(amount)), 0n))
-}
-
-function itemsOf(list: WireValue | undefined): readonly WireRecord[] {
-  return list as readonly WireRecord[]
 }

@@ -3,7 +3,7 @@ import { compileReader, type WireRecord, type WireValue } from '../../engine/rea
 import type { ProductName } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
 import { element } from '../elements.ts'
-import { day, fixed, flag, moment, plain, text } from './format.ts'
+import { day, fixed, flag, itemsOf, moment, plain, text } from './format.ts'
 
 type Value = WireValue | undefined
 
@@ -112,10 +112,6 @@ export function relatedIdsOf(product: WireRecord): number[] {
 
 function relatedIdOf({ RelatedProductID }: WireRecord): number {
   return Number(RelatedProductID)
-}
-
-function itemsOf(list: Value): readonly WireRecord[] {
-  return list as readonly WireRecord[]
 }
 
 function writeCategory({ CategoryID, CategoryName }: WireRecord): string {
