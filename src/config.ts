@@ -259,7 +259,7 @@ function faultsBetween(given: Given): string[] {
   const soapPath = given.SOAP_PATH ?? SOAP_PATH
   for (const prefix of (given.REST_PREFIXES ?? REST_PREFIX).split(',')) {
     const served = withoutTrailingSlash(prefix.trim()).toLowerCase()
-    if (served !== '' && `${withoutTrailingSlash(soapPath).toLowerCase()}/`.startsWith(`${served}/`)) {
+    if (served !== '' && `${soapPath.toLowerCase()}/`.startsWith(`${served}/`)) {
       faults.push(`SOAP_PATH ${JSON.stringify(soapPath)} lies below a path of REST_PREFIXES; allowed: another path`)
     }
   }

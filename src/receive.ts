@@ -11,7 +11,7 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
   const chunks: Buffer[] = []
   let length = 0
   try {
-    // Ended early, the iterator must leave the connection open for the answer.
+    // Ended early, the iterator must leave the request its connection: the log names the client's address.
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       length += chunk.length
       if (length <= bytesMax) chunks.push(chunk)

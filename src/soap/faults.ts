@@ -46,7 +46,7 @@ export function writeFault(version: SoapVersion, fault: SoapFault): string {
   const reason = escapeXml(fault.message)
   const body =
     version === '1.1'
-      ? `<faultcode>soap:${fault.code}</faultcode><faultstring xml:lang="en">${reason}</faultstring>`
+      ? `<faultcode>soap:${fault.code}</faultcode><faultstring xml:lang="en">${reason}</faultstring>${detailOf(fault)}`
       : `<soap:Code><soap:Value>soap:${codes12[fault.code]}</soap:Value></soap:Code>` +
         `<soap:Reason><soap:Text xml:lang="en">${reason}</soap:Text></soap:Reason>`
   const header = version === '1.1' ? '' : headerOf(fault)
@@ -54,6 +54,11 @@ export function writeFault(version: SoapVersion, fault: SoapFault): string {
     `${XML_DECLARATION}<soap:Envelope xmlns:soap="${namespace}">${header}` +
     `<soap:Body><soap:Fault>${body}</soap:Fault></soap:Body></soap:Envelope>`
   )
+}
+
+/** SOAP 1.1, 4.4: it is there, empty or not, exactly if the fault has to do with the body. .NET takes the others for a header's. */
+function detailOf({ code }: SoapFault): string {
+  return code === 'Client' || code === 'Server' ? '<detail/>' : ''
 }
 
 /** SOAP 1.2 part 1, 5.4.7 and 5.4.8: which versions are spoken, and which header blocks were not understood. */

@@ -127,7 +127,7 @@ static class Client
             new Newer.cartAPI().runQuery((string)parameters["storeUrl"], (string)parameters["userKey"], null);
             return "there is no fault";
         }
-        catch (SoapException error)
+        catch (SoapException error) when (error.GetType() == typeof(SoapException))
         {
             var isExpected = error.Code.Name == (string)fault["code"] && error.Message.Contains((string)fault["text"]);
             return isExpected ? null : "the fault is " + error.Code + " " + error.Message;

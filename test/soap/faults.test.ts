@@ -438,13 +438,15 @@ describe('over a socket', () => {
   })
 
   test('a body without end is cut off after 50 MB: who stops then has the fault, who goes on has a closed connection', async () => {
-    const socket = await open(`Content-Length: ${1024 ** 3}`)
+    const socket = await open(`Content-Length: ${1024 ** 3}`, 'X-Request-Id: endless')
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     for (let sent = 0; sent < 50; sent++) {
       if (!socket.write(chunk)) await once(socket, 'drain')
     }
     socket.write(Buffer.alloc(256 * 1024 + 1, 'x'))
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 /)
+    const lines = server.log.filter((line) => line.includes('"endless"')).map((line) => JSON.parse(line))
+    expect(lines.at(-1)).toMatchObject({ msg: 'request', status: 413, ip: '127.0.0.1' })
 
     const endless = await open('Transfer-Encoding: chunked')
     const { promise: closed, resolve } = Promise.withResolvers<void>()

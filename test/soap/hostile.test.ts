@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
+import { readXmlDocument } from '../../src/xml/read.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { defaultNamespace, envelope, faultOf, post, request, soapCall } from './support.ts'
 
@@ -152,6 +153,13 @@ describe('a document that is more than an envelope is refused, and says why', ()
     const { body } = await post(server, inCall('<a/>'.repeat(2_000 - tags)))
     expect(body).toContain(result)
     expect(await reasonOf(inCall('<a/>'.repeat(2_001 - tags)))).toBe('Invalid XML: it has more than 2000 tags')
+  })
+
+  test('nor does a tag of 10 MB break the reader, which REST gives as much', () => {
+    for (const inside of ['""', '" "a', "''", 'a ', 'a="" ']) {
+      const text = `<a ${inside.repeat(10_000_000 / inside.length)}`
+      expect(() => readXmlDocument(text)).toThrow(longTag)
+    }
   })
 
   test('none of which takes its time: a body of 256 kB is read in no time to speak of, whatever it is', async () => {

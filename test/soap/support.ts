@@ -134,10 +134,12 @@ export function faultOf({
   const inside = body.slice(start.length, -end.length)
   const form =
     version === '1.1'
-      ? /^()<soap:Body><soap:Fault><faultcode>soap:(\w+)<\/faultcode><faultstring xml:lang="en">([^<]+)<\/faultstring>$/
+      ? /^()<soap:Body><soap:Fault><faultcode>soap:(\w+)<\/faultcode><faultstring xml:lang="en">([^<]+)<\/faultstring>(<detail\/>)?$/
       : /^(?:<soap:Header>(.+)<\/soap:Header>)?<soap:Body><soap:Fault><soap:Code><soap:Value>soap:(\w+)<\/soap:Value><\/soap:Code><soap:Reason><soap:Text xml:lang="en">([^<]+)<\/soap:Text><\/soap:Reason>$/
-  const [matched, header = '', code = '', reason = ''] = form.exec(inside) ?? []
+  const [matched, header = '', code = '', reason = '', detail] = form.exec(inside) ?? []
   expect(matched, body).toBe(inside)
+  // SOAP 1.1, 4.4: it tells faults of the body from those of the header.
+  if (version === '1.1') expect(detail !== undefined).toBe(code === 'Client' || code === 'Server')
   const contentType = version === '1.1' ? 'text/xml; charset=utf-8' : 'application/soap+xml; charset=utf-8'
   expect(headers['content-type']).toBe(contentType)
   return { status: statusCode, version, code, reason: textOf(readXmlDocument(`<r>${reason}</r>`), 'reason'), header }
