@@ -54,6 +54,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the part that authenticates; the log and the figures name it. */
     caller: Caller | null
+    /** What was called at an address that serves several operations, such as cartAPI's; the log names it. Empty: none that is known. */
+    operation: string
   }
   interface FastifyContextConfig {
     /** The body is read as a stream, of any length and at any pace. */
@@ -97,6 +99,7 @@ export function buildApp(services: Services): FastifyInstance {
     },
   })
   app.decorateRequest('caller', null)
+  app.decorateRequest('operation', '')
   identifyRequests(app)
   refuseExpectations(app)
   countRequests(app, services.metrics)
@@ -190,12 +193,13 @@ function logRequests(app: FastifyInstance): void {
 }
 
 function lineOf(request: FastifyRequest) {
-  const { caller } = request
+  const { caller, operation } = request
   return {
     method: request.method,
     path: request.url.split('?', 1)[0],
     route: routeOf(request),
     ip: request.ip,
+    ...(operation !== '' && { operation }),
     ...(caller && { storeId: caller.store.id }),
     ...(caller?.application && { applicationId: caller.application.id }),
   }

@@ -32,8 +32,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The version that the answer will be in, as far as it is known. */
     soapVersion: SoapVersion
-    /** The operation that was called; empty: none that is known. */
-    soapOperation: string
   }
 }
 
@@ -45,7 +43,6 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   const callbacks = createCallbacks(services.outbound)
   const operationServices = { secrets: services.secrets, publicUrl }
   app.decorateRequest('soapVersion', '1.1')
-  app.decorateRequest('soapOperation', '')
   receiveEnvelopes(app)
   app.addHook('onRequest', async (request) => {
     if (/application\/soap\+xml/i.test(request.headers['content-type'] ?? '')) request.soapVersion = '1.2'
@@ -98,7 +95,7 @@ function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapO
     const known = [...binding.operations.keys()].join(', ')
     throw new SoapFault('Client', `There is no operation ${shown(asked.name)}; there are ${known}`)
   }
-  request.soapOperation = operation.name
+  request.operation = operation.name
   checkAction(headers, operation.name, binding.operations.keys())
   const names = operation.parameters.map(({ name }) => name)
   return { operation, parameters: readParameters(asked.element, names) }
@@ -175,9 +172,9 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
 }
 
 function sendFault(counter: CallCounter, fault: SoapFault, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { soapVersion, soapOperation } = request
-  counter.inc({ operation: soapOperation, outcome: 'fault', error: fault.code })
-  request.log.info({ operation: soapOperation, fault: fault.code, detail: fault.message }, 'cartAPI fault')
+  const { soapVersion, operation } = request
+  counter.inc({ operation, outcome: 'fault', error: fault.code })
+  request.log.info({ operation, fault: fault.code, detail: fault.message }, 'cartAPI fault')
   if (fault.retryAfterSeconds !== undefined) reply.header('retry-after', String(fault.retryAfterSeconds))
   return reply.code(fault.status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))
 }

@@ -579,10 +579,11 @@ describe('error documents', () => {
   })
 })
 
-test('the store of a call stands in the log', async () => {
+test('store and operation of a call stand in the log', async () => {
   await post(server, call(), { headers: { 'x-request-id': 'good-call' } })
   const lines = server.log.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === 'good-call')
-  expect(lines).toEqual([expect.objectContaining({ msg: 'request', status: 200, storeId: shop.store.id })])
+  const operation = 'getProductCount'
+  expect(lines).toEqual([expect.objectContaining({ msg: 'request', status: 200, operation, storeId: shop.store.id })])
 })
 
 describe('storeUrl may be written', () => {
