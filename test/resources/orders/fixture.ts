@@ -19,7 +19,8 @@ export async function openShop() {
   const { id: storeId } = await newStore(services)
   const operator = await operatorCaller(services, storeId)
   const { store } = operator
-  const application: Caller = { ...operator, application: { id: 1, name: 'Sync', subscriptionId: 1 }, actor: 'Sync' }
+  const sync = { id: 1, name: 'Sync', subscriptionId: 1 }
+  const application: Caller = { ...operator, application: sync, channel: 'api', actor: 'Sync' }
   /** The operator at work in another store of the same database. */
   const stranger = async () => operatorCaller(services, (await newStore(services)).id)
   let serial = 0
