@@ -55,16 +55,24 @@ function wholeSeconds(amount: number, leakPerMs: number): number {
   return Math.ceil(amount / leakPerMs / 1000)
 }
 
-/** What tells a caller of its bucket (design.md): on every answer of a throttled route. */
-export function bucketHeaders({ capacity, leakPerSecond }: Figures, poured: Pour): Record<string, string> {
+/**
+ * Tells a caller of its bucket in the headers of the answer, as every throttled route does (design.md). Throws `throttled` when
+ * it took no more.
+ */
+export function showBucket(
+  reply: { headers(values: Record<string, string>): unknown },
+  { capacity, leakPerSecond }: Figures,
+  poured: Pour,
+): void {
   const { accepted, remaining, resetSeconds, retryAfterSeconds } = poured
-  return {
+  reply.headers({
     'x-ratelimit-limit': String(capacity),
     'x-ratelimit-remaining': String(remaining),
     'ratelimit-policy': `"default";q=${capacity};w=${Math.ceil(capacity / leakPerSecond)}`,
     ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
     ...(!accepted && { 'retry-after': String(retryAfterSeconds) }),
-  }
+  })
+  if (!accepted) throw tooMany(poured)
 }
 
 /** The refusal of a request that the bucket did not take. */

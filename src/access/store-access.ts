@@ -6,7 +6,7 @@ import { contractFigures, type Figures } from '../throttle.ts'
 import { figuresOf } from './figures.ts'
 import type { Secrets } from './secrets.ts'
 import { normaliseHost } from './secure-url.ts'
-import { callerStoreColumns } from './stores.ts'
+import { callerStoreColumns, callerStoreOf } from './stores.ts'
 
 /** What a program sends with each call of cartAPI, and where it calls from. */
 export interface StoreCredentials {
@@ -45,10 +45,9 @@ export async function findStoreEntry(
     },
   })
   if (!row || row.host !== normaliseHost(storeUrl)) return null
-  const { id, name, secureUrl, currency, timeZone, cartApiEnabled, cartApiAddresses } = row
-  const store = { id, name, secureUrl, currency, timeZone }
+  const { id, cartApiEnabled, cartApiAddresses } = row
   return {
-    caller: { store, application: null, channel: 'api', privileges: null, actor: ACTOR, db, now },
+    caller: { store: callerStoreOf(row), application: null, channel: 'api', privileges: null, actor: ACTOR, db, now },
     throttle: { key: `cartAPI ${id}`, ...(figuresOf(row) ?? contractFigures) },
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),

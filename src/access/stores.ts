@@ -148,7 +148,8 @@ function storeOf(row: StoreRow, secrets: Secrets): Store {
   }
 }
 
-function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
+/** What a caller may know, out of a row that holds more. */
+export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
   return { id, name, secureUrl, currency, timeZone }
 }
 

@@ -97,6 +97,11 @@ export interface FieldSet {
 
 export type Fields = Readonly<Record<string, Field>>
 
+/** Some of the fields, in the same order: those that whoever reads a record in part needs. */
+export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
+  return fieldSet(Object.fromEntries(entries.filter(([name]) => isWanted(name))))
+}
+
 export function fieldSet(fields: Fields): FieldSet {
   const entries = Object.entries(fields)
   return {

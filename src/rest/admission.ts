@@ -3,7 +3,7 @@ import { type Authenticated, type Authenticator, RefusedSubscription, requireAcc
 import { accessOf, type Method } from '../engine/define.ts'
 import { StoreFailure } from '../failure.ts'
 import { plainHttpFault } from '../plain-http.ts'
-import { bucketHeaders, contractFigures, type Figures, type Pour, type Throttle, tooMany } from '../throttle.ts'
+import { contractFigures, showBucket, type Throttle } from '../throttle.ts'
 import type { Endpoint, Operations } from './endpoints.ts'
 
 export interface AdmissionServices {
@@ -28,7 +28,7 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: figures } = await identify(request, reply)
     request.caller = caller
-    count(reply, figures, throttle.take(figures.key, figures))
+    showBucket(reply, figures, throttle.take(figures.key, figures))
     const method = methodOf(request)
     if (operations[method] === undefined) {
       const allowed = allowedMethods(operations)
@@ -45,7 +45,7 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
       if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
       const isKnown = error instanceof RefusedSubscription
       if (isKnown) request.refusedSubscriptionId = error.subscriptionId
-      count(reply, contractFigures, throttle.takeRefused(request.ip))
+      showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
       if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
       if (request.headers.authorization !== undefined) reply.header('www-authenticate', 'Bearer')
       throw error
@@ -75,10 +75,4 @@ function credentialsOf({ headers }: FastifyRequest) {
 
 function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
-}
-
-/** Shows the bucket in the headers of the answer. Throws `throttled` when it took no more. */
-function count(reply: FastifyReply, figures: Figures, poured: Pour): void {
-  reply.headers(bucketHeaders(figures, poured))
-  if (!poured.accepted) throw tooMany(poured)
 }

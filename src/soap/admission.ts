@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticator } from '../access/authenticate.ts'
 import { RefusedStore, type StoreRefusal } from '../access/store-access.ts'
 import type { Caller } from '../caller.ts'
-import { bucketHeaders, contractFigures, type Figures, type Pour, type Throttle, tooMany } from '../throttle.ts'
+import { contractFigures, showBucket, type Throttle } from '../throttle.ts'
 import { type Parameters, textParameter } from './parameters.ts'
 import { type ErrorName, ResultError } from './result-errors.ts'
 
@@ -38,17 +38,12 @@ export async function admit(
       address: request.ip,
     })
     request.caller = caller
-    count(reply, figures, throttle.take(figures.key, figures))
+    showBucket(reply, figures, throttle.take(figures.key, figures))
     return caller
   } catch (error) {
     if (error instanceof RefusedStore || error instanceof ResultError) {
-      count(reply, contractFigures, throttle.takeRefused(request.ip))
+      showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
     }
     throw error instanceof RefusedStore ? new ResultError(errorOf[error.reason], error.message) : error
   }
-}
-
-function count(reply: FastifyReply, figures: Figures, poured: Pour): void {
-  reply.headers(bucketHeaders(figures, poured))
-  if (!poured.accepted) throw tooMany(poured)
 }

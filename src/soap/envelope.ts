@@ -2,11 +2,12 @@ import { attributeText, childElements, localName, readXmlDocument, shown, type X
 import { SoapFault } from './faults.ts'
 import { type SoapVersion, soapVersions, versionOf } from './versions.ts'
 
-/** A request's envelope, checked: what it asks for, and nothing done about it yet. */
-export interface Envelope {
-  readonly version: SoapVersion
-  /** The one element of the body, and its namespace. */
-  readonly request: { readonly name: string; readonly namespace: string; readonly element: XmlElement }
+/** What an envelope asks for: the one element of its body. */
+export interface SoapRequest {
+  /** Without a prefix. */
+  readonly name: string
+  readonly namespace: string
+  readonly element: XmlElement
 }
 
 /** A call has forty, and what programs put into a header some more. */
@@ -17,7 +18,7 @@ const TAGS_MAX = 2_000
  * version), for a body that holds anything but one element, and for header blocks that must be understood: there are none
  * that are. `told` is given the version as soon as it is known, also where the rest is refused.
  */
-export function readEnvelope(text: string, told: (version: SoapVersion) => void): Envelope {
+export function readEnvelope(text: string, told: (version: SoapVersion) => void): SoapRequest {
   const root = qualified(readXmlDocument(text, { tagsMax: TAGS_MAX }), new Map())
   const version = versionOf(root.namespace)
   if (root.name !== 'Envelope') throw new SoapFault('Client', 'The root element must be a SOAP Envelope')
@@ -36,7 +37,7 @@ export function readEnvelope(text: string, told: (version: SoapVersion) => void)
   if (request === undefined || more.length > 0) {
     throw new SoapFault('Client', 'The Body must hold one element, named after the operation')
   }
-  return { version, request }
+  return request
 }
 
 /** An element with what its name means. */

@@ -1,4 +1,4 @@
-import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
+import { escapeAttribute, escapeXml, XML_DECLARATION } from '../xml/text.ts'
 import { type SoapVersion, soapVersions } from './versions.ts'
 
 /** By its name in SOAP 1.1; SOAP 1.2 says Sender and Receiver for the first two. */
@@ -74,7 +74,7 @@ function headerOf({ code, notUnderstood }: SoapFault): string {
     // No prefix can stand for no namespace.
     namespace === ''
       ? `<soap:NotUnderstood qname="${name}"/>`
-      : `<soap:NotUnderstood qname="n:${name}" xmlns:n="${escapeXml(namespace).replaceAll('"', '&quot;')}"/>`,
+      : `<soap:NotUnderstood qname="n:${name}" xmlns:n="${escapeAttribute(namespace)}"/>`,
   )
   return blocks.length === 0 ? '' : `<soap:Header>${blocks.join('')}</soap:Header>`
 }

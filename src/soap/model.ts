@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Definitions, soap } from 'strong-soap'
-import { XML_DECLARATION } from '../xml/text.ts'
+import { escapeAttribute, XML_DECLARATION } from '../xml/text.ts'
 import type { Xml } from './operation.ts'
 import { type SoapVersion, soapVersions } from './versions.ts'
 
@@ -71,11 +71,7 @@ function fill(namespace: string, address: string): string {
     soap_namespace: namespace,
     soap_action_base: namespace.endsWith('/') ? namespace : `${namespace}/`,
   }
-  return source.replace(/\{(\w+)\}/g, (_, name: string) => attributeText(values[name] ?? ''))
-}
-
-function attributeText(text: string): string {
-  return text.replace(/[&<"]/g, (character) => `&#${character.charCodeAt(0)};`)
+  return source.replace(/\{(\w+)\}/g, (_, name: string) => escapeAttribute(values[name] ?? ''))
 }
 
 function bindingOf(wsdl: InstanceType<typeof soap.WSDL>, namespace: string, version: SoapVersion): SoapBinding {

@@ -83,7 +83,7 @@ function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapO
   const { body, headers } = request
   if (typeof body !== 'string' || body === '')
     throw new SoapFault('Client', 'The body is empty; an Envelope is expected')
-  const { request: asked } = readEnvelope(body, (version) => {
+  const asked = readEnvelope(body, (version) => {
     request.soapVersion = version
   })
   const binding = model.binding(asked.namespace, request.soapVersion)

@@ -22,5 +22,10 @@ export function escapeXml(text: string): string {
   return anySpecial.test(text) ? text.replace(special, (character) => escapes[character] ?? '') : text
 }
 
+/** A text as the value of an attribute in double quotes. */
+export function escapeAttribute(text: string): string {
+  return escapeXml(text).replaceAll('"', '&quot;')
+}
+
 /** A carriage return that stands for itself would be read as a line feed. */
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }

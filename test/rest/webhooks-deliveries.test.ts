@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventKind, eventKinds } from '../../src/events/kinds.ts'
 import { redeliver } from '../../src/resources/webhooks/deliveries.ts'
 import { resumeWebhook } from '../../src/resources/webhooks/status.ts'
-import { BYTES, claimDue, LEASE_MS } from '../../src/webhooks/claim.ts'
+import { claimDue, LEASE_MS } from '../../src/webhooks/claim.ts'
 import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
+import { everything } from '../webhooks/dispatch-stage.ts'
 import { refusalOf } from './fixture.ts'
 import { delivery, newWebhook, numberedEvent, otherApplication, stored, storedDeliveries } from './webhooks-fixture.ts'
 
@@ -306,16 +307,7 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
   test('leaves one alone that is being sent', async () => {
     const event = await numberedEvent(server, shop, { sequence: 1 })
     const one = await delivery(server, shop, id, event, { state: 'pending', attempts: 0 })
-    await claimDue(server.database.db, server.services.now(), {
-      places: 500,
-      failingPlaces: 250,
-      bytes: BYTES,
-      failingBytes: BYTES / 2,
-      isIdle: true,
-      underWay: {},
-      slow: [],
-      after: { storeId: 0, webhookId: 0 },
-    })
+    await claimDue(server.database.db, server.services.now(), everything)
     const before = await storedDeliveries(server, shop, id)
     const leaseEnd = new Date(server.clock.ms + LEASE_MS)
     expect(before).toMatchObject([{ state: 'pending', attempts: 1, triesBefore: 0, dueAt: leaseEnd }])

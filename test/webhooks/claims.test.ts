@@ -11,7 +11,7 @@ import {
 } from '../../src/webhooks/claim.ts'
 import { createPlaces } from '../../src/webhooks/places.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { hold, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
+import { everything, hold, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
 
 let stage: Stage
 let storeId: number
@@ -30,16 +30,6 @@ afterAll(() => stage.close())
 const settle = () => stage.openProcess().dispatcher.settle()
 const addWebhook = (changes: Partial<Webhook> = {}) => stage.addWebhook(storeId, { url: receiver.url, ...changes })
 const key = ({ id }: Webhook) => ({ storeId_id: { storeId, id } })
-const everything: Room = {
-  places: 500,
-  failingPlaces: 250,
-  bytes: BYTES,
-  failingBytes: BYTES / 2,
-  isIdle: true,
-  underWay: {},
-  slow: [],
-  after: { storeId: 0, webhookId: 0 },
-}
 
 /** Deliveries that wait for their first attempt, without one being made. */
 async function pendingOf(webhook: Webhook, count = 1): Promise<void> {

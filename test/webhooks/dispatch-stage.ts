@@ -11,6 +11,7 @@ import { createOutbound, type OutboundOptions } from '../../src/outbound.ts'
 import { resources } from '../../src/resources/index.ts'
 import { signingSecrets } from '../../src/resources/webhooks/secret.ts'
 import { recordsToXml } from '../../src/rest/xml-write.ts'
+import { BYTES, type Room } from '../../src/webhooks/claim.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import { createDispatcherMetrics } from '../../src/webhooks/metrics.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -23,6 +24,18 @@ export const DAY_MS = 24 * HOUR_MS
 
 export const ORDER_NEW = 1
 export const CUSTOMER_NEW = 3
+
+/** Room for more than any test has, in a dispatcher that does nothing else. */
+export const everything: Room = {
+  places: 500,
+  failingPlaces: 250,
+  bytes: BYTES,
+  failingBytes: BYTES / 2,
+  isIdle: true,
+  underWay: {},
+  slow: [],
+  after: { storeId: 0, webhookId: 0 },
+}
 
 export type Stage = Awaited<ReturnType<typeof openStage>>
 

@@ -1,6 +1,7 @@
 import type { Person } from '../../access/sessions.ts'
 import type { Db } from '../../database/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
+import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { type OrderAmounts, type OrderFigures, orderFigures } from '../order-figures.ts'
 
@@ -41,7 +42,7 @@ export async function listCustomerOrders(
     orderBy: { id: 'desc' },
     take: limit,
   })
-  const statuses = await statusTexts(services, customer)
+  const statuses = await readStatusTexts({ db: services.db, store: customer.store })
   return rows.map((row) => orderOf(row, statuses))
 }
 
@@ -63,19 +64,14 @@ interface ShownRow {
   readonly orderAmount: { toNumber(): number }
 }
 
-function orderOf(row: ShownRow, statuses: ReadonlyMap<number, string>): CustomerOrder {
+function orderOf(row: ShownRow, statuses: StatusTexts): CustomerOrder {
   return {
     id: row.id,
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
     date: row.orderDate,
-    status: statuses.get(row.statusId) ?? '',
+    status: statuses.textOf(row.statusId),
     total: row.orderAmount.toNumber(),
   }
-}
-
-async function statusTexts({ db }: OrderServices, { store }: Customer): Promise<Map<number, string>> {
-  const rows = await db.orderStatus.findMany({ where: { storeId: store.id }, select: { id: true, text: true } })
-  return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
 export interface CustomerShipment {
@@ -114,7 +110,7 @@ export async function customerOrderDetails(
     ...services,
   }
   const record = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
-  const statuses = await statusTexts(services, customer)
+  const statuses = await readStatusTexts({ db: services.db, store: customer.store })
   return {
     ...orderOf(row, statuses),
     ...orderFigures(record),
@@ -146,7 +142,7 @@ interface ShipmentRecord {
   readonly ShipmentCountry: string
 }
 
-function shipmentOf(shipment: ShipmentRecord, statuses: ReadonlyMap<number, string>): CustomerShipment {
+function shipmentOf(shipment: ShipmentRecord, statuses: StatusTexts): CustomerShipment {
   const { ShipmentFirstName, ShipmentLastName, ShipmentCompany, ShipmentAddress, ShipmentAddress2 } = shipment
   const { ShipmentCity, ShipmentState, ShipmentZipCode, ShipmentCountry } = shipment
   const address = [
@@ -159,7 +155,7 @@ function shipmentOf(shipment: ShipmentRecord, statuses: ReadonlyMap<number, stri
   ]
   return {
     method: shipment.ShipmentMethodName,
-    status: statuses.get(shipment.ShipmentOrderStatus) ?? '',
+    status: statuses.textOf(shipment.ShipmentOrderStatus),
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
     address: address.map((words) => words.filter(Boolean).join(' ')).filter(Boolean),

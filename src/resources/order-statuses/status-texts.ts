@@ -14,9 +14,9 @@ export interface StatusTexts {
 /** Far above what a merchant tells apart. */
 const STATUSES_MAX = 5_000
 
-export async function readStatusTexts(caller: Caller): Promise<StatusTexts> {
-  const rows = await caller.db.orderStatus.findMany({
-    where: { storeId: caller.store.id },
+export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'>): Promise<StatusTexts> {
+  const rows = await db.orderStatus.findMany({
+    where: { storeId: store.id },
     select: { id: true, text: true, definition: true },
     orderBy: { id: 'asc' },
     take: STATUSES_MAX,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../caller.ts'
-import { type Field, fieldSet } from '../../engine/fields.ts'
+import { fieldsAmong } from '../../engine/fields.ts'
 import { readPage } from '../../engine/read.ts'
 import { compileReader } from '../../engine/reader.ts'
 import { orders } from '../../resources/orders/orders.ts'
@@ -27,9 +27,7 @@ export function invoiceNumParameter(parameters: Parameters): string {
 }
 
 const names = ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'OrderStatusID']
-const reader = compileReader(
-  fieldSet(Object.fromEntries(names.map((name) => [name, orders.fields.get(name) as Field]))),
-)
+const reader = compileReader(fieldsAmong(orders.fields, (name) => names.includes(name)))
 
 /**
  * The order with this invoice number, with its prefix or without (soap-cartapi 4.7, 4.8). Refuses a number that no order has

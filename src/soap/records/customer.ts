@@ -1,6 +1,6 @@
-import { fieldSet } from '../../engine/fields.ts'
+import { fieldsAmong } from '../../engine/fields.ts'
 import { compileReader, type WireRecord, type WireValue } from '../../engine/reader.ts'
-import { customerField } from '../../resources/customers/customer-field.ts'
+import { customers } from '../../resources/customers/customers.ts'
 import { element } from '../elements.ts'
 import { day, flag, moment, plain, text } from './format.ts'
 
@@ -56,11 +56,10 @@ function group(name: string, id: WireValue | undefined): string {
 }
 
 const shown = [...identity, ...billingAddress, ...shippingAddress, ...account, ...additionalFields]
+const shownFields = new Set(shown.map(([, field]) => field))
 
 /** Reads what is shown and nothing else: the hash of the password stays where it is. */
-export const customerReader = compileReader(
-  fieldSet(Object.fromEntries(shown.map(([, field]) => [field, customerField(field)]))),
-)
+export const customerReader = compileReader(fieldsAmong(customers.storedFields, (name) => shownFields.has(name)))
 
 /** A customer as getCustomer shows it, out of what `customerReader` read. */
 export function writeCustomer(customer: WireRecord): string {

@@ -1,4 +1,4 @@
-import { fieldSet } from '../../engine/fields.ts'
+import { fieldsAmong } from '../../engine/fields.ts'
 import { compileReader, type WireRecord, type WireValue } from '../../engine/reader.ts'
 import type { ProductName } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
@@ -23,9 +23,7 @@ const unread = [
 ]
 
 /** Reads what `writeProduct` shows. */
-export const productReader = compileReader(
-  fieldSet(Object.fromEntries(products.fields.entries.filter(([name]) => !unread.includes(name)))),
-)
+export const productReader = compileReader(fieldsAmong(products.fields, (name) => !unread.includes(name)))
 
 /** A product as getProduct shows it (soap-cartapi 4.10). `related` has the names of the products that it names and that are there. */
 export function writeProduct(product: WireRecord, related: ReadonlyMap<number, ProductName>): string {
