@@ -26,8 +26,8 @@ export interface Authenticated {
 
 export interface Authenticator {
   /**
-   * Every refusal is the same 401; its logDetail tells which of the credentials was wrong. It is a RefusedSubscription
-   * when the token is a subscription's.
+   * Refuses with a 401 that names missing headers, and never says which of the credentials was wrong or that a token
+   * exists; its logDetail does. It is a RefusedSubscription when the token is a subscription's or an access token.
    */
   authenticate(credentials: Credentials): Promise<Authenticated>
   /** The store that cartAPI is called for. Refuses with RefusedStore. */
@@ -36,20 +36,22 @@ export interface Authenticator {
   invalidate(): void
 }
 
-/** A 401 for what came with a token that is good. The caller must not learn that it is. */
+/** A 401 for a request whose token is good. The caller must not learn that it is: the message is that of an unknown token. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
   /** What was wrong: for the store's and the application's owner. */
   readonly reason: string
 
-  constructor(subscriptionId: number, reason: string) {
-    super('unauthorized', REFUSED, { logDetail: reason })
+  constructor(subscriptionId: number, message: string, reason: string) {
+    super('unauthorized', message, { logDetail: reason })
     this.subscriptionId = subscriptionId
     this.reason = reason
   }
 }
 
 const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
+const REFUSED_BEARER =
+  'Authentication failed: the Bearer token is not valid, or PrivateKey and SecureURL do not fit it; the token of a subscription needs both headers beside it'
 
 /** How long a caller that was found is believed without another look. */
 const CACHED_MS = 5_000
@@ -63,11 +65,11 @@ export interface CreateAuthenticator {
 }
 
 /**
- * Finds the caller by the headers of contract §5, or by a Bearer token (rest-protocol 9.3), which names application and
- * store alone; PrivateKey and SecureURL must fit it when they are sent as well. A token is the subscription's or an OAuth
- * access token of it, either way. For a while after a rotation the former private key works too. A caller found is
- * remembered for seconds, and no longer than its key works; one not found is looked for each time, so that a new token
- * works at once.
+ * Finds the caller by a token in the header Token or, as Bearer, in Authorization, which counts before Token
+ * (contract §5, rest-protocol 9.3). A subscription's token needs PrivateKey and SecureURL beside it, so that a rotated key
+ * ends what the former one opened. An OAuth access token names application and store alone; PrivateKey and SecureURL must
+ * fit it where they are sent. For a while after a rotation the former private key works too. A caller found is remembered
+ * for seconds, and no longer than its key works; one not found is looked for each time, so that a new token works at once.
  */
 export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): Authenticator {
   const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
@@ -77,12 +79,13 @@ export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): 
 
   async function authenticate(credentials: Credentials): Promise<Authenticated> {
     const presented = read(credentials)
+    // A header that was not sent is part of the key: a request without PrivateKey never finds the entry of one with it.
     const cacheKey = secrets.lookup(JSON.stringify(presented))
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
     const subscription = await findSubscription(db, secrets.lookup(presented.token))
-    if (!subscription) throw failed('the token belongs to no subscription')
+    if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
     const untilMs = check(subscription, presented, { secrets, now })
     const authenticated = authenticatedBy(subscription, { db, now })
     // An entry is still used at the very end of its time, when the key is not.
@@ -119,24 +122,44 @@ export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): 
 
 interface Presented {
   readonly token: string
-  /** Null: not sent beside a Bearer token. */
+  readonly isBearer: boolean
+  /** Null: not sent. */
   readonly privateKey: string | null
+  /** Null: not sent; empty: not an address. */
   readonly host: string | null
 }
 
 function read({ secureUrl, privateKey, token, authorization }: Credentials): Presented {
-  const host = secureUrl ? normaliseHost(secureUrl) : null
   const bearer = bearerToken(authorization)
-  if (bearer) return { token: bearer, privateKey: privateKey || null, host }
-  if (!token || !privateKey || host === null) {
-    const missing = [!privateKey && 'PrivateKey', !token && 'Token', host === null && 'SecureURL'].filter(Boolean)
-    throw failed(`not sent: ${missing.join(', ')}`)
-  }
-  return { token, privateKey, host }
+  const keys = { privateKey: privateKey || null, host: secureUrl ? normaliseHost(secureUrl) : null }
+  if (bearer !== null) return { token: bearer, isBearer: true, ...keys }
+  if (token) return { token, isBearer: false, ...keys }
+  const missing = missingOf({ token: null, ...keys })
+  throw failed(missingText(missing), `not sent: ${missing.join(', ')}`)
+}
+
+/** The headers that were not sent. */
+function missingOf({ token, privateKey, host }: { [Key in 'token' | 'privateKey' | 'host']: string | null }): string[] {
+  const sent = { PrivateKey: privateKey, Token: token, SecureURL: host }
+  return Object.entries(sent).flatMap(([name, value]) => (value === null ? [name] : []))
+}
+
+function missingText(missing: readonly string[]): string {
+  const names = new Intl.ListFormat('en-GB').format(missing)
+  return `Authentication failed: ${missing.length === 1 ? `the header ${names} is` : `the headers ${names} are`} missing`
+}
+
+/** What the caller is told: the same for every token that comes in the same way. */
+function refusalOf(presented: Presented): string {
+  if (presented.isBearer) return REFUSED_BEARER
+  const missing = missingOf(presented)
+  return missing.length === 0 ? REFUSED : missingText(missing)
 }
 
 interface SubscriptionFound {
   id: number
+  /** False: the token is that of the subscription itself. */
+  isAccessToken: boolean
   storeId: number
   storeName: string
   secureUrl: string
@@ -157,45 +180,51 @@ interface SubscriptionFound {
 /** One statement for everything that a call needs to know. */
 async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
   const rows = await db.$queryRaw<SubscriptionFound[]>`
-    SELECT "Subscription"."id", "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl", "host", "currency",
-      "timeZone", "Application"."id" AS "applicationId", "Application"."name" AS "applicationName", "privateKeyHash",
-      "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
+    SELECT "Subscription"."id", "isAccessToken", "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl",
+      "host", "currency", "timeZone", "Application"."id" AS "applicationId", "Application"."name" AS "applicationName",
+      "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
       "Application"."throttleLeakPerSecond"::float8
-    FROM "Subscription"
-    JOIN "Store" ON "Store"."id" = "Subscription"."storeId"
-    JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
-    WHERE "Subscription"."id" = (
-      SELECT "id" FROM "Subscription" WHERE "tokenHash" = ${tokenHash}
+    FROM (
+      SELECT "id", false AS "isAccessToken" FROM "Subscription" WHERE "tokenHash" = ${tokenHash}
       UNION ALL
-      SELECT "subscriptionId" FROM "AccessToken" WHERE "tokenHash" = ${tokenHash}
+      SELECT "subscriptionId", true FROM "AccessToken" WHERE "tokenHash" = ${tokenHash}
       LIMIT 1
-    )`
+    ) "found"
+    JOIN "Subscription" ON "Subscription"."id" = "found"."id"
+    JOIN "Store" ON "Store"."id" = "Subscription"."storeId"
+    JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"`
   return rows[0]
 }
 
 /** Until when the credentials go on fitting, in milliseconds since 1970. */
 function check(
   subscription: SubscriptionFound,
-  { privateKey, host }: Presented,
+  presented: Presented,
   { secrets, now }: Pick<CreateAuthenticator, 'secrets' | 'now'>,
 ): number {
+  const { privateKey, host } = presented
+  const refused = (reason: string) => new RefusedSubscription(subscription.id, refusalOf(presented), reason)
+  const missing = missingOf(presented)
+  if (!subscription.isAccessToken && missing.length > 0) {
+    throw refused(`the token of the subscription came without ${missing.join(' and ')}`)
+  }
   const untilMs = privateKey === null ? Number.POSITIVE_INFINITY : endOfKey(secrets.lookup(privateKey), subscription)
   if (untilMs <= now().getTime()) {
     const isFormer = untilMs > Number.NEGATIVE_INFINITY
     const wrong = isFormer
       ? 'is a former one, whose time is over'
       : 'is not that of the application that the token is for'
-    throw new RefusedSubscription(subscription.id, `the private key ${wrong}`)
+    throw refused(`the private key ${wrong}`)
   }
   if (host !== null && host !== subscription.host) {
-    throw new RefusedSubscription(subscription.id, 'the secure URL is not that of the store that the token is for')
+    throw refused('the secure URL is not that of the store that the token is for')
   }
   return untilMs
 }
 
-function failed(logDetail: string): StoreFailure {
-  return new StoreFailure('unauthorized', REFUSED, { logDetail })
+function failed(message: string, logDetail: string): StoreFailure {
+  return new StoreFailure('unauthorized', message, { logDetail })
 }
 
 function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: () => Date }): Authenticated {

@@ -2,15 +2,21 @@ import type { Caller } from '../caller.ts'
 import { StoreFailure } from '../failure.ts'
 import type { NestedSubResource, Resource } from './define.ts'
 import { hasRows, type ListField, type Scalar } from './fields.ts'
-import { type Json, type Patch, readInput } from './input.ts'
+import { identifier } from './filters.ts'
+import { type Patch, readInput } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
-import { getRecord, pageOf, type Query } from './read.ts'
+import { cursorIn, emptyPage, getRecord, type Page, pageOf, type Query } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { changeRecord, type Stored, type Terms } from './write.ts'
 
+/** Items of one page of a list inside a record (contract §8), also where no limit is asked for. */
+export const ITEMS_MAX = 500
+
 /**
- * The items of a list inside a record, as JSON texts; without `limit` all of them.
- * Throws `not-found` when the record is unknown or the list is empty (rest-resources 0.9).
+ * A page of the items of a list inside a record, in the order of the record: by `offset`, or by `cursor`, which reads on
+ * behind the last item of a page whatever was inserted or deleted meanwhile. Items without a key are counted instead.
+ * Throws `not-found` when the record is unknown or the list is empty (rest-resources 0.9), `bad-request` past the end, and
+ * for a cursor whose place was lost with its item.
  */
 export async function listItems(
   caller: Caller,
@@ -18,15 +24,47 @@ export async function listItems(
   sub: NestedSubResource,
   id: number,
   query: Query,
-): Promise<string[]> {
-  const record = JSON.parse(await getRecord(caller, resource, id)) as Record<string, Json[]>
+): Promise<Page> {
+  const field = listField(resource, sub)
+  const cursor = cursorIn(query)
+  const { limit, offset } = pageOf(query, ITEMS_MAX, ITEMS_MAX)
+  const record = JSON.parse(await getRecord(caller, resource, id)) as Record<string, Document[]>
   const items = record[sub.list] ?? []
-  const { limit, offset } = pageOf(query, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
-  if (items.length === 0) throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${sub.list}`)
-  if (offset >= items.length) {
-    throw new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+  const start = cursor === null ? offset : placeBehind(field, items, cursor)
+  // A client that follows cursors to the end gets an empty page, not an error.
+  if (cursor === null) {
+    if (items.length === 0) throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${sub.list}`)
+    if (start >= items.length) throw emptyPage(start, items.length)
   }
-  return items.slice(offset, offset + limit).map((item) => JSON.stringify(item))
+  const end = start + limit
+  const page = items.slice(start, end)
+  return {
+    records: page.map((item) => JSON.stringify(item)),
+    next: end < items.length ? cursorBehind(field, page, end) : null,
+    total: null,
+  }
+}
+
+function cursorBehind({ key }: ListField, page: readonly Document[], end: number): string {
+  return key === undefined ? String(end) : encodeURIComponent(String(page.at(-1)?.[key]))
+}
+
+/**
+ * The place of the first item behind the one that the cursor names. Where that item is gone, its key tells the place among
+ * keys that ascend, as those of appended items do. In any other order the place is lost: a guess would skip or repeat items.
+ */
+function placeBehind(field: ListField, items: readonly Document[], cursor: string): number {
+  const { key } = field
+  if (key === undefined) return identifier(cursor, 'cursor')
+  const last = field.fields.get(key)?.kind === 'text' ? cursor : identifier(cursor, 'cursor')
+  const keys = items.map((item) => item[key] as number | string)
+  const place = keys.indexOf(last)
+  if (place !== -1) return place + 1
+  // Key 0 stands for whichever item is left.
+  const isOrdered = keys.every((each, index) => each !== 0 && (index === 0 || (keys[index - 1] as typeof each) < each))
+  if (isOrdered) return keys.filter((each) => each < last).length
+  const message = 'cursor names an item that was removed from the list; begin again without cursor'
+  throw new StoreFailure('bad-request', message, { field: 'cursor' })
 }
 
 /** Adds an item to a list inside a record and returns its key. */

@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts'
 import { StoreFailure } from '../failure.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import type { Condition, Filters } from './filters.ts'
-import { identifier, wholeNumber } from './filters.ts'
+import { identifier, invalid } from './filters.ts'
 import type { Reader, Row, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are left out. */
@@ -204,18 +204,23 @@ async function list(
   return { records, next, total: counted ? await where.count() : null }
 }
 
-/** The id that the page begins behind; 0: none was given. Throws `bad-request` together with `offset`: they contradict one another. */
+/** The id that the page begins behind; 0: none was given. */
 function cursorOf(query: Query): number {
-  const given = query.get('cursor')
-  if (given === undefined) return 0
-  if (query.has('offset')) {
+  const given = cursorIn(query)
+  return given === null ? 0 : identifier(given, 'cursor')
+}
+
+/** Null: none was given. Throws `bad-request` together with `offset`: they contradict one another. */
+export function cursorIn(query: Query): string | null {
+  const given = query.get('cursor') ?? null
+  if (given !== null && query.has('offset')) {
     throw new StoreFailure('bad-request', 'cursor and offset cannot be given together', { field: 'cursor' })
   }
-  return identifier(given, 'cursor')
+  return given
 }
 
 /** Nothing was read: nothing matches (404), or the page begins behind the last match (400, with the text that clients know). */
-function emptyPage(offset: number, count: number): StoreFailure {
+export function emptyPage(offset: number, count: number): StoreFailure {
   if (offset === 0 || count === 0) return new StoreFailure('not-found', 'No records match')
   return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
 }
@@ -296,27 +301,33 @@ function queryConditions(caller: Caller, resource: Resource, filters: Filters, q
 }
 
 function isCountOnly(query: Query): boolean {
-  const given = query.get('countonly')?.trim().toLowerCase()
-  if (given === undefined || given === '0' || given === 'false') return false
-  if (given === '1' || given === 'true') return true
-  throw new StoreFailure('bad-request', 'countonly must be 1 or 0', { field: 'countonly' })
+  const given = query.get('countonly') ?? ''
+  const folded = given.trim().toLowerCase()
+  if (['', '0', '-1', 'false'].includes(folded)) return false
+  if (['1', 'true'].includes(folded)) return true
+  throw invalid('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
 }
 
-/** `limit` above the cap is cut to it; `offset` counts from 1, and 0 equals 1 (rest-resources 0.5). The result counts from 0. */
+/** `offset` counts from 1, and 0 equals 1 (rest-resources 0.5). The result counts from 0. */
 export function pageOf(
   query: Query,
   maxRecords: number,
   limitDefault = LIMIT_DEFAULT,
 ): { limit: number; offset: number } {
-  const limit = boundOf(query, 'limit')
-  const offset = boundOf(query, 'offset')
-  return {
-    limit: Math.min(limit > 0 ? limit : limitDefault, maxRecords),
-    offset: Math.max(0, offset - 1),
-  }
+  return { limit: limitOf(query, maxRecords, limitDefault), offset: Math.max(0, boundOf(query, 'offset') - 1) }
 }
 
-function boundOf(query: Query, name: 'limit' | 'offset'): number {
-  const given = query.get(name)
-  return given === undefined ? 0 : wholeNumber(given, name)
+/** `limit`: cut to the cap; the default where it is absent, 0 or negative (rest-resources 0.5). */
+export function limitOf(query: Query, maxRecords: number, limitDefault: number): number {
+  const limit = boundOf(query, 'limit')
+  return Math.min(limit > 0 ? limit : limitDefault, maxRecords)
 }
+
+/** No store has as many records as 32 bits count: beyond them every number means the same. */
+function boundOf(query: Query, name: 'limit' | 'offset'): number {
+  const given = query.get(name) ?? '0'
+  if (!/^[+-]?\d+$/.test(given.trim())) throw invalid(name, given, 'must be a whole number')
+  return Math.max(-INT32_MAX, Math.min(Number(given), INT32_MAX))
+}
+
+const INT32_MAX = 2_147_483_647

@@ -23,7 +23,8 @@ export async function authenticateClient(
   request: FastifyRequest,
   parameters: Parameters,
 ): Promise<OAuthClient> {
-  const keys = oneOf(basicIn(request), sentIn(parameters))
+  const sent = sentIn(parameters)
+  const keys = oneOf(basicIn(request), sent)
   const client = keys && (await authenticateOAuthClient(services, keys))
   if (client) return client
   const { accepted, retryAfterSeconds } = services.throttle.takeRefused(request.ip)
@@ -33,7 +34,7 @@ export async function authenticateClient(
   }
   const description = keys
     ? 'client_id and client_secret must be the public and the private key of one application'
-    : 'Send client_id (the public key) and client_secret (the private key)'
+    : `Send ${missingIn(sent).join(' and ')}`
   throw new OAuthRefusal('invalid_client', description, { status: 401 })
 }
 
@@ -57,6 +58,13 @@ function oneOf(basic: Keys | null, sent: Partial<Keys>): Keys | null {
     )
   }
   return publicKey === undefined || privateKey === undefined ? null : { publicKey, privateKey }
+}
+
+function missingIn({ publicKey, privateKey }: Partial<Keys>): string[] {
+  return [
+    ...(publicKey === undefined ? ['client_id (the public key)'] : []),
+    ...(privateKey === undefined ? ['client_secret (the private key)'] : []),
+  ]
 }
 
 function sentIn(parameters: Parameters): Partial<Keys> {

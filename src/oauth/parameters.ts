@@ -3,16 +3,21 @@ import { OAuthRefusal } from './refusal.ts'
 /** What a query or a form holds. Names match without regard to case (rest-protocol 9.2). */
 export interface Parameters {
   /**
-   * Null: absent, or without a value, which is the same (RFC 6749 3.1). Refuses a parameter that is there several times,
-   * and one that is not validly percent-encoded.
+   * Null: absent, or without a value, which is the same (RFC 6749 3.1). Refuses a repeated parameter, and one that is not
+   * validly percent-encoded.
    */
   value(name: string): string | null
-  /** As it was sent, percent-encoded or not; null: absent. Refuses a parameter that is there several times. */
+  /** As it was sent, percent-encoded or not; null: absent. Refuses a repeated parameter. */
   raw(name: string): string | null
 }
 
+interface ReadParameters {
+  /** A parameter may be repeated with the same value, and counts once. */
+  readonly areRepeatsTaken?: boolean
+}
+
 /** Of `a=1&b=2`, whatever else it holds. */
-export function readParameters(text: string): Parameters {
+export function readParameters(text: string, { areRepeatsTaken = false }: ReadParameters = {}): Parameters {
   const sent = new Map<string, string[]>()
   for (const [name, raw] of text.split('&').map(partsOf)) {
     const known = sent.get(name)
@@ -20,9 +25,11 @@ export function readParameters(text: string): Parameters {
     else sent.set(name, [raw])
   }
   const raw = (name: string): string | null => {
-    const [first = null, ...more] = sent.get(name) ?? []
-    if (more.length > 0) throw new OAuthRefusal('invalid_request', `${name} is sent more than once`)
-    return first
+    const all = sent.get(name) ?? []
+    const counted = areRepeatsTaken ? new Set(all.map((one) => decode(one) ?? one)).size : all.length
+    const how = areRepeatsTaken ? ' with different values' : ''
+    if (counted > 1) throw new OAuthRefusal('invalid_request', `${name} is sent more than once${how}`)
+    return all[0] ?? null
   }
   return { raw, value: (name) => decoded(name, raw(name)) }
 }

@@ -25,7 +25,7 @@ export async function openEndpoints(
   app.removeAllContentTypeParsers()
   await app.register(formbody, {
     bodyLimit: BODY_LIMIT_BYTES,
-    parser: (text) => ({ parameters: readParameters(text) }),
+    parser: (text) => ({ parameters: readParameters(text, repeatable) }),
   })
   // Clients that send all in the query name any type for their empty body.
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) => {
@@ -38,9 +38,12 @@ function notForm(): OAuthRefusal {
   return new OAuthRefusal('invalid_request', description, { status: 415 })
 }
 
+/** The OAuth library of Ruby always sends grant_type twice. */
+const repeatable = { areRepeatsTaken: true }
+
 /** What the form holds, and of what it lacks, the query (rest-protocol 9.2). */
 export function parametersOf({ body, url }: FastifyRequest): Parameters {
-  const query = readParameters(queryOf({ url }))
+  const query = readParameters(queryOf({ url }), repeatable)
   const form = body as { readonly parameters: Parameters } | null | undefined
   return form ? firstOf(form.parameters, query) : query
 }

@@ -28,7 +28,11 @@ export function assembleDocument(
       description: textOf('./introduction.md'),
     },
     servers: restPrefixes.map((prefix, index) => restServer(publicUrl + prefix, index === 0 ? '' : ` at ${prefix}`)),
-    security: [{ SecureURL: [], PrivateKey: [], Token: [] }, { Bearer: [] }],
+    security: [
+      { SecureURL: [], PrivateKey: [], Token: [] },
+      { Bearer: [] },
+      { SecureURL: [], PrivateKey: [], Bearer: [] },
+    ],
     tags: parts.flatMap(({ tags }) => tags),
     paths,
     components: mergeComponents(parts.map(({ components }) => components)),

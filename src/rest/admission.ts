@@ -1,5 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Authenticated, type Authenticator, RefusedSubscription, requireAccess } from '../access/authenticate.ts'
+import {
+  type Authenticated,
+  type Authenticator,
+  type Credentials,
+  RefusedSubscription,
+  requireAccess,
+} from '../access/authenticate.ts'
+import { bearerToken } from '../access/bearer.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import { StoreFailure } from '../failure.ts'
 import { plainHttpFault } from '../plain-http.ts'
@@ -39,18 +46,30 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
   }
 
   async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated> {
+    const credentials = credentialsOf(request)
     try {
-      return await authenticator.authenticate(credentialsOf(request))
+      return await authenticator.authenticate(credentials)
     } catch (error) {
       if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
       const isKnown = error instanceof RefusedSubscription
       if (isKnown) request.refusedSubscriptionId = error.subscriptionId
       showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
       if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
-      if (request.headers.authorization !== undefined) reply.header('www-authenticate', 'Bearer')
+      const challenge = challengeFor(credentials)
+      if (challenge !== null) reply.header('www-authenticate', challenge)
       throw error
     }
   }
+}
+
+/**
+ * RFC 6750 §3: for a Bearer token that was refused, for another Authorization, and for a request without any credentials. Null:
+ * the three headers were sent, whose clients never saw a challenge.
+ */
+function challengeFor({ authorization, ...headers }: Credentials): string | null {
+  if (bearerToken(authorization) !== null) return 'Bearer error="invalid_token"'
+  const isAnonymous = Object.values(headers).every((header) => !header)
+  return authorization !== undefined || isAnonymous ? 'Bearer' : null
 }
 
 /** HEAD is GET without the body of the answer. */
@@ -64,7 +83,7 @@ function allowedMethods(operations: Operations): string {
     .join(', ')
 }
 
-function credentialsOf({ headers }: FastifyRequest) {
+function credentialsOf({ headers }: FastifyRequest): Credentials {
   return {
     secureUrl: single(headers.secureurl),
     privateKey: single(headers.privatekey),

@@ -54,9 +54,9 @@ export type Given =
   | {
       readonly kind: 'list'
       readonly type: RecordType
-      /** The most records of a page; null: no bound. */
-      readonly maxRecords: number | null
-      /** With `filters`, `countonly`, `cursor`, `Link` and `X-Total-Count`; null: an item list, which has none of them. */
+      /** The most records of a page. */
+      readonly maxRecords: number
+      /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which has none of them. */
       readonly filters: Readonly<Record<string, Pick<Filter, 'kind'>>> | null
       /** Its records have no identifier to find them by in the list. */
       readonly hasNoId?: boolean

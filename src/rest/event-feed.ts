@@ -1,5 +1,5 @@
 import { identifier, invalid, wholeNumber } from '../engine/filters.ts'
-import { listFixed, type Query } from '../engine/read.ts'
+import { limitOf, listFixed, type Query } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
 import { eventKind, eventKinds } from '../events/kinds.ts'
 import { readFeed } from '../resources/webhooks/feed.ts'
@@ -68,16 +68,11 @@ export const eventFeed: Operation = {
   },
   run: async ({ caller, query }) => {
     const after = identifier(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
-    const events = await readFeed(caller, { after, limit: limitIn(query), eventType: eventTypeIn(query) })
+    const limit = limitOf(query, EVENTS_MAX, LIMIT_DEFAULT)
+    const events = await readFeed(caller, { after, limit, eventType: eventTypeIn(query) })
     const texts = events.map((event) => feedEventText(event, caller.store.timeZone))
     return { kind: 'records', type: feedEventType, records: shapeRecords(texts, feedEventType.fields, query) }
   },
-}
-
-function limitIn(query: Query): number {
-  const given = query.get('limit')
-  const limit = given === undefined ? 0 : wholeNumber(given, 'limit')
-  return limit > 0 ? Math.min(limit, EVENTS_MAX) : LIMIT_DEFAULT
 }
 
 function eventTypeIn(query: Query): number | null {

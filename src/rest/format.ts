@@ -5,11 +5,16 @@ const mediaTypes: Readonly<Record<Format, readonly string[]>> = {
   xml: ['application/xml', 'text/xml'],
 }
 
-/** The format that `Accept` prefers; JSON for a tie, for no preference and where neither is accepted (rest-protocol 2). */
+/**
+ * The format that `Accept` prefers: at equal quality the one that a more specific range names, as the public service's
+ * framework chose. JSON for a tie, for no preference and where neither is accepted (rest-protocol 2).
+ */
 export function acceptedFormat(accept: string | undefined): Format {
   if (accept === undefined) return 'json'
   const ranges = accept.toLowerCase().split(',').map(readRange)
-  return quality(ranges, 'xml') > quality(ranges, 'json') ? 'xml' : 'json'
+  const [json, xml] = [preference(ranges, 'json'), preference(ranges, 'xml')]
+  const isNearer = xml.quality === json.quality && xml.quality > 0 && xml.distance < json.distance
+  return xml.quality > json.quality || isNearer ? 'xml' : 'json'
 }
 
 /** Whether refusals are wanted as problem details (RFC 9457): by that name alone, since old clients accept anything. */
@@ -32,14 +37,19 @@ function readRange(text: string): Range {
   return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
 }
 
-/** A range that names one of the types counts before one with a wildcard. */
-function quality(ranges: readonly Range[], format: Format): number {
-  const types = mediaTypes[format]
-  for (const names of [types, ['application/*', 'text/*'], ['*/*']]) {
-    const qualities = ranges.filter(({ type }) => names.includes(type)).map((range) => range.quality)
-    if (qualities.length > 0) return Math.max(...qualities)
-  }
-  return 0
+interface Preference {
+  readonly quality: number
+  /** 0: a type of the format is named; 1 and 2: it is matched by a wildcard for its second part, or for both. */
+  readonly distance: number
+}
+
+/** Of the most specific ranges that match the format (RFC 9110 §12.5.1). */
+function preference(ranges: readonly Range[], format: Format): Preference {
+  const byDistance = [mediaTypes[format], ['application/*', 'text/*'], ['*/*']].map((names) =>
+    ranges.filter(({ type }) => names.includes(type)).map((range) => range.quality),
+  )
+  const distance = byDistance.findIndex((qualities) => qualities.length > 0)
+  return { distance, quality: Math.max(0, ...(byDistance[distance] ?? [])) }
 }
 
 /** What a Content-Type says of a body: one of the four types, or a type that is built on JSON or XML; null: another. */

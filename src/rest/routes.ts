@@ -88,12 +88,26 @@ function addEndpoint(
 /** No service, no version, or not the shape of an address: an array, since an empty 404 means that there is no record. */
 function addUnknownAddresses(app: FastifyInstance): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
-    const items = [
-      resultItem('Error', '', 404, 'No such address: expected /v1 or /v2, the name of a service, an identifier'),
-    ]
+    const { '*': path = '' } = request.params as { readonly '*'?: string }
+    const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}`)]
     return sendAnswer(request, reply, { kind: 'results', status: 404, items })
   }
   for (const url of ['', '/*']) {
     app.route({ method: app.supportedMethods, url, onRequest: refuse, handler: refuse })
   }
 }
+
+/** What an address may be instead, by what it is right about. `path` follows the prefix. */
+function expectedAt(path: string): string {
+  const [version = '', service = ''] = path.toLowerCase().split('/')
+  if (!versions.includes(version) || knownNames.has(service)) {
+    return 'expected /v1 or /v2, the name of a service, an identifier'
+  }
+  return `the services are ${serviceNames.join(', ')}`
+}
+
+const ownRoots = servedResources.flatMap((resource) => endpointsOf(resource).flatMap(({ root }) => root ?? []))
+const serviceNames = [...servedResources.map(({ service }) => service), ...ownRoots]
+const knownNames = new Set(
+  [...servedResources.flatMap(({ names }) => names), ...ownRoots].map((name) => name.toLowerCase()),
+)

@@ -2,9 +2,8 @@ import type { Caller } from '../caller.ts'
 import type { NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/define.ts'
 import type { ListField, Scalar } from '../engine/fields.ts'
 import { identifier } from '../engine/filters.ts'
-import { addItem, itemKey, listField, listItems, updateItem } from '../engine/nested.ts'
+import { addItem, ITEMS_MAX, itemKey, listField, listItems, updateItem } from '../engine/nested.ts'
 import { exists, type Listing, listProjection, listRelated } from '../engine/read.ts'
-import { shapeRecords } from '../engine/shape.ts'
 import { StoreFailure } from '../failure.ts'
 import type { Answer } from './answer.ts'
 import { type RecordType, readRecord, readRecords } from './body.ts'
@@ -58,10 +57,10 @@ function isCode({ field, key }: NestedList): boolean {
 
 function listNested({ resource, sub, field }: NestedList): Operation {
   return {
-    gives: { kind: 'list', type: field, maxRecords: null, filters: null },
+    gives: { kind: 'list', type: field, maxRecords: ITEMS_MAX, filters: null },
     run: async ({ caller, params, query }) => {
-      const items = await listItems(caller, resource, sub, recordId(resource, params), query)
-      return { kind: 'records', type: field, records: shapeRecords(items, field.fields, query) }
+      const page = await listItems(caller, resource, sub, recordId(resource, params), query)
+      return listingAnswer(page, field, query)
     },
   }
 }

@@ -34,6 +34,8 @@ async function refusal(credentials: Credentials): Promise<StoreFailure> {
   return failure
 }
 
+const unauthorized = { kind: 'unauthorized', status: 401, field: '' }
+
 /** Everything of a refusal that the caller sees. */
 const visible = ({ kind, status, field, message }: StoreFailure) => ({ kind, status, field, message })
 
@@ -88,7 +90,7 @@ describe('the three headers', () => {
     expect(throttle).toEqual({ key: `${store.id}:${application.id}`, capacity: 50, leakPerSecond: 2 })
   })
 
-  test('wrong in any way or absent, give one and the same 401, whose reason only the log has', async () => {
+  test('wrong in any way, give one and the same 401, whose reason only the log has', async () => {
     const { credentials } = await headers()
     const other = (await headers()).credentials
     const wrong: Credentials[] = [
@@ -100,29 +102,31 @@ describe('the three headers', () => {
       { ...credentials, secureUrl: other.secureUrl },
       { ...credentials, secureUrl: `${credentials.secureUrl}.evil.example` },
       { ...credentials, secureUrl: 'https://' },
-      { ...credentials, privateKey: undefined },
-      { ...credentials, token: '' },
-      { ...credentials, secureUrl: undefined },
-      {},
-      { authorization: 'Bearer' },
-      { authorization: `Bearer ${'0'.repeat(32)}` },
-      { authorization: `Basic ${credentials.token}` },
-      { ...credentials, authorization: `Bearer ${'0'.repeat(32)}` },
-      { authorization: `Bearer ${credentials.token}`, privateKey: other.privateKey },
-      { authorization: `Bearer ${credentials.token}`, secureUrl: other.secureUrl },
-      { authorization: `Bearer ${credentials.token}`, secureUrl: 'https://' },
     ]
     const failures = await Promise.all(wrong.map(refusal))
-    const expected = {
-      kind: 'unauthorized',
-      status: 401,
-      field: '',
-      message: 'Authentication failed: PrivateKey, Token and SecureURL must be valid together',
-    }
-    for (const failure of failures) expect(visible(failure)).toEqual(expected)
-    expect(new Set(failures.map(({ logDetail }) => logDetail)).size).toBeGreaterThan(3)
+    const message = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
+    for (const failure of failures) expect(visible(failure)).toEqual({ ...unauthorized, message })
+    expect(new Set(failures.map(({ logDetail }) => logDetail)).size).toBeGreaterThanOrEqual(3)
     const secret = Object.values(credentials)
     for (const { logDetail } of failures) for (const text of secret) expect(logDetail).not.toContain(text)
+  })
+
+  test.each<[missing: string, sent: (credentials: Credentials) => Credentials]>([
+    ['the header PrivateKey is', (credentials) => ({ ...credentials, privateKey: undefined })],
+    ['the header Token is', (credentials) => ({ ...credentials, token: '' })],
+    ['the header SecureURL is', (credentials) => ({ ...credentials, secureUrl: undefined })],
+    ['the headers PrivateKey and SecureURL are', ({ token }) => ({ token })],
+    ['the headers PrivateKey and Token are', ({ secureUrl }) => ({ secureUrl })],
+    ['the headers PrivateKey, Token and SecureURL are', () => ({})],
+    ['the headers PrivateKey, Token and SecureURL are', () => ({ authorization: 'Bearer' })],
+    ['the headers PrivateKey, Token and SecureURL are', ({ token }) => ({ authorization: `Basic ${token}` })],
+  ])('%s named where missing, whether or not the rest is right', async (missing, sent) => {
+    const { credentials } = await headers()
+    const strange = { secureUrl: 'https://strange.example', privateKey: generateKey(), token: generateKey() }
+    for (const all of [credentials, strange]) {
+      const failure = await refusal(sent(all))
+      expect(visible(failure)).toEqual({ ...unauthorized, message: `Authentication failed: ${missing} missing` })
+    }
   })
 
   test('a wrong private key is refused right after the right one was accepted', async () => {
@@ -165,10 +169,31 @@ describe('the three headers', () => {
 })
 
 describe('a Bearer token', () => {
-  test('alone names application and store', async () => {
-    const { store, application, token } = await headers()
-    const { caller } = await authenticate({ authorization: `Bearer ${token}` })
-    expect(caller).toMatchObject({ store: { id: store.id }, application: { id: application.id } })
+  test('wrong in any way, gives one and the same 401, which does not tell whether the token exists', async () => {
+    const { credentials, subscriptionId } = await headers()
+    const other = (await headers()).credentials
+    const { secureUrl, privateKey, token } = credentials
+    const ofSubscription = `Bearer ${token}`
+    const ofClient = `Bearer ${await accessToken(subscriptionId)}`
+    const unknown = `Bearer ${generateKey()}`
+    const wrong: Credentials[] = [
+      { authorization: unknown },
+      { ...credentials, authorization: unknown },
+      { authorization: ofSubscription },
+      { authorization: ofSubscription, privateKey },
+      { authorization: ofSubscription, secureUrl },
+      { authorization: ofSubscription, token },
+      { authorization: ofSubscription, secureUrl, privateKey: other.privateKey },
+      { authorization: ofSubscription, privateKey, secureUrl: other.secureUrl },
+      { authorization: ofSubscription, privateKey, secureUrl: 'https://' },
+      { authorization: ofClient, privateKey: other.privateKey },
+      { authorization: ofClient, secureUrl: other.secureUrl },
+      { authorization: ofClient, secureUrl: 'https://' },
+    ]
+    const failures = await Promise.all(wrong.map(refusal))
+    const message = expect.stringMatching(/^Authentication failed: the Bearer token is not valid, or PrivateKey and/)
+    for (const failure of failures) expect(visible(failure)).toEqual({ ...unauthorized, message })
+    expect(new Set(failures.map((failure) => failure.message)).size).toBe(1)
   })
 
   test('may come with the three headers, and then is the one that counts', async () => {
@@ -183,23 +208,55 @@ describe('a Bearer token', () => {
   })
 })
 
-describe('an access token', () => {
-  test('works in every way that the token of the subscription does', async () => {
-    const { store, application, subscriptionId, credentials } = await headers()
-    const token = await accessToken(subscriptionId)
-    const authorization = `Bearer ${token}`
-    const { secureUrl, privateKey } = credentials
-    const ways: Credentials[] = [
-      { authorization },
-      { authorization, secureUrl, privateKey },
-      { secureUrl, privateKey, token },
-      { authorization, secureUrl, privateKey, token },
-      { authorization, secureUrl, privateKey, token: credentials.token },
-    ]
-    for (const way of ways) {
-      const { caller, throttle } = await authenticate(way)
-      expect(caller).toMatchObject({ store: { id: store.id }, application: { id: application.id, subscriptionId } })
+describe('which headers a token needs beside it', () => {
+  const carriers: Record<string, (token: string) => Credentials> = {
+    'in Token': (token) => ({ token }),
+    'as Bearer': (token) => ({ authorization: `Bearer ${token}` }),
+    'in both': (token) => ({ token, authorization: `Bearer ${token}` }),
+  }
+  const besides: Record<string, (keys: Credentials) => Credentials> = {
+    'with PrivateKey and SecureURL': (keys) => keys,
+    'without PrivateKey': ({ secureUrl }) => ({ secureUrl }),
+    'with an empty PrivateKey': ({ secureUrl }) => ({ secureUrl, privateKey: '' }),
+    'without SecureURL': ({ privateKey }) => ({ privateKey }),
+    'without both': () => ({}),
+  }
+  const ways = Object.keys(carriers).flatMap((carrier) => Object.keys(besides).map((beside) => [carrier, beside]))
+
+  describe.each(['the current private key', 'the former one, while it works'])('%s', (which) => {
+    test.each(ways)('%s, %s', async (carrier, beside) => {
+      const { store, application, subscriptionId, credentials } = await headers()
+      if (which !== 'the current private key') await rotate(application.id, 60_000)
+      const { token, ...keys } = credentials
+      const sent = (each: string) => ({ ...besides[beside]?.(keys), ...carriers[carrier]?.(each) })
+      const found = { store: { id: store.id }, application: { id: application.id, subscriptionId } }
+      const ofClient = await accessToken(subscriptionId)
+      // Entries in the cache, which must not answer for a request that lacks a key.
+      for (const each of [token, ofClient]) await authenticate({ ...keys, ...carriers[carrier]?.(each) })
+
+      const { caller, throttle } = await authenticate(sent(ofClient))
+      expect(caller).toMatchObject(found)
       expect(throttle.key).toBe(`${store.id}:${application.id}`)
+
+      if (beside === 'with PrivateKey and SecureURL') {
+        expect((await authenticate(sent(token))).caller).toMatchObject(found)
+        return
+      }
+      const failure = await refusal(sent(token))
+      expect(visible(failure)).toEqual(visible(await refusal(sent(generateKey()))))
+      expect(failure).toBeInstanceOf(RefusedSubscription)
+      expect(failure).toMatchObject({ subscriptionId, reason: expect.stringMatching(/without (PrivateKey|SecureURL)/) })
+    })
+  })
+})
+
+describe('an access token', () => {
+  test('as Bearer counts before another token in Token', async () => {
+    const { store, subscriptionId, credentials } = await headers()
+    const authorization = `Bearer ${await accessToken(subscriptionId)}`
+    const other = (await headers()).token
+    for (const token of [credentials.token, other, 'none']) {
+      expect((await authenticate({ ...credentials, token, authorization })).caller.store.id).toBe(store.id)
     }
   })
 
@@ -213,7 +270,6 @@ describe('an access token', () => {
       { authorization, secureUrl: other.secureUrl },
       { ...credentials, token, privateKey: other.privateKey },
       { ...credentials, token, secureUrl: other.secureUrl },
-      { token },
     ]) {
       expect((await refusal(wrong)).status).toBe(401)
     }
@@ -262,11 +318,14 @@ describe('the private key before the last rotation', () => {
     const privateKey = await rotate(application.id, 60_000)
     await authenticate(credentials)
     await authenticate({ ...credentials, privateKey })
-    await authenticate({ authorization: `Bearer ${credentials.token}`, privateKey: credentials.privateKey })
+    await authenticate({ ...credentials, token: undefined, authorization: `Bearer ${credentials.token}` })
     access.clock.ms += 59_999
     await authenticate(credentials)
     access.clock.ms += 1
     expect((await refusal(credentials)).logDetail).toContain('a former one')
+    for (const way of [credentials, { authorization: `Bearer ${credentials.token}` }]) {
+      expect((await refusal({ ...way, privateKey: undefined })).status).toBe(401)
+    }
     await authenticate({ ...credentials, privateKey })
   })
 
@@ -315,7 +374,7 @@ describe('a refusal', () => {
 
   test('of another token is nobody’s', async () => {
     const { credentials } = await headers()
-    for (const wrong of [{ ...credentials, token: generateKey() }, { ...credentials, privateKey: undefined }, {}]) {
+    for (const wrong of [{ ...credentials, token: generateKey() }, { ...credentials, token: undefined }, {}]) {
       expect(await refusal(wrong)).not.toBeInstanceOf(RefusedSubscription)
     }
   })
@@ -361,11 +420,10 @@ describe('a caller that was found', () => {
 describe('a revoked subscription', () => {
   test('is refused by every way of calling as soon as unsubscribe is done', async () => {
     const { store, credentials, token, subscriptionId } = await headers()
-    await authenticate(credentials)
-    await authenticate({ authorization: `Bearer ${token}` })
+    const asBearer = { ...credentials, token: undefined, authorization: `Bearer ${token}` }
+    for (const way of [credentials, asBearer]) await authenticate(way)
     await unsubscribe(services, { storeId: store.id, subscriptionId, actor: operator })
-    expect((await refusal(credentials)).status).toBe(401)
-    expect((await refusal({ authorization: `Bearer ${token}` })).status).toBe(401)
+    for (const way of [credentials, asBearer]) expect((await refusal(way)).status).toBe(401)
   })
 
   test('is refused after a look-up that was under way while it was revoked', async () => {
@@ -409,7 +467,8 @@ describe('an application', () => {
       publicKey: application.publicKey,
       actor: operator,
     })
-    const { caller } = await authenticate({ authorization: `Bearer ${token}` })
+    const { secureUrl } = store
+    const { caller } = await authenticate({ secureUrl, privateKey: application.privateKey, token })
     requireAccess(caller, 'Products', 'read')
     for (const [service, right] of [
       ['Products', 'write'],
@@ -498,7 +557,8 @@ describe('an application', () => {
       publicKey: application.publicKey,
       actor: operator,
     })
-    const { caller } = await authenticate({ authorization: `Bearer ${token}` })
+    const { secureUrl } = store
+    const { caller } = await authenticate({ secureUrl, privateKey: application.privateKey, token })
     expect(caller.actor).toBe('x'.repeat(49))
   })
 })

@@ -253,7 +253,7 @@ describe('a store that subscribes again', () => {
     access.clock.ms += HOUR_MS
     await sendDue()
     expect(receiver.received.map(({ callback }) => callback.Action)).toEqual(['AUTHORIZE'])
-    expect(await statusWith(services, token)).toBe(200)
+    expect(await statusWith(services, scene, token)).toBe(200)
   })
 
   test('waits while the notice is under way, so that the application hears of the removal first', async () => {

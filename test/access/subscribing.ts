@@ -1,5 +1,5 @@
 import { type RegisterApplication, registerApplication } from '../../src/access/applications.ts'
-import type { Authenticator } from '../../src/access/authenticate.ts'
+import type { Authenticator, Credentials } from '../../src/access/authenticate.ts'
 import { type CreateStore, createStore } from '../../src/access/stores.ts'
 import type { Subscribing } from '../../src/access/subscriptions.ts'
 import type { Db } from '../../src/database/client.ts'
@@ -44,9 +44,14 @@ export async function auditOf({ db }: Services, { pair }: Scene) {
   return rows.map(({ action, actor, details }) => ({ action, actor, details }))
 }
 
-/** The status with which a token's call would be answered. */
-export async function statusWith({ authenticator }: Services, token: string): Promise<number> {
-  return authenticator.authenticate({ authorization: `Bearer ${token}` }).then(
+/** What a call with the subscription's token carries. */
+export function credentialsWith({ secrets }: Services, { store, application }: Scene, token: string): Credentials {
+  return { secureUrl: store.secureUrl, privateKey: secrets.open(application.privateKeySealed), token }
+}
+
+/** The status with which a call with the subscription's token would be answered. */
+export async function statusWith(services: Services, scene: Scene, token: string): Promise<number> {
+  return services.authenticator.authenticate(credentialsWith(services, scene, token)).then(
     () => 200,
     (error) => error.status,
   )

@@ -158,7 +158,7 @@ describe('who comes while another asks', () => {
     const second = await again
     expect(second.created).toBe(true)
     expect(told()).toEqual([`AUTHORIZE ${first.token}`, `REMOVE ${first.token}`, `AUTHORIZE ${second.token}`])
-    expect(await statusWith(others, second.token)).toBe(200)
+    expect(await statusWith(others, scene, second.token)).toBe(200)
   })
 
   test('and wants to keep the application keeps its token when the removal is refused', async () => {
@@ -216,13 +216,13 @@ describe('after a process was killed', () => {
     const { process, waits } = watched(others)
     const subscribing = subscribe(process, scene.wanted)
     await waits(subscribing)
-    expect(await statusWith(services, token)).toBe(401)
+    expect(await statusWith(services, scene, token)).toBe(401)
     access.clock.ms += CLAIM_OVER_MS
     expect(await subscribing).toMatchObject({ token, created: true })
     expect(told()).toEqual([`AUTHORIZE ${token}`, `AUTHORIZE ${token}`])
     expect(messageIds()).toEqual([messageId, messageId])
     expect(await leftOf(services, scene)).toEqual(subscribedOnly)
-    expect(await statusWith(services, token)).toBe(200)
+    expect(await statusWith(services, scene, token)).toBe(200)
   })
 
   test('that was subscribing, and an application that refuses by now, nothing is left', async () => {
@@ -231,7 +231,7 @@ describe('after a process was killed', () => {
     receiver.answer = status(500)
     await expect(subscribe(others, scene.wanted)).rejects.toMatchObject(notResponding)
     expect(await leftOf(services, scene)).toEqual(nothing)
-    expect(await statusWith(services, token)).toBe(401)
+    expect(await statusWith(services, scene, token)).toBe(401)
   })
 
   test('that was subscribing, one of twenty takes over', async () => {
@@ -268,7 +268,7 @@ describe('after a process was killed', () => {
     expect(told().slice(1)).toEqual([`REMOVE ${token}`, `AUTHORIZE ${token}`, `AUTHORIZE ${token}`])
     expect(new Set(messageIds()).size).toBe(4)
     expect(await leftOf(services, scene)).toEqual(subscribedOnly)
-    expect(await statusWith(services, token)).toBe(200)
+    expect(await statusWith(services, scene, token)).toBe(200)
   })
 
   test('by kill -9, between the answer 200 and its commit, the token that was told comes to work', async () => {

@@ -43,7 +43,7 @@ describe('a store that does not use the application', () => {
       SecureURL: scene.store.secureUrl,
     })
     expect(headers?.['webhook-id']).toMatch(/^msg_/)
-    expect(await statusWith(services, callback?.TokenKey ?? '')).toBe(401)
+    expect(await statusWith(services, scene, callback?.TokenKey ?? '')).toBe(401)
     release()
 
     const subscribed = await subscribing
@@ -53,7 +53,7 @@ describe('a store that does not use the application', () => {
       created: true,
       postBackUrl: 'https://app.example/welcome?x=1',
     })
-    expect(await statusWith(services, subscribed.token)).toBe(200)
+    expect(await statusWith(services, scene, subscribed.token)).toBe(200)
     expect(receiver.received).toHaveLength(1)
     expect(await leftOf(services, scene)).toEqual(subscribedOnly)
     expect(await auditOf(services, scene)).toEqual([
@@ -172,7 +172,7 @@ describe('a store that does not use the application', () => {
     expect(second?.callback.TokenKey).toBe(token)
     expect(first?.callback.TokenKey).not.toBe(token)
     expect(first?.headers['webhook-id']).not.toBe(second?.headers['webhook-id'])
-    expect(await statusWith(services, first?.callback.TokenKey ?? '')).toBe(401)
+    expect(await statusWith(services, scene, first?.callback.TokenKey ?? '')).toBe(401)
   })
 
   test('holds no connection to the database while the application thinks', async () => {
@@ -211,10 +211,10 @@ describe('a store that uses the application', () => {
       Action: 'REMOVE',
       SecureURL: scene.store.secureUrl,
     })
-    expect(await statusWith(services, token)).toBe(200)
+    expect(await statusWith(services, scene, token)).toBe(200)
     release()
     await unsubscribing
-    expect(await statusWith(services, token)).toBe(401)
+    expect(await statusWith(services, scene, token)).toBe(401)
     expect(await leftOf(services, scene)).toEqual(nothing)
     expect((await auditOf(services, scene)).at(-1)).toEqual({
       action: 'subscription.removed',
@@ -228,7 +228,7 @@ describe('a store that uses the application', () => {
     receiver.answer = status(code, { location: receiver.url })
     const unsubscribing = unsubscribe(services, { storeId: scene.store.id, subscriptionId, actor: merchant })
     await expect(unsubscribing).rejects.toMatchObject(notResponding)
-    expect(await statusWith(services, token)).toBe(200)
+    expect(await statusWith(services, scene, token)).toBe(200)
     expect(await leftOf(services, scene)).toEqual(subscribedOnly)
     expect((await auditOf(services, scene)).at(-1)).toEqual({
       action: 'subscription.refused',
@@ -246,7 +246,7 @@ describe('a store that uses the application', () => {
     receiver.answer = status(500)
     await unsubscribe(services, { storeId: scene.store.id, subscriptionId, actor: merchant, force: true })
     expect(told()).toEqual([`AUTHORIZE ${token}`, `REMOVE ${token}`])
-    expect(await statusWith(services, token)).toBe(401)
+    expect(await statusWith(services, scene, token)).toBe(401)
     expect(await leftOf(services, scene)).toEqual({ ...nothing, notices: 1 })
     expect((await auditOf(services, scene)).at(-1)).toEqual({
       action: 'subscription.removed',
@@ -284,5 +284,5 @@ describe('a store that uses the application', () => {
 async function expectNothingLeft() {
   expect(await leftOf(services, scene)).toEqual(nothing)
   expect(receiver.received).toHaveLength(1)
-  expect(await statusWith(services, receiver.received[0]?.callback.TokenKey ?? '')).toBe(401)
+  expect(await statusWith(services, scene, receiver.received[0]?.callback.TokenKey ?? '')).toBe(401)
 }

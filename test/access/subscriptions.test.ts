@@ -13,7 +13,7 @@ import {
   unsubscribe,
 } from '../../src/access/subscriptions.ts'
 import { newStore, openAccess, type Services } from './fixture.ts'
-import { auditOf, leftOf, merchant, nothing, storeAndApplication } from './subscribing.ts'
+import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 
 let access: Awaited<ReturnType<typeof openAccess>>
 let services: Services
@@ -54,23 +54,22 @@ test('two stores of one application have tokens of their own', async () => {
 })
 
 test('subscribing again after unsubscribing gives another token, and the old one stays dead', async () => {
-  const { wanted, token, subscriptionId } = await subscribed()
-  await unsubscribe(services, { storeId: wanted.storeId, subscriptionId, actor: merchant })
-  const again = await subscribe(services, wanted)
+  const { token, subscriptionId, ...scene } = await subscribed()
+  await unsubscribe(services, { storeId: scene.store.id, subscriptionId, actor: merchant })
+  const again = await subscribe(services, scene.wanted)
   expect(again.token).not.toBe(token)
-  const { authenticate } = services.authenticator
-  await expect(authenticate({ authorization: `Bearer ${token}` })).rejects.toMatchObject({ status: 401 })
-  await authenticate({ authorization: `Bearer ${again.token}` })
+  expect(await statusWith(services, scene, token)).toBe(401)
+  expect(await statusWith(services, scene, again.token)).toBe(200)
 })
 
 test('a store can neither see nor end the subscription of another', async () => {
-  const { token, subscriptionId } = await subscribed()
+  const { token, subscriptionId, ...scene } = await subscribed()
   const other = { storeId: (await newStore(services)).id, subscriptionId }
   const refusal = { kind: 'not-found', field: String(subscriptionId) }
   await expect(unsubscribe(services, { ...other, actor: merchant })).rejects.toMatchObject(refusal)
   await expect(unsubscribe(services, { ...other, actor: merchant, force: true })).rejects.toMatchObject(refusal)
   await expect(subscriptionById(services, other)).rejects.toMatchObject(refusal)
-  await services.authenticator.authenticate({ authorization: `Bearer ${token}` })
+  expect(await statusWith(services, scene, token)).toBe(200)
 })
 
 test('a list holds the subscriptions of one store alone, and one of them is read by its id', async () => {
@@ -145,11 +144,11 @@ describe('privileges', () => {
   test('become what is asked for now when the store subscribes again, at once and with the same token', async () => {
     const scene = await asking(narrow)
     const first = await subscribe(services, scene.wanted)
-    const authorization = `Bearer ${first.token}`
-    await services.authenticator.authenticate({ authorization })
+    const credentials = credentialsWith(services, scene, first.token)
+    await services.authenticator.authenticate(credentials)
     await scene.ask(wide)
     expect(await subscribe(services, { ...scene.wanted, agreed: wide })).toEqual({ ...first, created: false })
-    const { caller } = await services.authenticator.authenticate({ authorization })
+    const { caller } = await services.authenticator.authenticate(credentials)
     expect(caller.privileges).toEqual(wide)
     expect(await auditOf(services, scene)).toEqual([
       { action: 'subscription.created', actor: merchant.name, details: { privileges: narrow } },

@@ -116,6 +116,7 @@ export function waysOf(
   const bearer = { authorization: `Bearer ${token}` }
   return {
     'Bearer alone': bearer,
+    'Token alone': { token },
     'Bearer, SecureURL and PrivateKey': { ...bearer, ...keys },
     'Token, SecureURL and PrivateKey': { token, ...keys },
     'Bearer and all three headers': { ...bearer, token, ...keys },
@@ -137,6 +138,7 @@ export async function statusesOf(
 
 export const everyWay = (status: number) => ({
   'Bearer alone': status,
+  'Token alone': status,
   'Bearer, SecureURL and PrivateKey': status,
   'Token, SecureURL and PrivateKey': status,
   'Bearer and all three headers': status,

@@ -97,7 +97,8 @@ test('the subscription’s token is not the application’s to end, and it is to
   const answer = await revoke({ ...keysOf(own), token })
   expect([answer.statusCode, answer.json().error]).toEqual([400, 'unsupported_token_type'])
   expect((await revoke({ token })).statusCode).toBe(200)
-  expect(await callStatus(server, { authorization: `Bearer ${token}` })).toBe(200)
+  const keys = { privatekey: own.PrivateKey, secureurl: shop.store.secureUrl }
+  expect(await callStatus(server, { authorization: `Bearer ${token}`, ...keys })).toBe(200)
 })
 
 test.each([

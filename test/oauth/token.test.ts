@@ -87,9 +87,14 @@ describe('a code gives a token', () => {
       .json()
       .filter(({ PublicKey }: { PublicKey: string }) => PublicKey === client.PublicKey)
     expect(new Set([one, two, subscription.Token]).size).toBe(3)
-    for (const each of [one, two, subscription.Token]) {
+    for (const each of [one, two]) {
       expect(await statusesOf(server, each, client, shop.store)).toEqual(everyWay(200))
     }
+    const withoutKeys = { 'Bearer alone': 401, 'Token alone': 401 }
+    expect(await statusesOf(server, subscription.Token, client, shop.store)).toEqual({
+      ...everyWay(200),
+      ...withoutKeys,
+    })
   })
 
   test('which is stored as a hash alone', async () => {

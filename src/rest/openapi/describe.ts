@@ -55,11 +55,17 @@ const securitySchemes = {
     description: 'The secure address of the store, such as `https://shop.example`; its host counts.',
   },
   PrivateKey: { type: 'apiKey', in: 'header', name: 'PrivateKey', description: 'The private key of the application.' },
-  Token: { type: 'apiKey', in: 'header', name: 'Token', description: 'The token of the application in the store.' },
+  Token: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Token',
+    description: 'The token of the application in the store, or an OAuth access token.',
+  },
   Bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The same token alone, instead of the three headers.',
+    description:
+      'An OAuth access token, alone. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it.',
   },
 }
 
@@ -176,8 +182,8 @@ function responsesOf(
   const { gives, takes } = operation
   const content = inBothFormats(givenSchema(schemas, gives))
   if (gives.kind === 'list') {
-    const paging: HeaderName[] = gives.filters === null ? [] : ['Link', 'X-Total-Count', 'Preference-Applied']
-    return { 200: success('The records.', paging, content), ...refusalRefs(READ) }
+    const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count', 'Preference-Applied']
+    return { 200: success('The records.', ['Link', ...counted], content), ...refusalRefs(READ) }
   }
   if (gives.kind === 'record') {
     return {

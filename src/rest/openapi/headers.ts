@@ -30,8 +30,9 @@ export const headers = {
   },
   ...retryAfter,
   'WWW-Authenticate': {
-    description: 'Where an Authorization header was sent.',
-    schema: { type: 'string', const: 'Bearer' },
+    description:
+      'Where an Authorization header, or no credentials at all, were sent; with `error` for a Bearer token that was refused.',
+    schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
   },
   Allow: {
     description: 'The methods that the address takes.',

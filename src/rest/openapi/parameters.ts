@@ -2,6 +2,7 @@ import { dateForms } from '../../dates.ts'
 import type { Resource } from '../../engine/define.ts'
 import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
 import type { FilterKind } from '../../engine/filters.ts'
+import { ITEMS_MAX } from '../../engine/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/read.ts'
 import { type JsonSchema, type Parameter, type Ref, ref } from '../../openapi.ts'
 import type { Endpoint, Given, Operation } from '../endpoints.ts'
@@ -21,8 +22,8 @@ export const sharedParameters = {
   ItemLimit: {
     name: 'limit',
     in: 'query',
-    description: 'The most items of the answer. Without it, or 0: all.',
-    schema: int32,
+    description: `The most items of the page. Without it, or 0: ${ITEMS_MAX}. More than ${ITEMS_MAX} is cut to ${ITEMS_MAX}.`,
+    schema: { ...int32, default: ITEMS_MAX },
   },
   Cursor: {
     name: 'cursor',
@@ -31,11 +32,18 @@ export const sharedParameters = {
       'Reads on behind a page, out of the address in its `Link`: every record that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. Not together with `offset`.',
     schema: { type: 'string', maxLength: 20 },
   },
+  ItemCursor: {
+    name: 'cursor',
+    in: 'query',
+    description:
+      'Reads on behind a page, out of the address in its `Link`: every item that was there from the start comes exactly once, whatever is inserted and deleted meanwhile. 400 where the place is lost: the last item of the page was removed from a list that is not in the order of its identifiers. Items without an identifier are counted instead. Not together with `offset`.',
+    schema: { type: 'string', maxLength: 50 },
+  },
   CountOnly: {
     name: 'countonly',
     in: 'query',
-    description: '1: the number of matches instead of the records; 0 matches are an answer too.',
-    schema: { type: 'integer', enum: [0, 1] },
+    description: '1: the number of matches instead of the records; 0 matches are an answer too. 0 and -1: the records.',
+    schema: { type: 'integer', enum: [1, 0, -1] },
   },
   Select: {
     name: '$select',
@@ -126,7 +134,7 @@ function listParameters(
   { params }: Endpoint,
   { filters, maxRecords, hasNoId }: Extract<Given, { kind: 'list' }>,
 ) {
-  if (filters === null) return shared('ItemLimit', 'Offset', 'Select', 'OrderBy')
+  if (filters === null) return shared('ItemLimit', 'Offset', 'ItemCursor', 'Select', 'OrderBy')
   return [
     limitParameter(maxRecords),
     ...shared('Offset', 'Cursor', 'CountOnly', 'Select', 'OrderBy', 'Prefer'),
@@ -135,12 +143,11 @@ function listParameters(
   ]
 }
 
-function limitParameter(maxRecords: number | null): Parameter {
-  const most = maxRecords === null ? '' : ` More than ${maxRecords} is cut to ${maxRecords}.`
+function limitParameter(maxRecords: number): Parameter {
   return {
     name: 'limit',
     in: 'query',
-    description: `The most records of the page.${most}`,
+    description: `The most records of the page. More than ${maxRecords} is cut to ${maxRecords}.`,
     schema: { ...int32, default: LIMIT_DEFAULT },
   }
 }

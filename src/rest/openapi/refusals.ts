@@ -99,7 +99,7 @@ const refusals = {
   ),
   401: refusal(
     'Unauthorized',
-    'The credentials are not valid together, or the application lacks the privilege that the operation needs.',
+    'The credentials are missing, which `Message` names, or not valid together; or the application lacks the privilege that the operation needs.',
     { headers: [...bucketHeaders, 'WWW-Authenticate'] },
   ),
   403: refusal('InsecureTransport', 'The request came over plain http, and the server takes https alone.', {
@@ -124,7 +124,11 @@ const refusals = {
 
 /** Of addresses and methods that are no operations, by status. */
 const outside = {
-  404: refusal('UnknownAddress', 'No service, no version, or not the shape of an address.', { headers: [] }),
+  404: refusal(
+    'UnknownAddress',
+    'No service, no version, or not the shape of an address. Where the service is unknown, `Message` lists those that exist.',
+    { headers: [] },
+  ),
   405: refusal('MethodNotAllowed', 'The address does not take the method.', { headers: [...bucketHeaders, 'Allow'] }),
 } as const satisfies Readonly<Record<number, Refusal>>
 

@@ -12,7 +12,12 @@ afterAll(() => admin.close())
 async function storeAndApplication() {
   const store = (await admin.call('POST', '/admin/stores', storeInput())).json()
   const application = (await admin.call('POST', '/admin/applications', { Name: 'App' })).json()
-  return { store, application, url: `/admin/stores/${store.Id}/subscriptions` }
+  const credentialsWith = (token: string) => ({
+    secureUrl: store.SecureURL,
+    privateKey: application.PrivateKey,
+    token,
+  })
+  return { store, application, credentialsWith, url: `/admin/stores/${store.Id}/subscriptions` }
 }
 
 test('POST answers 201 with the token, and again 200 with the same one', async () => {
@@ -26,13 +31,9 @@ test('POST answers 201 with the token, and again 200 with the same one', async (
 })
 
 test('the token calls in the name of store and application', async () => {
-  const { store, application, url } = await storeAndApplication()
+  const { store, application, credentialsWith, url } = await storeAndApplication()
   const { Token } = (await admin.call('POST', url, { PublicKey: application.PublicKey })).json()
-  const { caller } = await admin.services.authenticator.authenticate({
-    secureUrl: store.SecureURL,
-    privateKey: application.PrivateKey,
-    token: Token,
-  })
+  const { caller } = await admin.services.authenticator.authenticate(credentialsWith(Token))
   expect(caller).toMatchObject({ store: { id: store.Id }, application: { id: application.Id } })
 })
 
@@ -57,10 +58,10 @@ test('GET lists the store’s subscriptions with their tokens', async () => {
 })
 
 test('DELETE ends the subscription: 200, the token is refused at once, and a second DELETE answers 404', async () => {
-  const { application, url } = await storeAndApplication()
+  const { application, credentialsWith, url } = await storeAndApplication()
   const { Token } = (await admin.call('POST', url, { PublicKey: application.PublicKey })).json()
   const { authenticate } = admin.services.authenticator
-  await authenticate({ authorization: `Bearer ${Token}` })
+  await authenticate(credentialsWith(Token))
   const [{ Id }] = (await admin.call('GET', url)).json()
   // Some clients name a content type with every request.
   const answer = await admin.call('DELETE', `${url}/${Id}`, undefined, {
@@ -68,7 +69,7 @@ test('DELETE ends the subscription: 200, the token is refused at once, and a sec
   })
   expect(answer.statusCode).toBe(200)
   expect(answer.json()).toEqual([{ Key: 'Id', Value: String(Id), Status: '200', Message: 'Deleted successfully' }])
-  await expect(authenticate({ authorization: `Bearer ${Token}` })).rejects.toMatchObject({ status: 401 })
+  await expect(authenticate(credentialsWith(Token))).rejects.toMatchObject({ status: 401 })
   expect(refused(await admin.call('DELETE', `${url}/${Id}`))).toMatchObject({ statusCode: 404, field: String(Id) })
 })
 
@@ -78,7 +79,7 @@ test('DELETE by way of another store answers 404, and the token goes on working'
   const { Token } = (await admin.call('POST', one.url, { PublicKey: one.application.PublicKey })).json()
   const [{ Id }] = (await admin.call('GET', one.url)).json()
   expect((await admin.call('DELETE', `${other.url}/${Id}`)).statusCode).toBe(404)
-  await admin.services.authenticator.authenticate({ authorization: `Bearer ${Token}` })
+  await admin.services.authenticator.authenticate(one.credentialsWith(Token))
 })
 
 test('an unknown store answers 404', async () => {

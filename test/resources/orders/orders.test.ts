@@ -95,9 +95,9 @@ describe('sub-resources', () => {
     for (const [name, list] of Object.entries(lists)) {
       const sub = orders.subResources[name] as NestedSubResource
       expect(sub.methods).toEqual(['GET', 'POST', 'PUT'])
-      const texts = await listItems(shop.application, orders, sub, id, new Map())
-      expect(texts.map((text) => JSON.parse(text))).toEqual(order[list])
-      expect(texts).toHaveLength(1)
+      const { records } = await listItems(shop.application, orders, sub, id, new Map())
+      expect(records.map((text) => JSON.parse(text))).toEqual(order[list])
+      expect(records).toHaveLength(1)
     }
     expect(order.TransactionList[0].TransactionDateTime).toBe('2026-02-01T10:00:00')
     expect((orders.subResources.Questions as NestedSubResource).resultKey).toBe('QuestionID')
