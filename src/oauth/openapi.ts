@@ -161,7 +161,7 @@ const exchange: Operation = {
   operationId: 'exchangeCode',
   summary: 'Exchange a code for an access token',
   description:
-    'Names match without regard to case (`Code`). What the form lacks is taken from the query. A code has one try; used again, it revokes what it gave.',
+    'Names match without regard to case (`Code`). What the form lacks is taken from the query. A parameter that is repeated with the same value counts once. A code has one try; used again, it revokes what it gave.',
   tags: ['OAuth'],
   security: [{ ClientKeys: [] }, {}],
   requestBody: form(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import type { CallOptions } from '../support/store.ts'
-import { countOf, idsIn } from './answers.ts'
+import { countOf, expectRefusal, idsIn } from './answers.ts'
 import type { Stage } from './stage.ts'
 
 /** GET on the collection: paging and counting (contract §8, rest-resources 0.5). */
@@ -36,6 +36,26 @@ export function listing(resource: Resource, stage: () => Stage): void {
 
       for (const limit of [maxRecords + 1, 1_000_000, 2_147_483_647]) {
         expect(await page(`?limit=${limit}`)).toEqual(fullIds.slice(0, maxRecords))
+      }
+      for (const limit of ['2147483648', '99999999999999999999', '9'.repeat(400)]) {
+        expect(await page(`?limit=${limit}`, { tolerated: true })).toEqual(fullIds.slice(0, maxRecords))
+      }
+    })
+
+    test('an offset behind the end is 400, however large', async () => {
+      const { full, fullIds } = stage()
+
+      for (const offset of [
+        fullIds.length + 1,
+        '2147483647',
+        '2147483648',
+        '4294967297',
+        '9'.repeat(20),
+        '9'.repeat(400),
+      ]) {
+        const answer = await full.call('GET', `/${service}?offset=${offset}`, { tolerated: true })
+        expectRefusal(answer, 400, 'offset')
+        expect(answer.json()[0].Message).toBe('Offset amount exceeds the total number of records')
       }
     })
 
@@ -92,8 +112,21 @@ export function listing(resource: Resource, stage: () => Stage): void {
       expect(await countOf({ resource }, full, `&${idParam}=${fullIds[0]}`)).toBe(1)
     })
 
-    test.each(['0', 'false', ''])('=%s is a list', async (given) => {
-      expect(await page(`?countonly=${given}`, { tolerated: given === 'false' })).toEqual(stage().fullIds.slice(0, 10))
+    test.each(['0', '-1', 'false', 'FALSE', '', '+'])('=%s is a list', async (given) => {
+      const tolerated = !['0', '-1', ''].includes(given)
+      expect(await page(`?countonly=${given}`, { tolerated })).toEqual(stage().fullIds.slice(0, 10))
     })
+
+    test.each(['2', '-2', '1.0', 'yes', 'null', '0x1', '%00'])(
+      '=%s is 400 that says what is allowed',
+      async (given) => {
+        const answer = await stage().full.call('GET', `/${service}?countonly=${given}`)
+
+        expectRefusal(answer, 400, 'countonly')
+        expect(answer.json()[0].Message).toContain(
+          'must be 1 or true for the number alone; 0, -1 or false for the records',
+        )
+      },
+    )
   })
 }

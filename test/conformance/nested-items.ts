@@ -59,6 +59,21 @@ export function nestedItems(resource: Resource, stage: () => Stage, name: string
     })
   })
 
+  describe(`GET ${address} page by page`, () => {
+    test('leads on by Link, from the last item that was read to the end', async () => {
+      const { home } = stage()
+      const { id, record } = await newWholeRecord(stage())
+      const [first, ...others] = record[list] as Wire[]
+
+      const page = await home.call('GET', `${path(id)}?limit=1`)
+      const [, next = ''] = new RegExp(`/v1(${path(id)}[^>]*)>; rel="next"$`).exec(String(page.headers.link)) ?? []
+      const rest = await home.call('GET', next.replace('limit=1', 'limit=500'))
+
+      expect([page.json(), rest.json()]).toEqual([[first], others])
+      expect(rest.headers.link).toBeUndefined()
+    })
+  })
+
   if (methods.includes('POST')) {
     describe(`POST ${address}`, () => {
       test('adds an item behind the others, under a new key whatever was sent; nothing else is changed', async () => {

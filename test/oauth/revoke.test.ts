@@ -74,6 +74,24 @@ describe('a revoked token', () => {
     await listener.end()
   })
 
+  test('may be named twice in one request, and a second one is refused', async () => {
+    const [one, two] = [await tokenOf(server, shop, client), await tokenOf(server, shop, client)]
+    const send = (payload: string) => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      return server.app.inject({ method: 'POST', url: '/oauth/revoke', headers, payload })
+    }
+    const form = new URLSearchParams({ ...keysOf(client), token: one })
+    const refused = await send(`${form}&token=${two}`)
+    expect([refused.statusCode, refused.json().error]).toEqual([400, 'invalid_request'])
+    expect((await send(`${form}&${form}`)).statusCode).toBe(200)
+    for (const [token, status] of [
+      [one, 401],
+      [two, 200],
+    ] as const) {
+      expect(await callStatus(server, { authorization: `Bearer ${token}` })).toBe(status)
+    }
+  })
+
   test('may be revoked again, and so may what never was a token', async () => {
     const token = await tokenOf(server, shop, client)
     for (const each of [token, token, 'f'.repeat(32), 'a\0b'])

@@ -55,6 +55,13 @@ function refusal(answer: Awaited<ReturnType<typeof post>>) {
   return [answer.statusCode, error]
 }
 
+const textOf = (form: Query) => String(new URLSearchParams(form as Record<string, string>))
+
+function sendForm(payload: string, query = '') {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  return server.app.inject({ method: 'POST', url: token + query, headers, payload })
+}
+
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url')
 const bearer = (text: string) => callStatus(server, { authorization: `Bearer ${text}` })
 
@@ -131,6 +138,11 @@ describe('a code gives a token', () => {
         url: `${token}?${new URLSearchParams(form as Record<string, string>)}`,
         headers: { 'content-type': 'application/json', 'content-length': '0' },
       }),
+    'with every parameter twice': (form) => sendForm(`${textOf(form)}&${textOf(form)}`),
+    'with every parameter twice in the query': (form) => sendForm('', `?${textOf(form)}&${textOf(form)}`),
+    'with every parameter in the form and in the query': (form) => sendForm(textOf(form), `?${textOf(form)}`),
+    'with a name in two cases, and its value in two encodings': (form) =>
+      sendForm(`${textOf(form)}&Grant_Type=authorization%5Fcode`),
     'with all in the query and an empty form': (form) =>
       post(server, `${token}?${new URLSearchParams(form as Record<string, string>)}`, {}),
     'with the keys in the query': ({ client_id, client_secret, ...form }) =>
@@ -290,6 +302,18 @@ describe('a request is refused', () => {
     },
   )
 
+  test.each<[string, Query, string]>([
+    ['client_secret', { client_secret: undefined }, 'Send client_secret (the private key)'],
+    ['client_id', { client_id: undefined }, 'Send client_id (the public key)'],
+    [
+      'both',
+      { client_id: undefined, client_secret: undefined },
+      'Send client_id (the public key) and client_secret (the private key)',
+    ],
+  ])('without %s by its name', async (_what, changes, description) => {
+    expect((await exchange('any', changes)).json().error_description).toBe(description)
+  })
+
   test('with credentials of two clients at once', async () => {
     const code = await newCode()
     for (const keys of [
@@ -316,14 +340,17 @@ describe('a request is refused', () => {
   })
 
   test.each(['code', 'Code', 'client_id', 'client_secret', 'grant_type', 'redirect_uri', 'code_verifier'])(
-    'that has %s twice, and the code is as good as before',
+    'that has %s twice with different values, and the code is as good as before',
     async (name) => {
       const code = await newCode()
       const form = { ...exchangeOf(client, code), redirect_uri: redirectUri, code_verifier: verifier }
-      const payload = `${new URLSearchParams(form as Record<string, string>)}&${name}=x`
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      const answer = await server.app.inject({ method: 'POST', url: token, headers, payload })
-      expect(refusal(answer)).toEqual([400, 'invalid_request'])
+      for (const more of ['x', '']) {
+        const answer = await sendForm(`${textOf(form)}&${name}=${more}`)
+        expect(refusal(answer)).toEqual([400, 'invalid_request'])
+        expect(answer.json().error_description).toBe(
+          `${name.toLowerCase()} is sent more than once with different values`,
+        )
+      }
       expect((await exchange(code)).statusCode).toBe(200)
     },
   )

@@ -109,6 +109,21 @@ test('has the reason of a 401 whose token is right, which the caller is not told
   })
 })
 
+test('has the reason of a 401 for the subscription’s token without its keys, whichever header carries it', async () => {
+  const shop = await server.openStore()
+  const authorization = `Bearer ${shop.token}`
+  const none = { token: undefined, privatekey: undefined, secureurl: undefined }
+  for (const headers of [{ ...none, authorization }, { ...none, token: shop.token }, { privatekey: undefined }]) {
+    expect((await shop.call('GET', '/Products', { headers })).statusCode).toBe(401)
+  }
+  const prefix = 'GET /StoreWebAPI/v1/Products 401 Authentication failed: the token of the subscription came without'
+  expect((await logged(shop)).refusals).toEqual([
+    `${prefix} PrivateKey and SecureURL`,
+    `${prefix} PrivateKey and SecureURL`,
+    `${prefix} PrivateKey`,
+  ])
+})
+
 test('has nothing of strangers', async () => {
   const before = await server.services.db.apiCall.count()
   const shop = await server.openStore()

@@ -116,6 +116,8 @@ describe('a loop', () => {
       ['?limit=500', 500],
       ['?limit=501', 500],
       ['?limit=2147483647', 500],
+      ['?limit=2147483648', 500],
+      ['?limit=99999999999999999999', 500],
     ] as const) {
       const { statusCode, body } = await server.app.inject({
         url: `/StoreWebAPI/v1/Events${query}`,

@@ -176,7 +176,7 @@ describe('a refusal is problem details for who accepts them by name', () => {
       headers: { ...headers, authorization: 'Bearer wrong', accept: PROBLEM },
     })
     problemOf(answer, 401, 'Unauthorized')
-    expect(answer.headers['www-authenticate']).toBe('Bearer')
+    expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
   })
 
   test('403 for plain http', async () => {

@@ -44,23 +44,52 @@ describe('HEAD', () => {
 
 describe('401', () => {
   test('is the same for each wrong credential', async () => {
-    const wrong = [
-      { token: other.token },
-      { privatekey: 'x' },
-      { secureurl: 'https://elsewhere.example' },
-      { token: '' },
-    ]
+    const wrong = [{ token: other.token }, { privatekey: 'x' }, { secureurl: 'https://elsewhere.example' }]
     const answers = await Promise.all(wrong.map((headers) => shop.call('GET', '/Products', { headers })))
     expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1)
     expect(answers[0]?.statusCode).toBe(401)
   })
 
-  test('names the Bearer scheme when Authorization was sent, and only then', async () => {
-    const { token: _, ...headers } = shop.credentials
-    const bare = await shop.call('GET', '/Products', { headers: { token: 'wrong' } })
-    const bearer = await shop.call('GET', '/Products', { headers: { ...headers, authorization: 'Bearer wrong' } })
-    expect(bare.headers['www-authenticate']).toBeUndefined()
-    expect(bearer.headers['www-authenticate']).toBe('Bearer')
+  const none = { token: undefined, privatekey: undefined, secureurl: undefined }
+
+  test.each<[Record<string, string | undefined>, string]>([
+    [{ token: '' }, 'the header Token is missing'],
+    [{ privatekey: undefined }, 'the header PrivateKey is missing'],
+    [{ token: 'wrong', secureurl: undefined }, 'the header SecureURL is missing'],
+    [{ token: undefined, secureurl: undefined }, 'the headers Token and SecureURL are missing'],
+    [none, 'the headers PrivateKey, Token and SecureURL are missing'],
+  ])('for %j says that %s, in JSON, XML and problem details', async (headers, missing) => {
+    const message = `Authentication failed: ${missing}`
+    for (const accept of ['application/json', 'text/xml', 'application/problem+json']) {
+      const answer = await shop.call('GET', '/Products', { headers, accept })
+      expect([answer.statusCode, answer.body]).toEqual([401, expect.stringContaining(message)])
+    }
+  })
+
+  test.each<[Record<string, string | undefined>, string | undefined]>([
+    [{ token: 'wrong' }, undefined],
+    [{ token: undefined }, undefined],
+    [none, 'Bearer'],
+    [{ ...none, authorization: 'Basic abc' }, 'Bearer'],
+    [{ ...none, authorization: 'Bearer' }, 'Bearer'],
+    [{ ...none, authorization: 'Bearer wrong' }, 'Bearer error="invalid_token"'],
+    [{ token: undefined, authorization: 'Bearer wrong' }, 'Bearer error="invalid_token"'],
+  ])('for %j has the challenge %j', async (headers, challenge) => {
+    const answer = await shop.call('GET', '/Products', { headers })
+    expect([answer.statusCode, answer.headers['www-authenticate']]).toEqual([401, challenge])
+  })
+
+  test('for the token of a subscription as Bearer, without PrivateKey, is that for an unknown one', async () => {
+    const answers = await Promise.all(
+      [shop.token, 'f'.repeat(32)].map((token) =>
+        shop.call('GET', '/Products', { headers: { ...none, authorization: `Bearer ${token}` } }),
+      ),
+    )
+    expect(
+      new Set(answers.map(({ statusCode, body, headers }) => [statusCode, body, headers['www-authenticate']].join()))
+        .size,
+    ).toBe(1)
+    expect(refusalOf(answers[0] as (typeof answers)[0])).toMatchObject({ statusCode: 401, field: '' })
   })
 
   test('for the products of a manufacturer without the right to read products', async () => {
@@ -83,6 +112,34 @@ describe('404 with an array', () => {
       const answer = await server.app.inject({ method: 'POST', url, headers, payload: 'x' })
       expect(answer.statusCode).toBe(404)
       expect(answer.body).toContain('<ResponseInfo><Key>Error</Key><Value /><Status>404</Status>')
+    },
+  )
+})
+
+describe('404 for an unknown service lists those that exist', () => {
+  const services =
+    'No such address: the services are Category, Manufacturers, Distributors, CustomerGroups, Products, Customers, OrderStatus, Orders, GiftRegistries, RMA, Webhooks, Events'
+
+  test.each(['/v1/Nope', '/V2/nope/1?limit=5', '/v1', '/v1/'])('%s, in every format', async (path) => {
+    const answerIn = (accept: string) => server.app.inject({ url: `/StoreWebAPI${path}`, headers: { accept } })
+    const [json, xml, problem] = [
+      await answerIn('*/*'),
+      await answerIn('text/xml'),
+      await answerIn('application/problem+json'),
+    ]
+    expect(refusalOf(json)).toEqual({ statusCode: 404, field: '', status: '404', message: services })
+    expect([xml.statusCode, xml.body]).toEqual([404, expect.stringContaining(`<Message>${services}</Message>`)])
+    expect([problem.statusCode, problem.json().detail]).toEqual([404, services])
+  })
+
+  test.each(['/v3/Products', '/v1/Products/1/Nope', '/v1/categories/1/2/3/4', '/v1/events/1'])(
+    '%s is wrong otherwise',
+    async (path) => {
+      const answer = await server.app.inject({ url: `/StoreWebAPI${path}`, headers: shop.credentials })
+      expect(refusalOf(answer)).toMatchObject({
+        statusCode: 404,
+        message: expect.stringContaining('expected /v1 or /v2'),
+      })
     },
   )
 })

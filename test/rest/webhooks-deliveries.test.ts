@@ -133,6 +133,13 @@ describe('GET /Webhooks/{id}/Deliveries', () => {
     expect(await listed(`?cursor=${ids.delivered}`)).toEqual([])
   })
 
+  test('takes a limit of any length for the most that there is', async () => {
+    for (const limit of ['2147483648', '99999999999999999999']) {
+      const answer = await shop.call('GET', `/Webhooks/${id}/Deliveries?limit=${limit}`, { tolerated: true })
+      expect([answer.statusCode, answer.json().length]).toEqual([200, 3])
+    }
+  })
+
   test('in XML too, with members chosen', async () => {
     const accept = 'application/xml'
     const { body } = await shop.call('GET', `/Webhooks/${id}/Deliveries?limit=1&$select=State,Sequence`, { accept })
