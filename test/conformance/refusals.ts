@@ -103,28 +103,43 @@ function namesOf(wrong: readonly WrongValue[]): string {
   return wrong.map(({ path }) => path).join(', ')
 }
 
+const TOGETHER = 'PrivateKey, Token and SecureURL must be valid together'
+
 export function unauthorized(operation: Operation): void {
   const { method, scene, place, path, identifiers } = operation
 
   status(operation, 401, ' without SecureURL, PrivateKey or Token, and with one that is wrong', async () => {
     const { server, quiet, home } = scene()
-    const wrong = ['secureurl', 'privatekey', 'token'].flatMap((header) => [
-      { [header]: undefined },
-      { [header]: '0123456789abcdef0123456789abcdef' },
-      { [header]: home.credentials[header as 'token'] },
+    const names = { secureurl: 'SecureURL', privatekey: 'PrivateKey', token: 'Token' }
+    const wrong = Object.entries(names).flatMap(([header, name]): [Record<string, string | undefined>, string][] => [
+      [{ [header]: undefined }, `the header ${name} is missing`],
+      // In one and the same words: they must not tell which of the three is wrong.
+      [{ [header]: '0123456789abcdef0123456789abcdef' }, TOGETHER],
+      [{ [header]: home.credentials[header as 'token'] }, TOGETHER],
     ])
-    const told = new Set<string>()
-    for (const [index, headers] of wrong.entries()) {
+    for (const [index, [headers, told]] of wrong.entries()) {
       // Refused requests have a bucket of their own.
       server.clock.ms += 500
       const dialect = dialectAt(index)
       const answer = await quiet.call(method, await path(), { ...inDialect(dialect), headers })
       const { Value, Message } = refusalIn(answer, dialect, 401)
-      expect(Value).toBe('')
-      told.add(Message)
+      expect({ Value, Message }).toEqual({ Value: '', Message: `Authentication failed: ${told}` })
     }
-    // In one and the same words: they must not tell which of the three is wrong.
-    expect([...told]).toEqual([expect.stringMatching(/^Authentication failed/)])
+  })
+
+  test(`${method} ${place.address} → 401 with the token of the subscription as Bearer, without PrivateKey or SecureURL`, async () => {
+    const { server, quiet } = scene()
+    const authorization = `Bearer ${quiet.token}`
+    for (const left of [
+      { privatekey: undefined },
+      { secureurl: undefined },
+      { privatekey: undefined, secureurl: undefined },
+    ]) {
+      server.clock.ms += 500
+      const headers = { ...left, token: undefined, authorization }
+      const answer = await quiet.call(method, await path(), { headers })
+      expect([answer.statusCode, answer.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
+    }
   })
 
   const [access, other] = accessOf(method) === 'read' ? (['read', 'write'] as const) : (['write', 'read'] as const)
