@@ -69,7 +69,18 @@ const looks = [
   { look: 'phone-dark', viewport: phone, colorScheme: 'dark' },
 ] as const
 
-/** Looks at a page as people do: at a desk, and on a phone in the dark. No accessibility rule is broken, nothing sticks out sideways. */
+const phoneWidths = [320, 360, 390]
+
+/** What is wider than its room: the page, or a part of it that scrolls by itself. Fields scroll what is typed. */
+const sideways = `[...document.querySelectorAll('*:not(input, textarea, select)')]
+  .filter((each) => each === document.documentElement || /auto|scroll/.test(getComputedStyle(each).overflowX))
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.outerHTML.slice(0, 150))`
+
+/**
+ * Looks at a page as people do: at a desk, and on phones in the dark. No accessibility rule is broken, the page never scrolls
+ * sideways, and on a phone nothing in it does.
+ */
 export async function inspect(page: Page, name: string): Promise<void> {
   mkdirSync(screenshots, { recursive: true })
   for (const { look, viewport, colorScheme } of looks) {
@@ -81,6 +92,10 @@ export async function inspect(page: Page, name: string): Promise<void> {
     expect({ name, look, found }).toMatchObject({ found: [] })
     const overhang = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     expect({ name, look, overhang }).toMatchObject({ overhang: 0 })
+  }
+  for (const width of phoneWidths) {
+    await page.setViewportSize({ ...phone, width })
+    expect({ name, width, sideways: await page.evaluate(sideways) }).toMatchObject({ sideways: [] })
   }
   await page.setViewportSize(desk)
 }

@@ -12,6 +12,7 @@ import {
   openContext,
   openListeningServer,
 } from './browser.ts'
+import { findHiddenFocus } from './focus.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -94,6 +95,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
   let shop: TestStore
   let emptyShop: TestStore
   const faults: string[] = []
+  const knownControls = new Set<string>()
   const visitors = new Map<Visitor, { context: BrowserContext; page: Page }>()
   let places: Record<string, string>
 
@@ -128,9 +130,10 @@ describe.skipIf(!hasBrowser)('every page', () => {
     '$name is sound for eyes, ears and keyboards, at a desk and on a phone',
     async ({ visitor, name, address }) => {
       const page = pageOf(visitor)
-      await page.goto(address.replace(/\{(\w+)\}/g, (_, place) => places[place] ?? ''))
+      await page.goto(fill(address))
       expect(await page.locator('h1').count()).toBe(1)
       await inspect(page, name)
+      expect(await findHiddenFocus(page, knownControls)).toEqual([])
       expect(faults).toEqual([])
     },
   )
@@ -205,6 +208,10 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true)
   })
+
+  function fill(address: string): string {
+    return address.replace(/\{(\w+)\}/g, (_, place) => places[place] ?? '')
+  }
 
   function pageOf(visitor: Visitor): Page {
     const found = visitors.get(visitor)
