@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import { readDate } from '../dates.ts'
 
 /** How the pages write values, in English. */
-export const format = { money, number, date, second, ago }
+export const format = { money, surcharge, number, date, second, recordDate, day, ago, postalAddress }
 
 /** Making a formatter takes a hundred times as long as using it. */
 const FORMATTERS_MAX = 200
@@ -25,11 +26,17 @@ const secondFormats = new LRUCache<string, Intl.DateTimeFormat>({
   max: FORMATTERS_MAX,
   memoMethod: (timeZone) => new Intl.DateTimeFormat('en-US', { ...minuteFormat, second: '2-digit', timeZone }),
 })
+const dayFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
 const numberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 })
 
 /** In the currency's own decimals, such as `$1,234.50`. */
 function money(amount: number | string, currency: string): string {
   return moneyFormats.memo(currency).format(Number(amount))
+}
+
+/** With its sign, such as `+$3.00` or `-$1.50`. */
+function surcharge(amount: number, currency: string): string {
+  return `${amount > 0 ? '+' : ''}${money(amount, currency)}`
 }
 
 function number(value: number | string): string {
@@ -46,6 +53,18 @@ function second(value: Date, timeZone: string): string {
   return secondFormats.memo(timeZone).format(value)
 }
 
+/** A record's date, which is in the store's zone, as `date` writes it. A text that is no date stays as it is. */
+function recordDate(text: string, timeZone: string): string {
+  const read = readDate(text, timeZone)
+  return read === null ? text : date(read.instant, timeZone)
+}
+
+/** The day of a text that somebody wrote, such as `Mar 10, 2026`. A text that is no date stays as it is. */
+function day(text: string): string {
+  const read = readDate(text, 'UTC')
+  return read === null ? text : dayFormat.format(read.instant)
+}
+
 const units = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -58,4 +77,14 @@ function ago(value: Date, now: Date): string {
   const ms = value.getTime() - now.getTime()
   for (const [unit, length] of units) if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit)
   return 'just now'
+}
+
+/** The lines of the `Billing…` or `Shipment…` address of an order's record, from the name to the country; none is empty. */
+export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): string[] {
+  const fields = record as Readonly<Record<string, string | undefined>>
+  const of = (name: string) => fields[prefix + name]?.trim() ?? ''
+  const joined = (separator: string, ...words: string[]) => words.filter((word) => word !== '').join(separator)
+  const place = joined(', ', of('City'), joined(' ', of('State'), of('ZipCode')))
+  const name = joined(' ', of('FirstName'), of('LastName'))
+  return [name, of('Company'), of('Address'), of('Address2'), place, of('Country')].filter((line) => line !== '')
 }

@@ -42,6 +42,7 @@ export const roles: Readonly<Record<string, readonly Role[]>> = {
   'GET /admin': ['merchant'],
   'GET /admin/orders': ['merchant'],
   'GET /admin/orders/new': ['merchant'],
+  'POST /admin/orders/new': ['merchant'],
   'POST /admin/orders': ['merchant'],
   'GET /admin/orders/:id': ['merchant'],
   'POST /admin/orders/:id/status': ['merchant'],

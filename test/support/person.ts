@@ -5,11 +5,11 @@ export interface TestPerson {
   readonly cookies: Map<string, string>
   /** A page. It is not followed when it leads elsewhere. */
   readonly open: (url: string, headers?: Record<string, string>) => Promise<LightMyRequestResponse>
-  /** Fills in the form of the page at `url` whose action is `action` (default: `url` itself) and sends it. */
+  /** Fills in the form of the page at `url` whose action is `action` (default: `url` itself) and sends it, to `to` where its button names another address. */
   readonly submit: (
     url: string,
     fields: Record<string, string | string[]>,
-    options?: { action?: string; headers?: Record<string, string> },
+    options?: { action?: string; to?: string; headers?: Record<string, string> },
   ) => Promise<LightMyRequestResponse>
   /** A program's request with the same cookies. */
   readonly call: (
@@ -49,7 +49,7 @@ export function testPerson(app: FastifyInstance): TestPerson {
   return {
     cookies,
     open: send,
-    submit: async (url, fields, { action = url, headers = {} } = {}) => {
+    submit: async (url, fields, { action = url, to = action, headers = {} } = {}) => {
       const page = await send(url)
       const form = formAt(page.body, action)
       const body = new URLSearchParams(hiddenFields(form))
@@ -59,7 +59,7 @@ export function testPerson(app: FastifyInstance): TestPerson {
       }
       return request(
         'POST',
-        action,
+        to,
         {
           accept: HTML,
           'content-type': 'application/x-www-form-urlencoded',

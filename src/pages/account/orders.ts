@@ -1,6 +1,7 @@
 import type { Person } from '../../access/sessions.ts'
 import type { Db } from '../../database/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
+import { postalAddress } from '../../html/format.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { type OrderAmounts, type OrderFigures, orderFigures } from '../order-figures.ts'
@@ -131,33 +132,14 @@ interface ShipmentRecord {
   readonly ShipmentMethodName: string
   readonly ShipmentShippedDate: string
   readonly ShipmentTrackingCode: string
-  readonly ShipmentFirstName: string
-  readonly ShipmentLastName: string
-  readonly ShipmentCompany: string
-  readonly ShipmentAddress: string
-  readonly ShipmentAddress2: string
-  readonly ShipmentCity: string
-  readonly ShipmentState: string
-  readonly ShipmentZipCode: string
-  readonly ShipmentCountry: string
 }
 
 function shipmentOf(shipment: ShipmentRecord, statuses: StatusTexts): CustomerShipment {
-  const { ShipmentFirstName, ShipmentLastName, ShipmentCompany, ShipmentAddress, ShipmentAddress2 } = shipment
-  const { ShipmentCity, ShipmentState, ShipmentZipCode, ShipmentCountry } = shipment
-  const address = [
-    [ShipmentFirstName, ShipmentLastName],
-    [ShipmentCompany],
-    [ShipmentAddress],
-    [ShipmentAddress2],
-    [ShipmentCity, ShipmentState, ShipmentZipCode],
-    [ShipmentCountry],
-  ]
   return {
     method: shipment.ShipmentMethodName,
     status: statuses.textOf(shipment.ShipmentOrderStatus),
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
-    address: address.map((words) => words.filter(Boolean).join(' ')).filter(Boolean),
+    address: postalAddress(shipment, 'Shipment'),
   }
 }

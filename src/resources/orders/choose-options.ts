@@ -34,16 +34,25 @@ export function chooseOptions(product: SoldProduct, optionIds: readonly number[]
   })
   for (const set of product.optionSets) {
     const count = choices.filter((choice) => choice.set === set).length
-    const type = (set.OptionType ?? '').toLowerCase()
-    if (count > 1 && singleTypes.has(type)) {
+    if (count > 1 && takesOne(set)) {
       throw wrongField(path, `names ${count} options of "${set.OptionSetName ?? ''}"; one is allowed`)
     }
-    if (count === 0 && set.OptionRequired && !freeTypes.has(type) && set.OptionList !== undefined) {
-      const ids = set.OptionList.slice(0, IDS_SHOWN_MAX).map(({ OptionID }) => OptionID)
+    if (count === 0 && mustBeChosen(set)) {
+      const ids = (set.OptionList ?? []).slice(0, IDS_SHOWN_MAX).map(({ OptionID }) => OptionID)
       throw wrongField(path, `must name an option of "${set.OptionSetName ?? ''}", such as ${ids.join(', ')}`)
     }
   }
   return choices
+}
+
+/** Whether one option of the set alone can be chosen. */
+export function takesOne({ OptionType = '' }: OptionSet): boolean {
+  return singleTypes.has(OptionType.toLowerCase())
+}
+
+/** Whether an order has to name an option of the set. */
+export function mustBeChosen({ OptionType = '', OptionRequired = false, OptionList }: OptionSet): boolean {
+  return OptionRequired && OptionList !== undefined && !freeTypes.has(OptionType.toLowerCase())
 }
 
 /** The options that are known of these ids; a merchant may write others into a line. */

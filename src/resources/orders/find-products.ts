@@ -28,7 +28,8 @@ function skuIn(value: unknown): string {
   return String(value).trim()
 }
 
-async function findBySku(caller: Caller, skus: readonly string[]): Promise<Map<string, NamedProduct>> {
+/** The products of these SKUs, by SKU; each of at most 150 characters that PostgreSQL takes. A SKU that no product has is left out. */
+export async function findBySku(caller: Caller, skus: readonly string[]): Promise<Map<string, NamedProduct>> {
   const found = await query(caller, bySku, skus)
   const rest = skus.filter((sku) => !found.has(sku))
   return new Map([...found, ...(await query(caller, bySkuAndSuffix, rest))])

@@ -7,7 +7,7 @@ import { statusNotCompleted } from './statuses.ts'
 import { wrongField } from './wrong-field.ts'
 
 /** Items of one order that is placed. */
-const ITEMS_MAX = 500
+export const ITEMS_MAX = 500
 
 /** An order as the checkout hands it over, read and bounded; the lists' patches have their fields by column. */
 export interface OrderBody {

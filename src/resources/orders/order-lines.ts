@@ -122,8 +122,8 @@ function refuseOtherSku({ columns }: Patch, allowed: readonly string[], path: st
     throw wrongField(path, `is the SKU of another product or option; here it is ${allowed.at(-1)}`)
 }
 
-/** An advanced option with a price of its own stands for the options that it combines. */
-function optionPriceOf(choices: readonly Choice[], variant: SoldVariant | null): number {
+/** What chosen options add to the price of a piece. An advanced option with a price of its own stands for the options that it combines. */
+export function optionPriceOf(choices: readonly Choice[], variant: SoldVariant | null): number {
   const ownPrice = Math.max(variant?.price ?? 0, 0)
   const combined = new Set(ownPrice > 0 ? optionIdsIn(variant?.code ?? '') : [])
   const others = choices.filter(({ option }) => !combined.has(option.OptionID))

@@ -2,7 +2,7 @@ import type { Caller } from '../../caller.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { inChange, raise } from '../../engine/events.ts'
 import { ROW_COUNTER, RowIds, reserveIds } from '../../engine/ids.ts'
-import { insertRows } from '../../engine/write.ts'
+import { insertRows, type Terms } from '../../engine/write.ts'
 import { orderNew } from '../../events/kinds.ts'
 import { readBuyer } from './buyer.ts'
 import { takeInvoiceNumber } from './invoice-number.ts'
@@ -27,13 +27,21 @@ export interface PlacedOrder {
  * one that is sent as Not Completed takes no stock until it leaves that status.
  * Refuses what it cannot sell with a 400 that names the field, what is out of stock with a 409.
  */
-export async function placeOrder(caller: Caller, body: unknown): Promise<PlacedOrder> {
+export async function placeOrder(
+  caller: Caller,
+  body: unknown,
+  { finish }: Pick<Terms, 'finish'> = {},
+): Promise<PlacedOrder> {
   const given = readOrderBody(caller, body)
   const id = await reserveIds(caller, orders.table, 1)
   const rowCount = countRows(given)
   const firstRowId = await reserveIds(caller, ROW_COUNTER, rowCount)
   try {
-    return await inChange(caller, (tx) => store(tx, id, given, new RowIds(firstRowId, rowCount)))
+    return await inChange(caller, async (tx) => {
+      const placed = await store(tx, id, given, new RowIds(firstRowId, rowCount))
+      await finish?.(tx, id)
+      return placed
+    })
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }

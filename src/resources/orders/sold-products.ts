@@ -24,6 +24,7 @@ export interface SoldProduct {
 export interface SoldVariant {
   readonly code: string
   readonly suffix: string
+  readonly name: string
   readonly stock: number
   /** What it adds to the product's price; cost and weight stand for the product's. 0: not set. */
   readonly price: number
@@ -61,7 +62,8 @@ const selectProducts = `
   SELECT json_build_object(
     'product', to_json(p),
     'advancedOptions', (
-      SELECT json_agg(json_build_object('code', a."code", 'suffix', a."suffix", 'stock', a."stock", 'price', a."price",
+      SELECT json_agg(json_build_object('code', a."code", 'suffix', a."suffix",
+        'name', coalesce(a."details" ->> 'AdvancedOptionName', ''), 'stock', a."stock", 'price', a."price",
         'cost', coalesce((a."details" ->> 'AdvancedOptionCost')::numeric, 0),
         'weight', coalesce((a."details" ->> 'AdvancedOptionWeight')::numeric, 0)) ORDER BY a."position")
       FROM "AdvancedOption" a WHERE a."storeId" = p."storeId" AND a."productId" = p."id"),

@@ -234,7 +234,7 @@ describe('a customer', () => {
       'Lamp &lt;small&gt; &amp; Co',
       'Colour: Red &amp; blue',
       '1Z-999',
-      '03/11/2026',
+      'Mar 11, 2026',
       'Ground',
       'Kyoto',
     ]) {

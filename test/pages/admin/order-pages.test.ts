@@ -63,9 +63,21 @@ describe('an order that is placed by hand', () => {
   })
 
   test.each([
-    { fields: { 'ItemID.1': 'NONE' }, status: 400, says: 'ItemID is not the SKU of a product' },
-    { fields: { 'ItemQuantity.1': 'many' }, status: 400, says: 'ItemQuantity' },
-    { fields: { 'ItemQuantity.1': '11' }, status: 409, says: 'LAMP' },
+    {
+      fields: { 'ItemID.1': 'NONE' },
+      status: 400,
+      says: '<a href="#ItemID.1">Line 1: the product</a> is not the SKU or catalogue id of a product in this store',
+    },
+    {
+      fields: { 'ItemQuantity.1': 'many' },
+      status: 400,
+      says: '<a href="#ItemQuantity.1">Line 1: the quantity</a> must be',
+    },
+    {
+      fields: { 'ItemQuantity.1': '11' },
+      status: 409,
+      says: '<a href="#ItemQuantity.1">Line 1: the quantity</a> is more than there is: LAMP has 10 in stock',
+    },
     { fields: { CustomerID: '77' }, status: 400, says: 'CustomerID' },
     { fields: { SalesTax: '1,5' }, status: 400, says: 'SalesTax' },
   ])('is refused as $status with $fields, nothing is stored, and what was typed is still there', async (given) => {
@@ -76,6 +88,199 @@ describe('an order that is placed by hand', () => {
     expect(await stock()).toBe(10)
     expect((await shop.call('GET', '/Orders')).statusCode).toBe(404)
   })
+})
+
+describe('the form of a new order', () => {
+  const newForm = '/admin/orders/new'
+  const shown = async (fields: Record<string, string | string[]>) =>
+    (await merchant.submit(newForm, fields, { action: '/admin/orders', to: newForm })).body
+
+  async function addShirt() {
+    const answer = await shop.call('POST', '/Products', {
+      body: {
+        SKUInfo: { SKU: 'SHIRT', Name: 'Shirt <i>', Price: 20, Stock: 1 },
+        OptionSetList: [
+          {
+            OptionSetName: 'Size',
+            OptionType: 'Dropdown',
+            OptionRequired: true,
+            OptionList: [{ OptionName: 'Medium' }, { OptionName: 'Large', OptionValue: 3 }],
+          },
+          {
+            OptionSetName: 'Extras',
+            OptionType: 'Checkbox',
+            OptionList: [
+              { OptionName: 'Gift box', OptionValue: 1.5 },
+              { OptionName: 'Cheaper', OptionValue: -2 },
+            ],
+          },
+          { OptionSetName: 'Engraving', OptionType: 'Text', OptionRequired: true },
+        ],
+      },
+    })
+    const catalogId = Number(answer.json()[0].Value)
+    const [{ OptionSetList }] = (await shop.call('GET', `/Products/${catalogId}`)).json()
+    const [size, extras] = OptionSetList
+    const [medium, large] = size.OptionList
+    const [box] = extras.OptionList
+    const AdvancedOptionList = [medium, large].map(({ OptionID, OptionName }, index) => ({
+      AdvancedOptionCode: String(OptionID),
+      AdvancedOptionSufix: `-${OptionName[0]}`,
+      AdvancedOptionName: OptionName,
+      AdvancedOptionStock: 5 + index,
+    }))
+    await shop.call('PUT', `/Products/${catalogId}`, { body: { AdvancedOptionList } })
+    return {
+      catalogId,
+      size: `Option.2.${size.OptionSetID}`,
+      extras: `Option.2.${extras.OptionSetID}`,
+      large: String(large.OptionID),
+      box: String(box.OptionID),
+    }
+  }
+
+  test('gets another line with everything that was typed, and no order is placed', async () => {
+    const page = await shown({ ...line, BillingCity: 'Köln', 'ItemID.3': 'NONE', AddLine: 'yes' })
+    expect(page.match(/<legend class="quiet">Line \d+/g)).toHaveLength(4)
+    for (const value of ['LAMP', 'guest@shop.example', 'Köln', 'NONE']) expect(page).toContain(`value="${value}"`)
+    expect(page).toContain('name="Lines" value="4"')
+    expect((await shop.call('GET', '/Orders')).statusCode).toBe(404)
+    expect(await shown({ ...line, Lines: '499', AddLine: 'yes' })).toContain('name="Lines" value="500"')
+    const last = await shown({ ...line, Lines: '500', AddLine: 'yes' })
+    expect(last).toContain('name="Lines" value="500"')
+    expect(last).not.toContain('Add a line')
+    const needsToken = await merchant.submit(newForm, { ...line, _csrf: '' }, { action: '/admin/orders', to: newForm })
+    expect(needsToken.statusCode).toBe(403)
+  })
+
+  test('shows a product’s options by name with what they add, and places the order with those that are chosen', async () => {
+    const shirt = await addShirt()
+    const wanted = { ...line, 'ItemID.2': 'shirt', 'ItemQuantity.2': '2' }
+    const page = await shown(wanted)
+    for (const text of ['>Medium<', '>Large (+$3.00)<', 'Gift box (+$1.50)', 'Cheaper (-$2.00)', 'Shirt &lt;i&gt;']) {
+      expect(page).toContain(text)
+    }
+    expect(page).toContain('“Engraving” into the comments')
+    const chosen = { ...wanted, [shirt.size]: shirt.large, [shirt.extras]: [shirt.box] }
+    const again = await shown(chosen)
+    expect(again).toContain(`value="${shirt.large}" selected`)
+    expect(again).toContain(`value="${shirt.box}" checked`)
+    expect(again).toMatch(/SHIRT-L<\/span>, \$24\.50 each, 6 in stock/)
+
+    const answer = await merchant.submit(newForm, chosen, { action: '/admin/orders' })
+    expect(answer.statusCode).toBe(303)
+    expect(await order(1)).toMatchObject({
+      OrderAmount: 176.5,
+      OrderItemList: [{ ItemID: 'LAMP' }, { ItemID: 'SHIRT-L', ItemQuantity: 2, ItemOptionPrice: 4.5 }],
+    })
+  })
+
+  test('says beside the option that it has to be chosen', async () => {
+    const shirt = await addShirt()
+    const answer = await merchant.submit(
+      newForm,
+      { ...line, 'ItemID.2': String(shirt.catalogId), 'ItemQuantity.2': '1', [shirt.size]: '' },
+      { action: '/admin/orders' },
+    )
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toContain(`<a href="#${shirt.size}">Line 2: Size</a> has to be chosen`)
+    expect(answer.body).toContain(`<small id="${shirt.size}-problem" class="problem">Size has to be chosen</small>`)
+    expect(answer.body).toContain(`name="ItemID.2" type="text" value="${shirt.catalogId}"`)
+  })
+
+  test('takes the SKU of an advanced option for the product with these options', async () => {
+    const shirt = await addShirt()
+    const page = await shown({ ...line, 'ItemID.2': 'SHIRT-L', 'ItemQuantity.2': '1' })
+    expect(page).toContain('name="ItemID.2" type="text" value="SHIRT"')
+    expect(page).toContain(`value="${shirt.large}" selected`)
+    await merchant.submit(
+      newForm,
+      { ...line, 'ItemID.2': 'shirt-m', 'ItemQuantity.2': '1', [shirt.size]: shirt.large },
+      { action: '/admin/orders' },
+    )
+    expect((await order(1)).OrderItemList[1]).toMatchObject({ ItemID: 'SHIRT-M' })
+  })
+
+  test('offers advanced options that no choice of options leads to by their names', async () => {
+    await shop.call('POST', '/Products', {
+      body: {
+        SKUInfo: { SKU: 'MUG', Name: 'Mug', Price: 8, Stock: 0 },
+        AdvancedOptionList: [
+          { AdvancedOptionCode: 'BLUE', AdvancedOptionSufix: '-B', AdvancedOptionName: 'Blue', AdvancedOptionStock: 4 },
+        ],
+      },
+    })
+    const wanted = { ...line, 'ItemID.2': 'MUG', 'ItemQuantity.2': '1', 'Variant.2': 'MUG-B' }
+    expect(await shown(wanted)).toContain('<option value="MUG-B" selected>Blue</option>')
+    expect(await shown({ ...wanted, 'ItemID.2': 'MUG-B', 'Variant.2': '' })).toContain('value="MUG-B" selected')
+    await merchant.submit(newForm, wanted, { action: '/admin/orders' })
+    expect((await order(1)).OrderItemList[1]).toMatchObject({ ItemID: 'MUG-B' })
+  })
+
+  test('shows the price that the customer’s group pays', async () => {
+    const groups = { body: { CustomerGroupName: 'Trade', PriceLevel: 2 } }
+    const [{ Value: CustomerGroupID }] = (await shop.call('POST', '/CustomerGroups', groups)).json()
+    await shop.call('POST', '/Customers', {
+      body: { Email: 'trade@shop.example', Password: 'x', CustomerGroupID: Number(CustomerGroupID) },
+    })
+    await shop.call('PUT', '/Products/1', { body: { PriceLevel2: 30 } })
+    expect(await shown({ ...line, CustomerID: '1' })).toContain('$30.00 each')
+    expect(await shown({ ...line, CustomerID: '99' })).toContain('$42.50 each')
+  })
+
+  test.each(['\0', `${'x'.repeat(151)}`, '99999999999', '\ud800'])(
+    'looks nothing up by what no product can have: %j',
+    async (typed) => {
+      expect(await shown({ ...line, 'ItemID.2': typed })).toContain('Line 3')
+      const answer = await merchant.submit(newForm, { ...line, 'ItemID.2': typed }, { action: '/admin/orders' })
+      expect(answer.statusCode).toBe(400)
+    },
+  )
+
+  test('sent twice places one order, and changed in between it says so', async () => {
+    const page = (await merchant.open(newForm)).body
+    const OneTimeKey = /name="OneTimeKey" value="([^"]+)"/.exec(page)?.[1] ?? ''
+    expect(OneTimeKey).not.toBe('')
+    const both = await Promise.all([place({ OneTimeKey }), place({ OneTimeKey })])
+    const again = await place({ OneTimeKey })
+    expect([...both, again].filter(({ statusCode }) => statusCode === 303).length).toBeGreaterThanOrEqual(2)
+    for (const { statusCode, headers } of [...both, again]) {
+      if (statusCode !== 409) expect(headers.location).toBe('/admin/orders/1?notice=order-placed')
+    }
+    expect(await stock()).toBe(7)
+
+    const changed = await place({ OneTimeKey, 'ItemQuantity.1': '2' })
+    expect(changed.statusCode).toBe(409)
+    expect(changed.body).toContain('has placed an order already')
+    const newKey = /name="OneTimeKey" value="([^"]+)"/.exec(changed.body)?.[1] ?? ''
+    expect((await place({ OneTimeKey: newKey, 'ItemQuantity.1': '2' })).statusCode).toBe(303)
+    expect(await stock()).toBe(5)
+  })
+
+  test('that was refused is placed with the same key once it is corrected', async () => {
+    const OneTimeKey = 'a-key-of-this-form'
+    expect((await place({ OneTimeKey, 'ItemQuantity.1': '11' })).statusCode).toBe(409)
+    expect((await place({ OneTimeKey })).statusCode).toBe(303)
+    expect(await stock()).toBe(7)
+  })
+})
+
+test('an order’s page writes dates and addresses as all pages do', async () => {
+  await place({
+    BillingFirstName: 'Ada',
+    BillingLastName: 'Byron',
+    BillingAddress: '5 Main St',
+    BillingCity: 'Austin',
+    BillingState: 'TX',
+    BillingZipCode: '78701',
+    BillingCountry: 'United States',
+    ShipmentMethodName: 'Ground',
+  })
+  await shop.call('PUT', '/Orders/1', { body: { ShipmentList: [{ ShipmentID: 0, ShipmentShippedDate: '3/9/2026' }] } })
+  const { body } = await merchant.open('/admin/orders/1')
+  expect(body).toContain('<dt>Placed</dt><dd>Mar 10, 2026, 12:00 PM EDT</dd>')
+  expect(body).toContain('Ada Byron<br>5 Main St<br>Austin, TX 78701<br>United States<br>')
+  expect(body).toContain('Mar 9, 2026')
 })
 
 describe('the status of an order', () => {
@@ -143,7 +348,7 @@ test('products are found by name, SKU and stock, and lead on page by page', asyn
     SKUInfo: { SKU: `CUP-${index}`, Name, Price: 5, Stock: index === 3 ? 0 : 1 },
   }))
   await shop.call('POST', '/Products', { body: cups })
-  const skus = (page: string) => [...page.matchAll(/<th scope="row">([^<]+)</g)].map(([, sku]) => sku)
+  const skus = (page: string) => [...page.matchAll(/<th role="rowheader" scope="row">([^<]+)</g)].map(([, sku]) => sku)
   const found = async (query: string) => skus((await merchant.open(`/admin/products?${query}`)).body)
   expect(await found('stock=out')).toEqual(['CUP-3'])
   expect(await found('sku=CUP-7')).toEqual(['CUP-7'])

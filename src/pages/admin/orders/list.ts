@@ -64,7 +64,7 @@ function addressOf(status: number | null, find: string, before: number | undefin
 }
 
 /** What PostgreSQL takes for a text. */
-function isText(given: string): boolean {
+export function isText(given: string): boolean {
   return given.isWellFormed() && !/\p{Cc}/u.test(given)
 }
 

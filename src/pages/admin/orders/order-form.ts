@@ -1,10 +1,6 @@
+import { type Fault, StoreFailure } from '../../../failure.ts'
 import { textIn } from '../../../html/forms.ts'
-
-/** Lines that the form begins with, and has at most. */
-export const LINES_SHOWN = 3
-export const LINES_MAX = 50
-
-type Form = Readonly<Record<string, string | string[]>>
+import type { Form, FormLine, LookedUp } from './form-lines.ts'
 
 const billing = [
   'BillingFirstName',
@@ -17,34 +13,79 @@ const billing = [
   'BillingCountry',
   'BillingPhoneNumber',
   'BillingEmail',
+  'BillingPaymentMethodID',
   'CustomerComments',
 ] as const
 
-/** The body that `placeOrder` takes, out of the form of a page: what is left empty is not sent. */
-export function orderOf(form: Form): Record<string, unknown> {
-  const texts = Object.fromEntries(billing.map((name) => [name, textIn(form, name).trim()]))
+/**
+ * The body that `placeOrder` takes, out of the form of a page: what is left empty is not sent. Refuses (400) products that the
+ * store does not have, and required options that are not chosen, by the form's fields.
+ */
+export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
+  const filled = filledLines(lines)
+  const faults = filled.flatMap((line) => faultsOf(line, values))
+  if (faults.length > 0) throw refusal(faults)
+  const texts = Object.fromEntries(billing.map((name) => [name, textIn(values, name).trim()]))
   return withoutEmpty({
     ...texts,
-    CustomerID: numberOf(form, 'CustomerID'),
-    SalesTax: numberOf(form, 'SalesTax'),
-    OrderDiscountPromotion: numberOf(form, 'OrderDiscountPromotion'),
-    BillingOnLinePayment: form.BillingOnLinePayment !== undefined,
-    OrderItemList: linesOf(form),
-    ShipmentList: shipmentsOf(form),
+    CustomerID: numberOf(values, 'CustomerID'),
+    SalesTax: numberOf(values, 'SalesTax'),
+    OrderDiscountPromotion: numberOf(values, 'OrderDiscountPromotion'),
+    BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
+    OrderItemList: filled.map((line) => itemOf(line, values)),
+    ShipmentList: shipmentsOf(values),
   })
 }
 
-function linesOf(form: Form) {
-  const numbers = Array.from({ length: LINES_MAX }, (_, index) => index + 1)
-  return numbers
-    .filter((number) => textIn(form, `ItemID.${number}`).trim() !== '')
-    .map((number) =>
-      withoutEmpty({
-        ItemID: textIn(form, `ItemID.${number}`).trim(),
-        ItemQuantity: numberOf(form, `ItemQuantity.${number}`),
-        ItemOptions: textIn(form, `ItemOptions.${number}`).trim(),
-      }),
-    )
+function filledLines(lines: readonly FormLine[]): FormLine[] {
+  return lines.filter(({ typed }) => typed !== '')
+}
+
+function faultsOf({ number, product }: FormLine, values: Form): Fault[] {
+  if (product === null) {
+    return [{ field: `ItemID.${number}`, problem: 'is not the SKU or catalogue id of a product in this store' }]
+  }
+  return product.fields
+    .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
+    .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
+}
+
+function itemOf({ number, product }: FormLine, values: Form) {
+  return withoutEmpty({
+    CatalogID: product?.id,
+    ItemID: product?.variantSku,
+    ItemQuantity: numberOf(values, `ItemQuantity.${number}`),
+    ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
+  })
+}
+
+/** A refusal of `placeOrder` by the fields of the form instead of those of the body that was made of it. */
+export function inFormFields(failure: StoreFailure, lines: readonly FormLine[]): StoreFailure {
+  const { kind, field, message } = failure
+  const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+  const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const number = filledLines(lines)[Number(index)]?.number
+  if (list === 'OrderItemList' && number !== undefined) {
+    const part = name === 'ItemQuantity' ? name : 'ItemID'
+    return refusal([{ field: `${part}.${number}`, problem }], kind)
+  }
+  if (list === 'ShipmentList' && name !== undefined) return refusal([{ field: name, problem }], kind)
+  return field === '' ? failure : refusal([{ field, problem }], kind)
+}
+
+function refusal(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
+  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+  return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
+}
+
+/** What the fields of the lines are called, by their names, for the list of what is to be corrected. */
+export function lineLabels(lines: readonly FormLine[]): Record<string, string> {
+  const labels = lines.flatMap(({ number, product }) => [
+    [`ItemID.${number}`, `Line ${number}: the product`],
+    [`ItemQuantity.${number}`, `Line ${number}: the quantity`],
+    ...(product?.fields ?? []).map(({ name, label }) => [name, `Line ${number}: ${label}`]),
+  ])
+  return Object.fromEntries(labels)
 }
 
 /** To the billing address; only how it is sent and what that costs are asked for. */

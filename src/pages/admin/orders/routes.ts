@@ -1,17 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../caller.ts'
 import type { Db } from '../../../database/client.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { updateRecord } from '../../../engine/write.ts'
+import { StoreFailure } from '../../../failure.ts'
 import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { merchantCaller, merchantOf } from '../../../html/people.ts'
+import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { placeOrder } from '../../../resources/orders/place-order.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { readIds } from '../../parameters.ts'
 import { listStatuses } from '../list-statuses.ts'
+import { type Form, type LookedUp, lookUpLines } from './form-lines.ts'
 import { listOrders } from './list.ts'
-import { LINES_MAX, LINES_SHOWN, orderOf } from './order-form.ts'
+import { inFormFields, lineLabels, orderOf } from './order-form.ts'
+import { placeOnce } from './place-once.ts'
 
 export interface OrderPagesServices {
   db: Db
@@ -32,17 +37,21 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
     })
   })
 
-  app.get('/admin/orders/new', async (request, reply) => sendPage(reply, newOrderPage(request)))
+  app.get('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, {})))
+
+  // Shows the form once more with what was typed: the products that it names are looked up, or it has one more line.
+  app.post('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, formOf(request))))
 
   app.post('/admin/orders', async (request, reply) => {
     const form = formOf(request)
     return orShowAgain(
       reply,
       async () => {
-        const { id } = await placeOrder(merchantCaller(request, services), orderOf(form))
+        const caller = merchantCaller(request, services)
+        const id = await placeFrom(caller, form)
         return reply.redirect(`/admin/orders/${id}?notice=order-placed`, 303)
       },
-      () => ({ ...newOrderPage(request), values: form }),
+      () => newOrder(request, form),
     )
   })
 
@@ -61,12 +70,31 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
       async () => ({ ...(await orderPage(request, services)), values: form }),
     )
   })
+
+  async function newOrder(request: FastifyRequest, form: Form): Promise<Page> {
+    const caller = merchantCaller(request, services)
+    return newOrderPage(await lookUpLines(caller, form), caller)
+  }
 }
 
-function newOrderPage({ query }: FastifyRequest): Page {
-  const { lines } = query as { lines?: string }
-  const count = Math.min(LINES_MAX, Math.max(LINES_SHOWN, Number.parseInt(lines ?? '', 10) || 0))
-  return { template: '/pages/admin/orders/new', title: 'New order', data: { lines: count, linesMax: LINES_MAX } }
+async function placeFrom(caller: Caller, form: Form): Promise<number> {
+  const lookedUp = await lookUpLines(caller, form)
+  const body = orderOf(lookedUp)
+  try {
+    return await placeOnce(caller, form, body)
+  } catch (error) {
+    throw error instanceof StoreFailure ? inFormFields(error, lookedUp.lines) : error
+  }
+}
+
+function newOrderPage({ lines, values }: LookedUp, { store }: Caller): Page {
+  return {
+    template: '/pages/admin/orders/new',
+    title: 'New order',
+    values,
+    // Another one for each time that the form is shown.
+    data: { lines, linesMax: ITEMS_MAX, labels: lineLabels(lines), oneTimeKey: randomUUID(), store },
+  }
 }
 
 async function orderPage(request: FastifyRequest, services: OrderPagesServices): Promise<Page> {

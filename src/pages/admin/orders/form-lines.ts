@@ -1,0 +1,239 @@
+import type { Caller } from '../../../caller.ts'
+import { StoreFailure } from '../../../failure.ts'
+import { format } from '../../../html/format.ts'
+import { textIn } from '../../../html/forms.ts'
+import { toNumber } from '../../../resources/orders/amounts.ts'
+import { readBuyer } from '../../../resources/orders/buyer.ts'
+import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'
+import { findBySku, type NamedProduct } from '../../../resources/orders/find-products.ts'
+import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { optionPriceOf } from '../../../resources/orders/order-lines.ts'
+import { priceOf } from '../../../resources/orders/price.ts'
+import {
+  type OptionSet,
+  optionIdsIn,
+  readSoldProducts,
+  type SoldProduct,
+  type SoldVariant,
+  skuOf,
+  variantOf,
+} from '../../../resources/orders/sold-products.ts'
+import { isText } from './list.ts'
+
+/** Lines that an empty form has. */
+const LINES_SHOWN = 3
+const SKU_LENGTH_MAX = 150
+const ID_MAX = 2_147_483_647
+
+export type Form = Readonly<Record<string, string | string[]>>
+
+/** A line of the form. */
+export interface FormLine {
+  /** From 1; ends the names of the line's fields. */
+  readonly number: number
+  /** What was typed; empty: the line is not part of the order. */
+  readonly typed: string
+  /** Null: the line names no product of the store. */
+  readonly product: LineProduct | null
+}
+
+export interface LineProduct {
+  readonly id: number
+  readonly name: string
+  /** Of the chosen advanced option where it has one. */
+  readonly sku: string
+  /** What one piece costs the customer of the form, with the chosen options, at the line's quantity. */
+  readonly price: number
+  readonly stock: number
+  readonly fields: readonly ChoiceField[]
+  /** Names of the option sets that are answered in words, for which an order line has no place. */
+  readonly answeredInWords: readonly string[]
+  /** What was chosen, as an order line names it. */
+  readonly optionIds: readonly number[]
+  /** The SKU of an advanced option that no choice of options leads to; undefined: none is chosen. */
+  readonly variantSku: string | undefined
+}
+
+/** A field of a line in which options are chosen by name. */
+export interface ChoiceField {
+  readonly name: string
+  readonly label: string
+  readonly isRequired: boolean
+  /** Whether several can be chosen. */
+  readonly isMultiple: boolean
+  /** The value and the text of each choice. */
+  readonly choices: readonly (readonly [value: string, text: string])[]
+}
+
+export interface LookedUp {
+  readonly lines: readonly FormLine[]
+  /** What the form's fields hold. The SKU of an advanced option has become the product's, and its options are chosen. */
+  readonly values: Form
+}
+
+/** Finds the products that the lines of a form name by SKU or, where no SKU fits, by catalogue id. */
+export async function lookUpLines(caller: Caller, form: Form): Promise<LookedUp> {
+  const numbers = Array.from({ length: countLines(form) }, (_, index) => index + 1)
+  const typed = numbers.map((number) => textIn(form, `ItemID.${number}`).trim())
+  const named = await findNamed(caller, typed)
+  const ids = [...named.values()].map(({ productId }) => productId)
+  const products = await readSoldProducts(caller, ids)
+  const priceLevel = await readPriceLevel(caller, form)
+  const values = Object.assign({}, form, ...numbers.map((number) => takenFromSku(number)))
+  const lines = numbers.map((number) => {
+    const product = productOf(number)
+    const context = { number, values, priceLevel, currency: caller.store.currency }
+    return { number, typed: typed[number - 1] ?? '', product: product ? lineProduct(product, context) : null }
+  })
+  return { lines, values }
+
+  function productOf(number: number): SoldProduct | undefined {
+    const found = named.get(typed[number - 1] ?? '')
+    return found && products.get(found.productId)
+  }
+
+  function takenFromSku(number: number): Record<string, string> {
+    const product = productOf(number)
+    const code = named.get(typed[number - 1] ?? '')?.optionCode
+    const variant = product?.advancedOptions.find((each) => each.code === code)
+    return product && variant ? fieldsOfVariant(product, variant, number) : {}
+  }
+}
+
+function countLines(form: Form): number {
+  const last = Object.keys(form).reduce(
+    (most, name) => {
+      const number = Number(/^ItemID\.(\d{1,3})$/.exec(name)?.[1] ?? 0)
+      return textIn(form, name).trim() === '' ? most : Math.max(most, number)
+    },
+    Number(/^\d{1,3}$/.exec(textIn(form, 'Lines'))?.[0] ?? 0),
+  )
+  const added = form.AddLine === undefined ? 0 : 1
+  return Math.min(ITEMS_MAX, Math.max(LINES_SHOWN, last) + added)
+}
+
+async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<string, NamedProduct>> {
+  const texts = [...new Set(typed)].filter((text) => text !== '' && text.length <= SKU_LENGTH_MAX && isText(text))
+  const found = await findBySku(caller, texts)
+  for (const text of texts) {
+    const isId = /^\d{1,10}$/.test(text) && Number(text) <= ID_MAX
+    if (isId && !found.has(text)) found.set(text, { productId: Number(text), optionCode: null })
+  }
+  return found
+}
+
+/** Of the form's customer; whether there is such a customer shows when the order is placed. */
+async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
+  const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
+  if (id < 1 || id > ID_MAX) return 0
+  try {
+    return (await readBuyer(caller, id)).priceLevel
+  } catch (error) {
+    if (error instanceof StoreFailure) return 0
+    throw error
+  }
+}
+
+const optionField = (number: number, { OptionSetID }: OptionSet) => `Option.${number}.${OptionSetID}`
+const variantField = (number: number) => `Variant.${number}`
+
+function fieldsOfVariant(product: SoldProduct, variant: SoldVariant, number: number): Record<string, string> {
+  const isChosenBySku = !isChosenByOptions(product, variant)
+  const ids = isChosenBySku ? [] : optionIdsIn(variant.code)
+  const options = product.optionSets.flatMap((set) => {
+    const option = set.OptionList?.find(({ OptionID }) => ids.includes(OptionID))
+    return option ? [[optionField(number, set), String(option.OptionID)]] : []
+  })
+  return {
+    [`ItemID.${number}`]: product.sku,
+    [variantField(number)]: isChosenBySku ? skuOf(product, variant) : '',
+    ...Object.fromEntries(options),
+  }
+}
+
+/** Whether the options that an advanced option combines are among those of the product. */
+function isChosenByOptions({ optionSets }: SoldProduct, { code }: SoldVariant): boolean {
+  const ids = optionIdsIn(code)
+  const known = new Set(optionSets.flatMap(({ OptionList = [] }) => OptionList.map(({ OptionID }) => OptionID)))
+  return ids.length > 0 && ids.every((id) => known.has(id))
+}
+
+interface LineContext {
+  readonly number: number
+  readonly values: Form
+  readonly priceLevel: number
+  readonly currency: string
+}
+
+function lineProduct(product: SoldProduct, context: LineContext): LineProduct {
+  const { number, values, priceLevel, currency } = context
+  const sets = product.optionSets.filter(({ OptionList = [] }) => OptionList.length > 0)
+  const optionIds = sets.flatMap((set) => chosenIn(set, values[optionField(number, set)]))
+  const named = namedVariants(product)
+  const chosen = named.find((variant) => skuOf(product, variant) === textIn(values, variantField(number)))
+  const variant = chosen ?? variantOf(product, optionIds)
+  const quantity = Number(textIn(values, `ItemQuantity.${number}`)) || 1
+  const { unitPrice, optionPrice } = priceOf(product, {
+    priceLevel,
+    quantity,
+    optionPrice: optionPriceOf(knownChoices(product, optionIds), variant),
+  })
+  const fields = sets.map((set) => optionSetField(product, set, number, currency))
+  return {
+    id: product.id,
+    name: product.name,
+    sku: skuOf(product, variant),
+    price: toNumber(unitPrice + optionPrice),
+    stock: (variant ?? product).stock,
+    fields: named.length > 0 ? [...fields, variantsField(product, named, number, currency)] : fields,
+    answeredInWords: product.optionSets
+      .filter(({ OptionList = [] }) => OptionList.length === 0)
+      .map(({ OptionSetName = '' }) => OptionSetName),
+    optionIds,
+    variantSku: chosen && skuOf(product, chosen),
+  }
+}
+
+function chosenIn({ OptionList = [] }: OptionSet, value: string | string[] = []): number[] {
+  return OptionList.map(({ OptionID }) => OptionID).filter((id) => [value].flat().includes(String(id)))
+}
+
+/** The advanced options that only their SKU names. */
+function namedVariants(product: SoldProduct): SoldVariant[] {
+  return product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
+}
+
+function optionSetField(product: SoldProduct, set: OptionSet, number: number, currency: string): ChoiceField {
+  const { OptionSetName = '', OptionList = [] } = set
+  const isMultiple = !takesOne(set)
+  const choices = OptionList.map((option) => {
+    const { OptionID, OptionName = '' } = option
+    const added = optionPriceOf([{ set, option }], variantOf(product, [OptionID]))
+    return choice(String(OptionID), OptionName, added, currency)
+  })
+  return {
+    name: optionField(number, set),
+    label: OptionSetName || 'Option',
+    isRequired: mustBeChosen(set),
+    isMultiple,
+    choices: isMultiple ? choices : [['', mustBeChosen(set) ? 'Choose one' : 'None'], ...choices],
+  }
+}
+
+function variantsField(
+  product: SoldProduct,
+  variants: readonly SoldVariant[],
+  number: number,
+  currency: string,
+): ChoiceField {
+  const choices = variants.map((variant) => {
+    const sku = skuOf(product, variant)
+    return choice(sku, variant.name || sku, Math.max(variant.price, 0), currency)
+  })
+  const name = variantField(number)
+  return { name, label: 'Variant', isRequired: false, isMultiple: false, choices: [['', 'None'], ...choices] }
+}
+
+function choice(value: string, text: string, added: number, currency: string): readonly [string, string] {
+  return [value, added === 0 ? text : `${text} (${format.surcharge(added, currency)})`]
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import type { Caller } from '../../../caller.ts'
+import { claimRequest, endAttempt, storeItem } from '../../../engine/idempotency.ts'
+import { StoreFailure } from '../../../failure.ts'
+import { textIn } from '../../../html/forms.ts'
+import { placeOrder } from '../../../resources/orders/place-order.ts'
+import { resultItem } from '../../../result-item.ts'
+import type { Form } from './form-lines.ts'
+
+/**
+ * Places the order of a form and returns its id. A form that is sent again as it was, by its one-time key, gives the order that
+ * it placed. Throws `conflict` where something else was typed into it meanwhile, `in-progress` while it is being placed.
+ */
+export async function placeOnce(caller: Caller, form: Form, body: unknown): Promise<number> {
+  const key = textIn(form, 'OneTimeKey')
+  if (key === '') return (await placeOrder(caller, body)).id
+  const formHash = hash(JSON.stringify(form))
+  // A refused form is corrected and sent again with the same key, so the claim is of the key alone.
+  const claim = await claimRequest(caller, { scope: hash(`order form ${key}`), bodyHash: '' })
+  if (claim.kind === 'answered') {
+    const placed = claim.stored.get(0)
+    if (placed?.Message === formHash) return Number(placed.Value)
+    const advice = 'If you want to place this one too, press the button again'
+    throw new StoreFailure('conflict', `This form has placed an order already. ${advice}`)
+  }
+  if (claim.kind !== 'ours') throw inProgress()
+  const { attempt } = claim
+  try {
+    const finish = async (tx: Caller, id: unknown) => {
+      const placed = resultItem('OrderID', Number(id), 201, formHash)
+      if (!(await storeItem(tx, attempt, 0, placed, true))) throw inProgress()
+    }
+    return (await placeOrder(caller, body, { finish })).id
+  } catch (error) {
+    await endAttempt(caller, attempt)
+    throw error
+  }
+}
+
+function inProgress(): StoreFailure {
+  return new StoreFailure('in-progress', 'This order is being placed. It appears in the list of orders in a moment')
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
