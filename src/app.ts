@@ -18,7 +18,7 @@ import type { Config } from './config.ts'
 import type { Db } from './database/client.ts'
 import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
-import { sendErrorPage } from './html/errors.ts'
+import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { wantsHtml } from './html/wants-html.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
@@ -225,10 +225,7 @@ function limitBodyTime(app: FastifyInstance): void {
 
 /** For everything outside the protocol folders, which answer in forms of their own. */
 function answerErrors(app: FastifyInstance): void {
-  app.setNotFoundHandler((request, reply) => {
-    if (wantsHtml(request)) return sendErrorPage(reply, 404, 'There is no such page')
-    return reply.code(404).send(errorBody(404, 'No such address'))
-  })
+  app.setNotFoundHandler(answerUnknownAddress)
   app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
     if (error instanceof StoreFailure) {
       if (error.logDetail) request.log.info({ detail: error.logDetail }, error.message)

@@ -38,6 +38,12 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
   return answer(reply, failure)
 }
 
+/** Answers an address that does not exist. In the scopes of pages, who is signed in keeps the navigation. */
+export function answerUnknownAddress(request: FastifyRequest, reply: FastifyReply) {
+  const message = wantsHtml(request) ? 'There is no such page' : 'No such address'
+  return answer(reply, { status: 404, field: '', message })
+}
+
 function answer(reply: FastifyReply, { status, field, message }: { status: number; field: string; message: string }) {
   if (wantsHtml(reply.request)) return sendErrorPage(reply, status, message)
   return reply.code(status).send([resultItem('Error', field, status, message)])

@@ -110,6 +110,11 @@ export const roles: Readonly<Record<string, readonly Role[]>> = {
   'GET /account/orders/:id': ['customer'],
   'POST /account/sign-out': ['customer'],
 
+  // Addresses that do not exist: whoever is signed in keeps the navigation.
+  'GET /admin/*': ['anyone', 'merchant'],
+  'GET /developers/*': ['anyone', 'developer'],
+  'GET /account/*': ['anyone', 'customer'],
+
   'GET /oauth/authorize': ['anyone', 'merchant'],
   'POST /oauth/authorize': ['merchant'],
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { assetRoutes } from '../html/assets.ts'
+import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/scope.ts'
 import { type AccountServices, accountRoutes } from './account/routes.ts'
@@ -17,4 +18,5 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
   app.register(adminRoutes, services)
   app.register(developerRoutes, services)
   app.register(accountRoutes, services)
+  for (const area of ['admin', 'developers', 'account']) app.get(`/${area}/*`, answerUnknownAddress)
 }

@@ -199,6 +199,75 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await inspect(page, 'admin-delivery-test')
   })
 
+  test('on a phone the lists of orders and products are cards, with status and total in view', async () => {
+    const page = pageOf('merchant')
+    await page.setViewportSize({ width: 360, height: 780 })
+    const lists = [
+      { address: '/admin/orders', row: /AB-1000/, seen: ['Date', 'Customer', 'Status', 'Total'] },
+      { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Price', 'Stock'] },
+    ]
+    for (const { address, row, seen } of lists) {
+      await page.goto(address)
+      const card = page.getByRole('row', { name: row })
+      const cells = await card.getByRole('cell').all()
+      const boxes = await Promise.all(cells.map((cell) => cell.boundingBox()))
+      const labels = await Promise.all(cells.map((cell) => cell.getAttribute('data-label')))
+      expect(labels).toEqual(seen)
+      expect(await page.getByRole('columnheader').allTextContents()).toEqual(expect.arrayContaining(seen))
+      // Below one another, each in view.
+      expect(boxes.map((box) => box?.y)).toEqual(
+        boxes.map((box) => box?.y).toSorted((one = 0, other = 0) => one - other),
+      )
+      expect(new Set(boxes.map((box) => box?.x)).size).toBe(1)
+      for (const box of boxes) expect((box?.x ?? 0) + (box?.width ?? 361)).toBeLessThanOrEqual(360)
+    }
+  })
+
+  test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+    'a new order gets lines and shows options without losing what was typed, JavaScript: $javaScriptEnabled',
+    async ({ javaScriptEnabled }) => {
+      const storageState = await pageOf('merchant').context().storageState()
+      const context = await browser.newContext({ baseURL: server.origin, javaScriptEnabled, storageState })
+      context.setDefaultTimeout(10_000)
+      const page = await context.newPage()
+      try {
+        await page.goto('/admin/orders/new')
+        await page.getByLabel('E-mail').fill('guest@customers.example')
+        await page.getByLabel('SKU or catalogue id').nth(2).fill('SHIRT')
+        await page.getByRole('button', { name: 'Add a line' }).click()
+        await page.getByText('Line 4').waitFor()
+        await page.getByLabel('Size').selectOption('Large (+$3.00)')
+        await page.getByLabel('Quantity').nth(2).fill('2')
+        await page.getByRole('button', { name: 'Look up the products' }).click()
+        await page.getByText('$23.00 each').waitFor()
+        if (javaScriptEnabled) {
+          await page.getByLabel('SKU or catalogue id').nth(3).fill('nothing')
+          await page.keyboard.press('Tab')
+          await page.keyboard.type('7')
+          await page.getByText('No product of this store').waitFor()
+          expect(await page.getByLabel('Quantity').nth(3).inputValue()).toBe('7')
+          await inspect(page, 'admin-order-new-lines')
+          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+        }
+        expect(await page.getByLabel('E-mail').inputValue()).toBe('guest@customers.example')
+        // The browser asks for a product in the first line.
+        await page.getByLabel('SKU or catalogue id').first().fill('SHIRT')
+        await page.getByLabel('Quantity').first().fill('1')
+        if (!javaScriptEnabled) {
+          await page.getByRole('button', { name: 'Place the order' }).click()
+          await page.getByRole('alert').getByText('has to be chosen').waitFor()
+        }
+        await page.getByLabel('Size').nth(1).waitFor()
+        await page.getByLabel('Size').first().selectOption('Medium')
+        await page.getByRole('button', { name: 'Place the order' }).click()
+        await page.getByText('The order is placed.').waitFor()
+        expect(await page.getByRole('row', { name: /SHIRT/ }).allInnerTexts()).toHaveLength(2)
+      } finally {
+        await context.close()
+      }
+    },
+  )
+
   test('everything is reached by the keyboard alone, beginning with a link past the navigation', async () => {
     const page = pageOf('merchant')
     await page.goto('/admin/orders')
@@ -252,7 +321,19 @@ describe.skipIf(!hasBrowser)('every page', () => {
 
   async function fillShop(publicKey: string) {
     const product = { SKUInfo: { SKU: 'LAMP', Name: 'Brass lamp', Price: 42.5, Stock: 3 } }
-    await shop.call('POST', '/Products', { body: [product] })
+    const shirt = {
+      SKUInfo: { SKU: 'SHIRT', Name: 'Linen shirt', Price: 20, Stock: 50 },
+      OptionSetList: [
+        {
+          OptionSetName: 'Size',
+          OptionType: 'Dropdown',
+          OptionRequired: true,
+          OptionList: [{ OptionName: 'Medium' }, { OptionName: 'Large', OptionValue: 3 }],
+        },
+        { OptionSetName: 'Extras', OptionType: 'Checkbox', OptionList: [{ OptionName: 'Gift box', OptionValue: 1.5 }] },
+      ],
+    }
+    await shop.call('POST', '/Products', { body: [product, shirt] })
     await shop.call('POST', '/Customers', {
       body: { Email: 'ada@customers.example', Password: 'secret' },
     })

@@ -66,6 +66,54 @@ describe('the table of roles', () => {
   )
 })
 
+describe('an address that does not exist', () => {
+  const areas = [
+    { area: 'admin', signIn: merchant, home: '/admin/orders' },
+    { area: 'developers', signIn: developer, home: '/developers/applications' },
+    { area: 'account', signIn: customer, home: '/account' },
+  ]
+  const text = (page: string) => page.replace(/<[^>]*>|\s+/g, ' ')
+
+  test.each(areas)('below /$area keeps the navigation of who is signed in there', async ({ area, signIn, home }) => {
+    const person = await signIn()
+    for (const address of [`/${area}/nope`, `/${area}/nope/deeper?x=1`]) {
+      const { statusCode, body } = await person.open(address)
+      expect(statusCode).toBe(404)
+      expect(text(body)).toContain('There is no such page')
+      expect(body).toContain(`<a href="${home}"`)
+      expect(body).toContain('Sign out')
+    }
+    const answer = await person.submit(`/${area}/nope`, {}, { action: `/${area}/sign-out` })
+    expect(answer.statusCode).toBe(303)
+  })
+
+  test.each(areas)('below /$area is a plain page without a session, and JSON for programs', async ({ area, home }) => {
+    const strangers = [{}, { cookie: 'merchant=nonsense; developer=nonsense; customer=nonsense' }]
+    for (const headers of strangers) {
+      const page = await server.app.inject({ url: `/${area}/nope`, headers: { ...headers, accept: 'text/html' } })
+      expect(page.statusCode).toBe(404)
+      expect(page.body).not.toContain(`<a href="${home}"`)
+      expect(page.body).not.toContain('Sign out')
+    }
+    for (const headers of [{}, { authorization: `Bearer ${operatorKey}` }]) {
+      const answer = await server.app.inject({ url: `/${area}/nope`, headers })
+      expect([answer.statusCode, answer.json()]).toEqual([
+        404,
+        [{ Key: 'Error', Value: '', Status: '404', Message: 'No such address' }],
+      ])
+    }
+  })
+
+  test.each([
+    { status: 404, address: '/admin/orders/999999' },
+    { status: 400, address: '/admin/orders?before=x' },
+  ])('or a page that answers $status keeps it too', async ({ status, address }) => {
+    const { statusCode, body } = await (await merchant()).open(address)
+    expect(statusCode).toBe(status)
+    expect(body).toContain('<a href="/admin/orders"')
+  })
+})
+
 test('a merchant finds no other store below /admin/stores', async () => {
   const other = await server.openStore()
   const own = routes.filter(({ url, allowed }) => url.startsWith('/admin/stores/:id') && allowed.includes('merchant'))
@@ -122,10 +170,12 @@ function merchant(): Promise<TestPerson> {
   return merchantIn(server, shop.store)
 }
 
+let serial = 0
+
 async function developer(): Promise<TestPerson> {
   const person = testPerson(server.app)
   const answer = await person.submit('/developers/sign-up', {
-    Email: 'dev@tools.example',
+    Email: `dev-${++serial}@tools.example`,
     Password: 'correct horse battery',
   })
   expect(answer.statusCode).toBe(303)
@@ -134,7 +184,7 @@ async function developer(): Promise<TestPerson> {
 
 async function customer(): Promise<TestPerson> {
   const added = await shop.call('POST', '/Customers', {
-    body: { Email: 'c@customers.example', Password: 'secret' },
+    body: { Email: `c-${++serial}@customers.example`, Password: 'secret' },
   })
   expect(added.json()).toMatchObject([{ Message: 'Created successfully' }])
   const [{ Value }] = added.json()

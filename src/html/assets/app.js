@@ -1,4 +1,5 @@
-// Comfort on top of pages that work without it: copying, and opening an application's set-up beside the page.
+// Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, and looking up the
+// products of a new order in place.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -49,6 +50,57 @@ function showFailure([{ Message }]) {
   failure.append(text)
   document.querySelector('main').prepend(failure)
   failure.scrollIntoView()
+}
+
+// The buttons with an address of their own in a form with data-refresh renew the part of the page that it names, and so does a
+// change of what is looked up. What is typed meanwhile stays.
+for (const form of document.querySelectorAll('form[data-refresh]')) {
+  let request = new AbortController()
+
+  form.addEventListener('click', (event) => {
+    const button = event.target.closest('button[formaction]')
+    if (!button) return
+    event.preventDefault()
+    refresh(button)
+  })
+  form.addEventListener('change', ({ target }) => {
+    if (target.dataset.lookedUp) refresh(form.querySelector('[data-lookup]'))
+  })
+
+  async function refresh(button) {
+    request.abort()
+    request = new AbortController()
+    const { signal } = request
+    const sent = new FormData(form, button)
+    button.setAttribute('aria-busy', 'true')
+    try {
+      const answer = await fetch(button.formAction, {
+        method: 'POST',
+        headers: { accept: 'text/html' },
+        body: new URLSearchParams(sent),
+        signal,
+      })
+      if (!answer.ok) throw new Error(answer.statusText)
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      renew(page.getElementById(form.dataset.refresh), sent, button.name)
+    } catch (error) {
+      // The browser's own page tells why.
+      if (error.name !== 'AbortError') form.requestSubmit(button)
+    }
+  }
+
+  function renew(part, sent, buttonName) {
+    const former = document.getElementById(form.dataset.refresh)
+    for (const field of former.querySelectorAll('input[type=text]')) {
+      const next = [...part.querySelectorAll('input')].find(({ name }) => name === field.name)
+      if (next && field.value !== sent.get(field.name)) next.value = field.value
+    }
+    const focused = document.activeElement
+    const lines = part.querySelectorAll('[data-looked-up]')
+    former.replaceWith(part)
+    if (buttonName) lines[lines.length - 1].focus()
+    else if (!focused.isConnected) document.getElementById(focused.id)?.focus()
+  }
 }
 
 // A form is sent once, however often its button is pressed.

@@ -218,7 +218,7 @@ describe('the form of a new order', () => {
   })
 
   test('shows the price that the customer’s group pays', async () => {
-    const groups = { body: { CustomerGroupName: 'Trade', PriceLevel: 2 } }
+    const groups = { body: { Name: 'Trade', PriceLevel: 2 } }
     const [{ Value: CustomerGroupID }] = (await shop.call('POST', '/CustomerGroups', groups)).json()
     await shop.call('POST', '/Customers', {
       body: { Email: 'trade@shop.example', Password: 'x', CustomerGroupID: Number(CustomerGroupID) },

@@ -50,7 +50,7 @@ test('the last use is shown', async () => {
   const address = `/developers/applications/${application.Id}/stores`
   const [store] = (await developer.call('GET', address)).json()
   expect(store.DateLastUsed).toBe(new Date(server.clock.ms - 3 * 60 * 60 * 1_000).toISOString())
-  expect((await developer.open(address)).body).toContain('<td>3 hours ago</td>')
+  expect((await developer.open(address)).body).toMatch(/<td [^>]*>3 hours ago<\/td>/)
 })
 
 test('what a merchant agreed to is shown where it is not what the application asks for by now', async () => {
