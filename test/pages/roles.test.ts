@@ -112,6 +112,16 @@ describe('an address that does not exist', () => {
     expect(statusCode).toBe(status)
     expect(body).toContain('<a href="/admin/orders"')
   })
+
+  test('and so does a form that is refused', async () => {
+    const person = await merchant()
+    const sent = [{ _csrf: '' }, { CurrentPassword: 'x'.repeat(300_000) }]
+    const answers = await Promise.all(
+      sent.map((form) => person.submit('/admin/account', form, { action: '/admin/account/password' })),
+    )
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 413])
+    for (const { body } of answers) expect(body).toContain('<a href="/admin/orders"')
+  })
 })
 
 test('a merchant finds no other store below /admin/stores', async () => {
