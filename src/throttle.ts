@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { networkOf } from './address-blocks.ts'
 import { StoreFailure } from './failure.ts'
 
 export interface Figures {
@@ -83,7 +84,7 @@ export function tooMany({ retryAfterSeconds }: Pour): StoreFailure {
 export interface Throttle {
   /** Counts a request against the bucket `key`. */
   take(key: string, figures: Figures): Pour
-  /** Counts a request that was refused with 401 against its client address, with the contract's figures (rest-protocol 6). */
+  /** Counts a request that was refused with 401 against the network of its client address, with the contract's figures (rest-protocol 6). */
   takeRefused(address: string): Pour
 }
 
@@ -97,7 +98,7 @@ const BUCKETS_MAX = 50_000
 export function createThrottle(now: () => Date): Throttle {
   const callers = bucketSpace(now)
   const addresses = bucketSpace(now)
-  return { take: callers, takeRefused: (address) => addresses(address, contractFigures) }
+  return { take: callers, takeRefused: (address) => addresses(networkOf(address), contractFigures) }
 }
 
 interface Kept {

@@ -1,25 +1,20 @@
+import type { z } from 'zod'
 import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { type Actor, recordAudit } from './audit.ts'
+import { withDevice } from './devices.ts'
 import { namedObject, readInput } from './input.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import {
-  chosenPasswordInput,
   emailInput,
-  isAddressItself,
   lowerCase,
+  newPasswordInput,
   passwordInput,
-  passwordIsAddress,
+  refuseAddressAsPassword,
+  wrongField,
 } from './person-input.ts'
-import {
-  type Client,
-  endSessions,
-  type OpenedSession,
-  openSession,
-  ownerOf,
-  type Session,
-  type SessionServices,
-} from './sessions.ts'
+import { type Client, endSessions, openSession, ownerOf, type Session, type SessionServices } from './sessions.ts'
+import type { EnteredSession } from './sign-in.ts'
 import { countTry, forgetFailures, forgiveTry, signInTry, signUpTry } from './sign-in-delay.ts'
 import { noSuchStore, storeById } from './stores.ts'
 
@@ -38,13 +33,17 @@ export interface SignUpServices extends PeopleServices {
 
 const accountColumns = { id: true, email: true, createdAt: true } as const
 
-const signUpInput = namedObject({ Email: emailInput, Password: chosenPasswordInput }).refine(
-  ({ Email, Password }) => !isAddressItself(Password, Email),
-  { path: ['Password'], message: passwordIsAddress },
-)
+/** The body of sign-up, `POST /admin/developers` and `POST /admin/stores/{id}/users`. */
+export const newAccount = namedObject({ Email: emailInput, Password: newPasswordInput })
+
+function readNewAccount(input: unknown): z.output<typeof newAccount> {
+  const account = readInput(newAccount, input)
+  refuseAddressAsPassword(account.Password, account.Email)
+  return account
+}
 
 /**
- * Opens a developer's account by Email and Password (12 to 1000 characters, not the address itself), and a session of it.
+ * Opens a developer's account by Email and Password (by the rule for new passwords), and a session of it.
  * Refused where the operator alone opens accounts (403). Refuses input that does not fit (400), an address that has an
  * account (409: without a message to the address it cannot be hidden), and tries that come too fast (429): each counts
  * as a failed sign-in of account and network until it has succeeded, and for good against the sign-ups of the network.
@@ -52,19 +51,19 @@ const signUpInput = namedObject({ Email: emailInput, Password: chosenPasswordInp
 export async function signUpDeveloper(
   services: SignUpServices,
   input: unknown,
-  client: Client,
-): Promise<OpenedSession> {
+  client: Client & { readonly devices?: string | undefined },
+): Promise<EnteredSession> {
   const { db, secrets, now, config } = services
-  const { address } = client
+  const { address, devices } = client
   if (config.developerSignup === 'closed') {
     throw new StoreFailure('forbidden', 'Developer accounts are opened by the operator of this server alone')
   }
-  const { Email, Password } = readInput(signUpInput, input)
-  const counted = signUpTry(secrets, { kind: 'developer', email: await lowerCase(db, Email), address })
-  await countTry(services, counted)
+  const { Email, Password } = readNewAccount(input)
+  const account = { kind: 'developer', email: await lowerCase(db, Email) } as const
+  const counted = await countTry(services, signUpTry(secrets, { ...account, address }))
   // Before the address is looked at, so that a taken one takes as long.
   const passwordHash = await hashPassword(Password)
-  return inTransaction(db, async (tx) => {
+  const session = await inTransaction(db, async (tx) => {
     const developer = await insertDeveloper(tx, now, { email: Email, passwordHash }).catch((error) => {
       throw isTaken(error, 'Developer_email_key') ? cannotSignUp() : error
     })
@@ -74,6 +73,7 @@ export async function signUpDeveloper(
     await recordAudit(tx, now, { actor, action: 'account.created', target: email, developerId: id })
     return openSession(tx, services, { kind: 'developer', id }, client)
   })
+  return { ...session, devices: withDevice(secrets, devices, account) }
 }
 
 function cannotSignUp(): StoreFailure {
@@ -93,26 +93,26 @@ function isTaken(error: unknown, constraint: string): boolean {
   return databaseError(error)?.constraint === constraint
 }
 
-const passwordChange = namedObject({ CurrentPassword: passwordInput, NewPassword: chosenPasswordInput })
+const passwordChange = namedObject({ CurrentPassword: passwordInput, NewPassword: newPasswordInput })
 
 /**
- * Changes the password of who is signed in, by CurrentPassword and NewPassword (12 to 1000 characters, not the e-mail
- * address), and ends every other session in which the account is open. A merchant's accounts in other stores keep
+ * Changes the password of who is signed in, by CurrentPassword and NewPassword (by the rule for new
+ * passwords), and ends every other session in which the account is open. A merchant's accounts in other stores keep
  * theirs. Refuses a wrong CurrentPassword (400), which counts as a failed sign-in, and tries that come too early (429).
  */
 export async function changePassword(
   services: PeopleServices,
   { id: sessionId, person }: Session,
   input: unknown,
-  actor: Actor,
+  { actor, devices }: { actor: Actor; devices?: string | undefined },
 ): Promise<void> {
   const { db, secrets, now } = services
   if (person.kind === 'customer') throw new Error('A customer has no password here')
   const { kind, id, email } = person
   const { CurrentPassword, NewPassword } = readInput(passwordChange, input)
-  if (isAddressItself(NewPassword, email)) throw wrongField('NewPassword', passwordIsAddress)
-  const counted = signInTry(secrets, { kind, email: await lowerCase(db, email), address: actor.address })
-  await countTry(services, counted)
+  refuseAddressAsPassword(NewPassword, email, 'NewPassword')
+  const tried = signInTry(secrets, { kind, email: await lowerCase(db, email), address: actor.address, devices })
+  const counted = await countTry(services, tried)
   const account = await hashedPassword(db, person)
   const fits = await verifyPassword(account?.passwordHash ?? null, CurrentPassword)
   if (!account || !fits) throw wrongCurrentPassword()
@@ -141,15 +141,8 @@ function wrongCurrentPassword(): StoreFailure {
   return wrongField('CurrentPassword', 'is not the current password')
 }
 
-function wrongField(field: string, problem: string): StoreFailure {
-  return new StoreFailure('bad-request', `${field} ${problem}`, { field, faults: [{ field, problem }] })
-}
-
-/** The body of `POST /admin/developers` and `POST /admin/stores/{id}/users`. The operator gives the password, and answers for its strength. */
-export const newAccount = namedObject({ Email: emailInput, Password: passwordInput })
-
 /** The body of `PUT /admin/developers/{id}` and `PUT /admin/stores/{id}/users/{userId}`. */
-export const newPassword = namedObject({ Password: passwordInput })
+export const newPassword = namedObject({ Password: newPasswordInput })
 
 export interface Page {
   readonly limit: number
@@ -163,7 +156,7 @@ export async function listDevelopers({ db }: { db: Db }, { limit, offset }: Page
 
 /** The operator opens a developer's account, by Email and Password. Refuses input that does not fit (400), and an address that has one (409). */
 export async function createDeveloper({ db, now }: PeopleServices, input: unknown, actor: Actor): Promise<Account> {
-  const { Email, Password } = readInput(newAccount, input)
+  const { Email, Password } = readNewAccount(input)
   const passwordHash = await hashPassword(Password)
   return inTransaction(db, async (tx) => {
     const developer = await insertDeveloper(tx, now, { email: Email, passwordHash }).catch((error) => {
@@ -197,6 +190,7 @@ export async function setDeveloperPassword(
       select: accountColumns,
     })
     if (!developer) throw notFound(`No developer has the id ${id}`, id)
+    refuseAddressAsPassword(Password, developer.email)
     await afterSetPassword(tx, secrets, { kind: 'developer', ...developer })
     await recordAudit(tx, now, { actor, action: 'account.password-changed', target: developer.email, developerId: id })
     return developer
@@ -242,7 +236,7 @@ export async function createStoreUser(
   input: unknown,
   actor: Actor,
 ): Promise<Account> {
-  const { Email, Password } = readInput(newAccount, input)
+  const { Email, Password } = readNewAccount(input)
   await storeById(db, storeId)
   const data = { storeId, email: Email, passwordHash: await hashPassword(Password), createdAt: now() }
   return inTransaction(db, async (tx) => {
@@ -282,6 +276,7 @@ export async function setStoreUserPassword(
       select: accountColumns,
     })
     if (!user) throw noSuchUser(userId)
+    refuseAddressAsPassword(Password, user.email)
     await afterSetPassword(tx, secrets, { kind: 'merchant', ...user })
     await recordAudit(tx, now, { actor, action: 'account.password-changed', target: user.email, storeId })
     return user

@@ -1,29 +1,55 @@
+import { dictionary } from '@zxcvbn-ts/language-common'
 import { z } from 'zod'
 import type { Db, Transaction } from '../database/client.ts'
+import { StoreFailure } from '../failure.ts'
 
 const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1000
-const CHOSEN_LENGTH_MIN = 12
+const NEW_LENGTH_MIN = 12
+const COMMON_MAX = 10_000
 
 const email = `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`
-const given = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
-const chosen = `must be a text of ${CHOSEN_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
+const typed = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
+const length = `must be a text of ${NEW_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
+const common = 'must not be one of the 10,000 most common passwords, nor one of them with digits or signs at its ends'
+const isAddress = 'must be another text than the e-mail address'
 
 export const emailInput = z.string(email).trim().max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
 
-/** One that the operator gives, who answers for its strength; or one that is to be compared. */
-export const passwordInput = z.string(given).min(1, given).max(PASSWORD_LENGTH_MAX, given)
+/** A password to compare with the stored one, which may be older than the rule for new ones. */
+export const passwordInput = z.string(typed).min(1, typed).max(PASSWORD_LENGTH_MAX, typed)
 
-/** One that a person chooses. */
-export const chosenPasswordInput = z
-  .string(chosen)
-  .max(PASSWORD_LENGTH_MAX, chosen)
-  .refine((value) => [...value].length >= CHOSEN_LENGTH_MIN, chosen)
+/**
+ * A password that a merchant or a developer gets, whoever sets it: 12 to 1000 characters, not a common one. Whoever
+ * reads it also calls `refuseAddressAsPassword`.
+ */
+export const newPasswordInput = z
+  .string(length)
+  .max(PASSWORD_LENGTH_MAX, length)
+  .refine((value) => [...value].length >= NEW_LENGTH_MIN, length)
+  .refine((value) => !isCommon(value), common)
 
-export const passwordIsAddress = 'must be another text than the e-mail address'
+/** The dictionary begins with the most common ones, in lower case. */
+const commonPasswords: ReadonlySet<string> = new Set(dictionary['passwords-common'].slice(0, COMMON_MAX))
 
-export function isAddressItself(password: string, address: string): boolean {
-  return password.trim().toLowerCase() === address.toLowerCase()
+/** Few of the list have 12 characters: without the second look the rule would let `password2024!` pass. */
+function isCommon(password: string): boolean {
+  const plain = comparable(password)
+  return commonPasswords.has(plain) || commonPasswords.has(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''))
+}
+
+/** Refuses (400, naming `field`) the e-mail address of the account as its password, in any case. */
+export function refuseAddressAsPassword(password: string, address: string, field = 'Password'): void {
+  if (comparable(password) === comparable(address)) throw wrongField(field, isAddress)
+}
+
+function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase()
+}
+
+/** A refusal (400) of one field; `problem` is a sentence without its subject. */
+export function wrongField(field: string, problem: string): StoreFailure {
+  return new StoreFailure('bad-request', `${field} ${problem}`, { field, faults: [{ field, problem }] })
 }
 
 /** How e-mail addresses are compared, here and in every index: by PostgreSQL, whose lower case is not JavaScript's. */

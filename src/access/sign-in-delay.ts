@@ -1,7 +1,8 @@
-import ipaddr from 'ipaddr.js'
+import { networkOf } from '../address-blocks.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { Prisma } from '../database/generated/client.ts'
 import { StoreFailure } from '../failure.ts'
+import { deviceOf, type SignInAccount } from './devices.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What tries are counted by: an account, whether or not there is one, or the network that they come from. */
@@ -17,8 +18,15 @@ interface Counter {
 export interface Try {
   readonly account: Counter
   readonly address: Counter
+  /** Of a browser that has signed in to the account before; while it is trusted, it counts instead of the others. */
+  readonly device?: Counter
   /** Of a sign-up. */
   readonly signUp?: Counter
+}
+
+/** A try that `countTry` has let through. */
+export interface CountedTry extends Try {
+  readonly isOfDevice: boolean
 }
 
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000
@@ -29,43 +37,42 @@ const DOUBLINGS_MAX = 20
 
 const ofAccount = { free: 5, longestSeconds: 60 }
 const ofAddress = { free: 20, longestSeconds: 15 * 60 }
+/** A browser with more failures is trusted no longer: a stolen cookie is good for so many tries. */
+const DEVICE_FAILURES_MAX = 10
 
-export interface TryOptions {
-  readonly kind: 'developer' | 'merchant'
-  /** As PostgreSQL's lower() gives it: whatever spelling finds an account is one account here. */
-  readonly email: string
+export interface TryOptions extends SignInAccount {
   readonly address: string
+  /** The browser's device cookie (devices.ts). */
+  readonly devices?: string | undefined
 }
 
 /** A developer's account and a merchant's of the same address are two: whoever may open the one must not clear the other's failures. */
-export function signInTry(secrets: Secrets, { kind, email, address }: TryOptions): Try {
+export function signInTry(secrets: Secrets, { kind, email, address, devices }: TryOptions): Try {
+  const device = deviceOf(secrets, devices, { kind, email })
   return {
     account: { key: `account:${secrets.lookup(`${kind} ${email}`)}`, ...ofAccount },
     address: { key: `address:${secrets.lookup(networkOf(address))}`, ...ofAddress },
+    ...(device !== null && { device: { key: `device:${secrets.lookup(device)}`, ...ofAccount } }),
   }
 }
 
 /** Sign-ups count by themselves as well, and those that succeed are not forgiven: nobody opens accounts without end. */
-export function signUpTry(secrets: Secrets, options: TryOptions): Try {
+export function signUpTry(secrets: Secrets, options: Omit<TryOptions, 'devices'>): Try {
   const signUp = { key: `sign-up:${secrets.lookup(networkOf(options.address))}`, ...ofAddress }
   return { ...signInTry(secrets, options), signUp }
-}
-
-/** An IPv6 address as its /64, which one subscriber has whole; an IPv4 address, mapped or not, as itself. */
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6 ? `${parsed.parts.slice(0, 4).join(':')}::/64` : parsed.toString()
 }
 
 /**
  * Counts a try as failed, before the password is looked at: of any number at once, in any number of processes, only as
  * many get to that as are free. One that comes before its time is refused ('throttled', with the seconds to wait) and
- * counts nowhere.
+ * counts nowhere. A try from a browser that has signed in to the account before is counted, and delayed, by the failures
+ * of that browser alone, until there are ten of them.
  */
-export async function countTry({ db, now }: { db: Db; now: () => Date }, { account, address, signUp }: Try) {
-  const counters = [account, address, ...(signUp ? [signUp] : [])]
+export async function countTry({ db, now }: { db: Db; now: () => Date }, tried: Try): Promise<CountedTry> {
+  const { account, address, device, signUp } = tried
   const at = now()
+  const isOfDevice = device !== undefined && (await isTrusted(db, device, at))
+  const counters = isOfDevice ? [device] : [account, address, ...(signUp ? [signUp] : [])]
   await refuseTooEarly(db, counters, at)
   await forgetOld(db, at)
   await inTransaction(db, async (tx) => {
@@ -75,6 +82,14 @@ export async function countTry({ db, now }: { db: Db; now: () => Date }, { accou
       throw throttled(1)
     }
   })
+  return { ...tried, isOfDevice }
+}
+
+/** Of tries at once none gets past the last trusted one: failures above the free ones let one through at a time. */
+async function isTrusted(db: Db, { key }: Counter, at: Date): Promise<boolean> {
+  const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
+  const spent = { key, failures: { gte: DEVICE_FAILURES_MAX }, failedAt: { gt: forgottenAt } }
+  return (await db.signInDelay.count({ where: spent })) === 0
 }
 
 async function refuseTooEarly(db: Db | Transaction, counters: readonly Counter[], at: Date): Promise<void> {
@@ -119,9 +134,12 @@ async function forgetOld(db: Db, at: Date): Promise<void> {
 
 /**
  * A try that was counted has succeeded: the account's failures are forgotten, and its address is as if it had not been.
- * The failures of others at the address stay, lest somebody with an account of their own guess there without end.
+ * The failures of others at the address stay, lest somebody with an account of their own guess there without end. A try
+ * that counted for its browser alone has nothing else forgotten.
  */
-export async function forgiveTry(tx: Transaction, { account, address }: Try): Promise<void> {
+export async function forgiveTry(tx: Transaction, { account, address, device, isOfDevice }: CountedTry): Promise<void> {
+  if (device) await forgetFailures(tx, device)
+  if (isOfDevice) return
   await forgetFailures(tx, account)
   const failures = Prisma.sql`GREATEST("failures" - 1, 0)`
   await tx.$executeRaw`

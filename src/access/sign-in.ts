@@ -1,12 +1,13 @@
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { type Actor, recordAudit } from './audit.ts'
+import { withDevice } from './devices.ts'
 import { namedObject, readInput, text } from './input.ts'
 import { verifyPassword } from './passwords.ts'
 import { lowerCase, passwordInput } from './person-input.ts'
 import { normaliseHost } from './secure-url.ts'
 import { type Client, type LockedAccount, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
-import { countTry, forgiveTry, signInTry, type Try } from './sign-in-delay.ts'
+import { type CountedTry, countTry, forgiveTry, signInTry } from './sign-in-delay.ts'
 
 export interface SignIn extends Client {
   readonly kind: 'developer' | 'merchant'
@@ -14,6 +15,14 @@ export interface SignIn extends Client {
   readonly password: string
   /** Of a merchant: the store's address as typed. Empty or absent: all stores in which address and password fit. */
   readonly store?: string | undefined
+  /** The browser's device cookie. */
+  readonly devices?: string | undefined
+}
+
+/** A session that a password has opened. */
+export interface EnteredSession extends OpenedSession {
+  /** The browser's device cookie from now on. */
+  readonly devices: string
 }
 
 const ACCOUNTS_MAX = 20
@@ -27,26 +36,28 @@ const signInInput = namedObject({ Email: text(254), Password: passwordInput, Sto
 
 /**
  * Opens a session. Refused, with one text, in one way and after the same work, when there is no such account or the
- * password is another (401); as too early, after failures (429, with the seconds to wait); as input that cannot be an
+ * password is another (401); as too early, after failures (429, with the seconds to wait; a browser that signed in before
+ * is not delayed by those of others); as input that cannot be an
  * address or a password (400, with faults for Email, Password, Store).
  * A merchant's session is for one store; the accounts of other stores that address and password open as well, the first
  * 20, are `person.others` of it.
  */
-export async function signIn(services: SessionServices, input: SignIn): Promise<OpenedSession> {
+export async function signIn(services: SessionServices, input: SignIn): Promise<EnteredSession> {
   const { db, secrets } = services
-  const { kind, address } = input
+  const { kind, address, devices } = input
   const { Email, Password, Store } = readInput(signInInput, {
     Email: input.email,
     Password: input.password,
     Store: input.store?.trim() || undefined,
   })
   const accounts = await finders[kind](db, Email, Store)
-  const counted = signInTry(secrets, { kind, email: await lowerCase(db, Email), address })
-  await countTry(services, counted)
+  const account = { kind, email: await lowerCase(db, Email) }
+  const counted = await countTry(services, signInTry(secrets, { ...account, address, devices }))
   const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
   const opened = await openedBy(accounts, Password, looksMin)
   if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
-  return inTransaction(db, (tx) => enter(tx, services, input, { opened, counted }))
+  const session = await inTransaction(db, (tx) => enter(tx, services, input, { opened, counted }))
+  return { ...session, devices: withDevice(secrets, devices, account) }
 }
 
 interface FoundAccount {
@@ -96,7 +107,7 @@ async function enter(
   tx: Transaction,
   services: SessionServices,
   { kind, address, userAgent }: SignIn,
-  { opened, counted }: { opened: readonly FoundAccount[]; counted: Try },
+  { opened, counted }: { opened: readonly FoundAccount[]; counted: CountedTry },
 ): Promise<OpenedSession> {
   const [current, ...others] = await stillOpened(tx, kind, opened)
   if (!current) throw wrong(kind, 'the password was changed meanwhile')

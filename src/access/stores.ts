@@ -12,7 +12,7 @@ import { columnsOf, figuresOf, throttleInput } from './figures.ts'
 import { namedObject, readInput, text } from './input.ts'
 import { builtInOrderStatuses } from './order-statuses.ts'
 import { hashPassword } from './passwords.ts'
-import { emailInput, passwordInput } from './person-input.ts'
+import { emailInput, newPasswordInput, refuseAddressAsPassword } from './person-input.ts'
 import { generateKey, type Secrets } from './secrets.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
 
@@ -26,7 +26,7 @@ export interface Store extends CallerStore {
   readonly createdAt: Date
 }
 
-const address = 'must be an address such as https://shop.example, of at most 255 characters'
+const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
 const currency = 'must be a currency code of three letters, such as USD'
 const zone = 'must be a time zone name such as America/New_York'
 
@@ -48,12 +48,12 @@ const zoneInput = z
   .max(64, zone)
   .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
 
-/** The body of `POST /admin/stores` (design.md, "Fixed names"). The operator gives the password, and answers for its strength. */
+/** The body of `POST /admin/stores` (design.md, "Fixed names"). */
 export const newStore = namedObject({
   Name: text(200),
   SecureURL: secureUrlInput,
   Email: emailInput,
-  Password: passwordInput,
+  Password: newPasswordInput,
   Currency: currencyInput.default('USD'),
   TimeZone: zoneInput.optional(),
   Throttle: throttleInput,
@@ -107,6 +107,7 @@ export async function createStore(
   actor: Actor = installation,
 ): Promise<Store> {
   const given = readInput(newStore, input)
+  refuseAddressAsPassword(given.Password, given.Email)
   const userKey = generateKey()
   const createdAt = now()
   const merchant = { email: given.Email, passwordHash: await hashPassword(given.Password), createdAt }

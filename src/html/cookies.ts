@@ -16,7 +16,13 @@ export interface SessionCookies {
   read(request: FastifyRequest, kind: SessionKind): string | undefined
   set(reply: FastifyReply, kind: SessionKind, session: { token: string; expiresAt: Date }): void
   clear(reply: FastifyReply, kind: SessionKind): void
+  /** The device cookie (src/access/devices.ts). */
+  readDevices(request: FastifyRequest): string | undefined
+  setDevices(reply: FastifyReply, devices: string): void
 }
+
+/** A year, within the 400 days that browsers allow. */
+const DEVICES_SECONDS = 365 * 24 * 60 * 60
 
 export function sessionCookies(publicUrl: string): SessionCookies {
   const isHttps = publicUrl.startsWith('https:')
@@ -28,6 +34,10 @@ export function sessionCookies(publicUrl: string): SessionCookies {
     },
     clear: (reply, kind) => {
       reply.clearCookie(cookieName(kind, isHttps), options)
+    },
+    readDevices: ({ cookies }) => cookies[cookieName('devices', isHttps)],
+    setDevices: (reply, devices) => {
+      reply.setCookie(cookieName('devices', isHttps), devices, { ...options, maxAge: DEVICES_SECONDS })
     },
   }
 }

@@ -158,7 +158,7 @@ describe('changing the password', () => {
       const { token, session } = await entered(services, { kind, email })
       const other = await enter(services, { kind, email })
       const actor = actorOf(session)
-      await changePassword(services, session, change, actor)
+      await changePassword(services, session, change, { actor })
 
       expect([await isLive(kind, token), await isLive(kind, other.token)]).toEqual([true, false])
       expect(await refusal(enter(services, { kind, email }))).toMatchObject({ status: 401 })
@@ -178,7 +178,7 @@ describe('changing the password', () => {
     const both = await enter(services, { kind: 'merchant', email })
     const ofFirst = await enter(services, { kind: 'merchant', email, store: first.store.secureUrl })
     const { session } = await entered(services, { kind: 'merchant', email, store: second.store.secureUrl })
-    await changePassword(services, session, change, actorOf(session))
+    await changePassword(services, session, change, { actor: actorOf(session) })
 
     expect(await isLive('merchant', both.token)).toBe(false)
     expect(await isLive('merchant', ofFirst.token)).toBe(true)
@@ -190,7 +190,7 @@ describe('changing the password', () => {
     const { session } = await entered(services, { kind: 'developer', email })
     const wrong = { ...change, CurrentPassword: 'a guess of somebody' }
     for (let count = 0; count < 5; count++) {
-      expect(await refusal(changePassword(services, session, wrong, actorOf(session)))).toMatchObject({
+      expect(await refusal(changePassword(services, session, wrong, { actor: actorOf(session) }))).toMatchObject({
         status: 400,
         field: 'CurrentPassword',
         faults: [{ field: 'CurrentPassword', problem: 'is not the current password' }],
@@ -198,11 +198,13 @@ describe('changing the password', () => {
     }
 
     for (const input of [wrong, change]) {
-      expect(await refusal(changePassword(services, session, input, actorOf(session)))).toMatchObject({ status: 429 })
+      expect(await refusal(changePassword(services, session, input, { actor: actorOf(session) }))).toMatchObject({
+        status: 429,
+      })
     }
     expect(await refusal(enter(services, { kind: 'developer', email }))).toMatchObject({ status: 429 })
     access.clock.ms += 1000
-    await changePassword(services, session, change, actorOf(session))
+    await changePassword(services, session, change, { actor: actorOf(session) })
     await enter(services, { kind: 'developer', email, password: chosen })
   })
 
@@ -210,7 +212,7 @@ describe('changing the password', () => {
     const { email } = await newDeveloper(services)
     const { session } = await entered(services, { kind: 'developer', email })
     for (const NewPassword of ['x'.repeat(11), 'x'.repeat(1001), email.toUpperCase(), undefined]) {
-      const refused = changePassword(services, session, { ...change, NewPassword }, actorOf(session))
+      const refused = changePassword(services, session, { ...change, NewPassword }, { actor: actorOf(session) })
       expect(await refusal(refused)).toMatchObject({
         status: 400,
         field: 'NewPassword',
@@ -224,7 +226,12 @@ describe('changing the password', () => {
     const { session } = await entered(services, { kind: 'developer', email })
     const outcomes = await Promise.allSettled(
       ['one', 'other'].map((name) =>
-        changePassword(services, session, { ...change, NewPassword: `${chosen}, ${name}` }, actorOf(session)),
+        changePassword(
+          services,
+          session,
+          { ...change, NewPassword: `${chosen}, ${name}` },
+          { actor: actorOf(session) },
+        ),
       ),
     )
 
@@ -242,10 +249,10 @@ describe('the operator', () => {
     for (let count = 0; count < 5; count++) {
       await refusal(enter(services, { kind: 'developer', email, password: 'a guess of somebody' }))
     }
-    await setDeveloperPassword(services, id, { Password: 'set' }, operator)
+    await setDeveloperPassword(services, id, { Password: 'a password to set' }, operator)
 
     expect(await isLive('developer', token)).toBe(false)
-    await enter(services, { kind: 'developer', email, password: 'set' })
+    await enter(services, { kind: 'developer', email, password: 'a password to set' })
     expect(await services.db.auditEntry.findMany({ where: { developerId: id, actorKind: 'operator' } })).toMatchObject([
       { action: 'account.created', target: email },
       { action: 'account.password-changed', target: email, actor: '', address: operator.address },
@@ -259,10 +266,10 @@ describe('the operator', () => {
     const both = await enter(services, { kind: 'merchant', email })
     const ofFirst = await enter(services, { kind: 'merchant', email, store: first.store.secureUrl })
     const account = { storeId: second.store.id, userId: second.id }
-    await setStoreUserPassword(services, account, { Password: 'set' }, operator)
+    await setStoreUserPassword(services, account, { Password: 'a password to set' }, operator)
 
     expect([await isLive('merchant', both.token), await isLive('merchant', ofFirst.token)]).toEqual([false, true])
-    await enter(services, { kind: 'merchant', email, password: 'set', store: second.store.secureUrl })
+    await enter(services, { kind: 'merchant', email, password: 'a password to set', store: second.store.secureUrl })
   })
 
   test('reaches no account of another store', async () => {
@@ -270,7 +277,9 @@ describe('the operator', () => {
     const other = await newMerchant(services)
     const account = { storeId: other.store.id, userId: one.id }
 
-    expect(await refusal(setStoreUserPassword(services, account, { Password: 'set' }, operator))).toMatchObject({
+    expect(
+      await refusal(setStoreUserPassword(services, account, { Password: 'a password to set' }, operator)),
+    ).toMatchObject({
       status: 404,
     })
     expect(await refusal(removeStoreUser(services, account, operator))).toMatchObject({ status: 404 })
@@ -279,13 +288,23 @@ describe('the operator', () => {
 
   test('opens further accounts in a store, each with an address of its own', async () => {
     const { id, email, store } = await newMerchant(services)
-    const added = await createStoreUser(services, store.id, { Email: freshEmail(), Password: 'given' }, operator)
-    const taken = createStoreUser(services, store.id, { Email: email.toUpperCase(), Password: 'given' }, operator)
+    const added = await createStoreUser(
+      services,
+      store.id,
+      { Email: freshEmail(), Password: 'a password given' },
+      operator,
+    )
+    const taken = createStoreUser(
+      services,
+      store.id,
+      { Email: email.toUpperCase(), Password: 'a password given' },
+      operator,
+    )
 
     expect(await refusal(taken)).toMatchObject({ status: 409, field: 'Email' })
     const listed = await listStoreUsers(services, { storeId: store.id, limit: 10, offset: 0 })
     expect(listed).toEqual([{ id, email, createdAt: services.now() }, added])
-    const { session } = await entered(services, { kind: 'merchant', email: added.email, password: 'given' })
+    const { session } = await entered(services, { kind: 'merchant', email: added.email, password: 'a password given' })
     expect(session.person).toMatchObject({ store: { id: store.id } })
   })
 

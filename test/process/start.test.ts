@@ -188,7 +188,12 @@ describe('with DATABASE_URL', () => {
 
   /** A request whose body is half sent. */
   async function requestInHand() {
-    const input = { Name: 'Shop', SecureURL: 'https://shop.example', Email: 'a@shop.example', Password: 'p' }
+    const input = {
+      Name: 'Shop',
+      SecureURL: 'https://shop.example',
+      Email: 'a@shop.example',
+      Password: 'a password of the owner',
+    }
     const body = JSON.stringify(input)
     const head = [
       'POST /admin/stores HTTP/1.1',
@@ -336,7 +341,12 @@ describe('the embedded database', () => {
 
   async function createStore(): Promise<void> {
     const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
-    const input = { Name: 'Shop', SecureURL: 'https://shop.example', Email: 'a@shop.example', Password: 'p' }
+    const input = {
+      Name: 'Shop',
+      SecureURL: 'https://shop.example',
+      Email: 'a@shop.example',
+      Password: 'a password of the owner',
+    }
     const body = JSON.stringify(input)
     const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body })
     expect(answer.statusCode).toBe(201)

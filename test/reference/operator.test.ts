@@ -49,7 +49,12 @@ async function send(method: Method, url: string, status: number, { body, headers
   return answer
 }
 
-const shop = { Name: 'Shop', SecureURL: 'https://documented.example', Email: 'a@shop.example', Password: 'words' }
+const shop = {
+  Name: 'Shop',
+  SecureURL: 'https://documented.example',
+  Email: 'a@shop.example',
+  Password: 'the words of a password',
+}
 
 test('the operator’s routes and those of the process answer as the document says', async () => {
   const { Id } = (await send('POST', '/admin/stores', 201, { body: shop })).json()
@@ -99,22 +104,24 @@ test('the operator’s routes and those of the process answer as the document sa
 
 test('the operator’s routes for people answer as the document says', async () => {
   const email = 'dev@tools.example'
-  const { Id } = (await send('POST', '/admin/developers', 201, { body: { Email: email, Password: 'words' } })).json()
-  await send('POST', '/admin/developers', 409, { body: { Email: email, Password: 'words' } })
+  const { Id } = (
+    await send('POST', '/admin/developers', 201, { body: { Email: email, Password: 'the words of a password' } })
+  ).json()
+  await send('POST', '/admin/developers', 409, { body: { Email: email, Password: 'the words of a password' } })
   await send('POST', '/admin/developers', 400, { body: { Email: email } })
   await send('GET', '/admin/developers?limit=5', 200)
-  await send('PUT', `/admin/developers/${Id}`, 200, { body: { Password: 'other words' } })
-  await send('PUT', '/admin/developers/999999', 404, { body: { Password: 'other words' } })
+  await send('PUT', `/admin/developers/${Id}`, 200, { body: { Password: 'other words of a password' } })
+  await send('PUT', '/admin/developers/999999', 404, { body: { Password: 'other words of a password' } })
 
   const { store } = await server.openStore()
   const users = `/admin/stores/${store.id}/users`
-  const second = { Email: 'second@shop.example', Password: 'words' }
+  const second = { Email: 'second@shop.example', Password: 'the words of a password' }
   const user = (await send('POST', users, 201, { body: second })).json()
   await send('POST', users, 409, { body: second })
   const [first] = (await send('GET', users, 200)).json()
   await send('GET', '/admin/stores/999999/users', 404)
-  await send('PUT', `${users}/${user.Id}`, 200, { body: { Password: 'other words' } })
-  await send('PUT', `${users}/999999`, 404, { body: { Password: 'other words' } })
+  await send('PUT', `${users}/${user.Id}`, 200, { body: { Password: 'other words of a password' } })
+  await send('PUT', `${users}/999999`, 404, { body: { Password: 'other words of a password' } })
   await send('DELETE', `${users}/${user.Id}`, 200)
   await send('DELETE', `${users}/${user.Id}`, 404)
   await send('DELETE', `${users}/${first.Id}`, 409)

@@ -46,7 +46,8 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
 
   app.post(`${address}/password`, (request, reply) => {
     const work = async () => {
-      await changePassword(services, sessionOf(request), sentBy(request), actorOf(request))
+      const devices = app.sessionCookies.readDevices(request)
+      await changePassword(services, sessionOf(request), sentBy(request), { actor: actorOf(request), devices })
       return done(reply, `${address}?notice=password-changed`)
     }
     return orShowAgain(reply, work, () => page(services, area, reply))

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { endSession, type OpenedSession, type SessionServices } from '../../access/sessions.ts'
+import { endSession, type SessionServices } from '../../access/sessions.ts'
+import type { EnteredSession } from '../../access/sign-in.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import type { Area } from './area.ts'
@@ -20,11 +21,12 @@ export async function beginSession(
   services: SessionServices,
   { kind }: Area,
   reply: FastifyReply,
-  { opened, email, next }: { opened: OpenedSession; email: string; next: string },
+  { opened, email, next }: { opened: EnteredSession; email: string; next: string },
 ) {
   const { request } = reply
   if (request.session) await endSession(services, request.session.id, request.actor)
   app.sessionCookies.set(reply, kind, opened)
+  app.sessionCookies.setDevices(reply, opened.devices)
   if (wantsHtml(request)) return reply.redirect(next, 303)
   return reply.send({ Email: email, ExpiresAt: opened.expiresAt.toISOString() })
 }

@@ -49,7 +49,9 @@ async function enter(app: FastifyInstance, services: SessionServices, area: Area
   const { request } = reply
   const { Email, Password, Store } = readInput(signInBody, sentBy(request))
   const { kind } = area
-  const opened = await signIn(services, { kind, email: Email, password: Password, store: Store, ...clientOf(request) })
+  const devices = app.sessionCookies.readDevices(request)
+  const input = { kind, email: Email, password: Password, store: Store, devices }
+  const opened = await signIn(services, { ...input, ...clientOf(request) })
   return beginSession(app, services, area, reply, { opened, email: Email.trim(), next })
 }
 

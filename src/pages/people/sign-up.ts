@@ -27,8 +27,10 @@ export function signUpPages(app: FastifyInstance, services: SignUpServices): voi
 }
 
 async function enter(app: FastifyInstance, services: SignUpServices, reply: FastifyReply, next: string) {
-  const sent = sentBy(reply.request)
-  const opened = await signUpDeveloper(services, withoutNext(sent), clientOf(reply.request))
+  const { request } = reply
+  const sent = sentBy(request)
+  const client = { ...clientOf(request), devices: app.sessionCookies.readDevices(request) }
+  const opened = await signUpDeveloper(services, withoutNext(sent), client)
   return beginSession(app, services, area, reply, { opened, email: textIn(sent, 'Email').trim(), next })
 }
 

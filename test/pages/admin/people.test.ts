@@ -52,10 +52,10 @@ describe('developers', () => {
     expect((await call('GET', '/admin/developers?limit=1&offset=1')).json()).toEqual([])
 
     const { token } = await enter('developer', 'dev@tools.example')
-    const changed = await call('PUT', `/admin/developers/${developer.Id}`, { Password: 'another' })
+    const changed = await call('PUT', `/admin/developers/${developer.Id}`, { Password: 'another password' })
     expect([changed.statusCode, changed.json()]).toEqual([200, developer])
     expect(await isLive('developer', token)).toBe(false)
-    await enter('developer', 'dev@tools.example', 'another')
+    await enter('developer', 'dev@tools.example', 'another password')
   })
 
   test('are refused with the field that is wrong', async () => {
@@ -101,9 +101,9 @@ describe('the accounts of a store', () => {
     expect((await call('GET', users)).json()).toEqual([first, added.json()])
 
     const { token } = await enter('merchant', 'second@shop.example')
-    expect((await call('PUT', `${users}/${Id}`, { Password: 'another' })).json()).toEqual(added.json())
+    expect((await call('PUT', `${users}/${Id}`, { Password: 'another password' })).json()).toEqual(added.json())
     expect(await isLive('merchant', token)).toBe(false)
-    const { token: later } = await enter('merchant', 'second@shop.example', 'another')
+    const { token: later } = await enter('merchant', 'second@shop.example', 'another password')
 
     const removed = await call('DELETE', `${users}/${Id}`)
     expect([removed.statusCode, removed.json()]).toEqual([
