@@ -3,12 +3,12 @@ import type { Actor } from '../access/audit.ts'
 import { bearerToken } from '../access/bearer.ts'
 import { type Secrets, sameSecret } from '../access/secrets.ts'
 import { findSession, type Person, type Session, type SessionKind } from '../access/sessions.ts'
-import { noSuchStore } from '../access/stores.ts'
 import type { Db } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
 import { plainHttpFault } from '../plain-http.ts'
 import { type Throttle, tooMany } from '../throttle.ts'
 import { type SessionCookies, sessionCookies } from './cookies.ts'
+import { isForm } from './forms.ts'
 import { type Role, roles } from './roles.ts'
 import { wantsHtml } from './wants-html.ts'
 
@@ -57,7 +57,8 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 /**
  * Lets into this scope who roles.ts names for the route, and nobody else: the operator by `Authorization: Bearer
  * OPERATOR_KEY`, others by their session. A person who has to sign in is sent there; a program gets a 401. Requests that a
- * page of another site makes a browser send change nothing (403). Runs before a body is read.
+ * page of another site makes a browser send change nothing (403), and neither do those by session that are no form and
+ * lack `X-Requested-With`. Runs before a body is read.
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { publicUrl } = services.config
@@ -91,6 +92,8 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
+    // Where anyone may come in, it is not the session that lets the request in.
+    if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })
 
   async function sessionOf(request: FastifyRequest, allowed: readonly Role[]): Promise<Session | null> {
@@ -142,11 +145,24 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
   return headers.origin !== undefined && URL.parse(headers.origin)?.host !== host
 }
 
+/**
+ * A change that a session cookie allows needs what no other site can make a browser send: a form its token (forms.ts), every
+ * other request, with or without a body, a header of its own.
+ */
+function requireProofOfOrigin(request: FastifyRequest): void {
+  if (isForm(request) || request.headers['x-requested-with']) return
+  throw new StoreFailure('forbidden', 'A change by a session cookie needs the header X-Requested-With, of any value', {
+    field: 'X-Requested-With',
+  })
+}
+
 function admitPerson(request: FastifyRequest, session: Session): void {
   const { person } = session
-  const { id } = request.params as { id?: string }
+  const { id = '' } = request.params as { id?: string }
   const isOfStore = request.routeOptions.url?.startsWith('/admin/stores/:id')
-  if (person.kind === 'merchant' && isOfStore && id !== String(person.store.id)) throw noSuchStore(Number(id))
+  if (person.kind === 'merchant' && isOfStore && !(/^\d+$/.test(id) && Number(id) === person.store.id)) {
+    throw new StoreFailure('not-found', 'You are signed in to no store with this id', { field: 'id' })
+  }
   request.session = session
   request.actor = actorOf(person, request.ip)
 }

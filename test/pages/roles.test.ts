@@ -27,6 +27,9 @@ const routes = Object.entries(roles).map(([route, allowed]) => {
   return { method: method as 'GET' | 'POST' | 'PUT' | 'DELETE', url, allowed }
 })
 
+/** Signing out comes last, since it ends the session. */
+const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Number(isEnding(other.url)))
+
 describe('the table of roles', () => {
   test.each(routes)('$method $url is a route', ({ method, url }) => {
     expect(server.app.hasRoute({ method, url })).toBe(true)
@@ -45,8 +48,6 @@ describe('the table of roles', () => {
   describe.each(visitors)('%s', (visitor) => {
     const isFor = (allowed: readonly Role[]) => allowed.includes('anyone') || allowed.some((role) => role === visitor)
 
-    // Signing out comes last, since it ends the session.
-    const ordered = routes.toSorted((one, other) => Number(isEnding(one.url)) - Number(isEnding(other.url)))
     test.each(ordered)('$method $url', async ({ method, url, allowed }) => {
       const answer = await knock(visitor, method, url)
 
@@ -137,6 +138,40 @@ test('a merchant finds no other store below /admin/stores', async () => {
   }
 })
 
+const withIds = routes.filter(({ url, allowed }) => allowed.includes('operator') && url.includes(':'))
+
+test.each(withIds)('$method $url takes ids in digits alone', async ({ method, url, allowed }) => {
+  const signedIn = allowed.includes('merchant') ? await merchant() : null
+  const before = await stored()
+  for (const id of [
+    '1e0',
+    '0x1',
+    '%201',
+    '1%20',
+    '+1',
+    '-1',
+    '1.0',
+    '1,0',
+    '0',
+    '%EF%BC%91',
+    '2147483648',
+    '1%27',
+    '1%00',
+  ]) {
+    const address = url.replace(/:\w+/g, id)
+    const payload = method === 'GET' ? {} : { payload: '{}' }
+    const type = url.endsWith('/import') ? 'application/x-ndjson' : 'application/json'
+    const headers = { authorization: `Bearer ${operatorKey}`, ...(method !== 'GET' && { 'content-type': type }) }
+    const answer = await server.app.inject({ method, url: address, headers, ...payload })
+    expect([id, answer.statusCode]).toEqual([id, 400])
+    expect(answer.json()[0].Message).toMatch(/^(id|subscriptionId|userId) must be a whole number from 1 to 2147483647/)
+
+    const ofMerchant = await signedIn?.call(method, address, method === 'GET' ? undefined : {})
+    expect(ofMerchant?.statusCode ?? 404).toBe(404)
+  }
+  expect(await stored()).toEqual(before)
+})
+
 test.each([
   { from: 'another site', headers: { 'sec-fetch-site': 'cross-site' } },
   { from: 'a neighbouring host', headers: { 'sec-fetch-site': 'same-site' } },
@@ -153,6 +188,54 @@ test.each([
   expect(answer.statusCode).toBe(403)
   expect((await signedIn.open('/admin/account')).statusCode).toBe(200)
 })
+
+describe('a change by session', () => {
+  let signedIn: typeof people
+  beforeAll(async () => {
+    signedIn = {
+      merchant: await merchant(),
+      developer: await developer('second@tools.example'),
+      customer: await customer('second@customers.example'),
+    }
+  })
+
+  const changing = ordered.flatMap(({ method, url, allowed }) =>
+    method === 'GET' || allowed.includes('anyone')
+      ? []
+      : allowed.flatMap((role) => (role === 'operator' || role === 'anyone' ? [] : [{ method, url, role }])),
+  )
+
+  test.each(changing)('$method $url of a $role needs a token or a header', async ({ method, url, role }) => {
+    const cookie = cookiesOf(signedIn[role])
+    const send = async (headers: Record<string, string>, payload?: string) => {
+      const all = { cookie, accept: 'application/json', ...headers }
+      const sent = { method, url: addressOf(url), headers: all, ...(payload !== undefined && { payload }) }
+      return (await server.app.inject(sent)).statusCode
+    }
+    const before = await stored()
+
+    expect(await send({})).toBe(403)
+    expect(await send({ 'x-requested-with': '' })).toBe(403)
+    expect(await send({ 'content-type': 'application/json' })).toBe(403)
+    expect(await send({ 'content-type': 'application/json' }, '{}')).toBe(403)
+    expect(await send({ 'content-type': 'text/plain' }, '{}')).toBe(403)
+    expect(await send({ 'content-type': 'application/x-www-form-urlencoded' })).toBe(403)
+    expect(await send({ 'content-type': 'application/x-www-form-urlencoded' }, '_csrf=guessed')).toBe(403)
+    expect(await stored()).toEqual(before)
+
+    expect([401, 403]).not.toContain(await send({ 'x-requested-with': 'a program' }))
+  })
+})
+
+/** What a change would change, short of another sign-in. */
+function stored() {
+  const { db } = server.services
+  return Promise.all([
+    db.store.findMany({ orderBy: { id: 'asc' } }),
+    db.session.findMany({ select: { id: true }, orderBy: { id: 'asc' } }),
+    db.auditEntry.count(),
+  ])
+}
 
 test('a form without its token, or with that of another session, changes nothing', async () => {
   const signedIn = await merchant()
@@ -182,19 +265,19 @@ function merchant(): Promise<TestPerson> {
 
 let serial = 0
 
-async function developer(): Promise<TestPerson> {
+async function developer(Email = `dev-${++serial}@tools.example`): Promise<TestPerson> {
   const person = testPerson(server.app)
   const answer = await person.submit('/developers/sign-up', {
-    Email: `dev-${++serial}@tools.example`,
+    Email,
     Password: 'correct horse battery',
   })
   expect(answer.statusCode).toBe(303)
   return person
 }
 
-async function customer(): Promise<TestPerson> {
+async function customer(Email = `c-${++serial}@customers.example`): Promise<TestPerson> {
   const added = await shop.call('POST', '/Customers', {
-    body: { Email: `c-${++serial}@customers.example`, Password: 'secret' },
+    body: { Email, Password: 'secret' },
   })
   expect(added.json()).toMatchObject([{ Message: 'Created successfully' }])
   const [{ Value }] = added.json()

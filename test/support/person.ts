@@ -73,7 +73,11 @@ export function testPerson(app: FastifyInstance): TestPerson {
       request(
         method,
         url,
-        { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
+        {
+          accept: 'application/json',
+          'x-requested-with': 'a program',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
         body === undefined ? undefined : JSON.stringify(body),
       ),
   }

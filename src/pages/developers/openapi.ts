@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keyRotation, secretRotation } from '../../access/application-keys.ts'
 import { changedOwnApplication, newOwnApplication } from '../../access/developer-applications.ts'
-import { type ApiPart, jsonAnswer, ref, retryAfter } from '../../openapi.ts'
+import { type ApiPart, jsonAnswer, type Parameter, ref, retryAfter } from '../../openapi.ts'
 import {
   answerSchemas,
   bodySchema,
@@ -20,7 +20,9 @@ import {
 const { operation, answers, refused, responses } = routesOf('Developer', 'DeveloperSession', {
   ...commonRefusals,
   401: refusal('There is no session, or it has ended.'),
-  403: refusal('The request comes from a page of another site, or over plain http where https alone is taken.'),
+  403: refusal(
+    'The request is a change without X-Requested-With, comes from a page of another site, or over plain http where https alone is taken.',
+  ),
   404: refusal('You have no such application.'),
   409: refusal('There are 100 applications; what was to be replaced was replaced already; or there is no CallBackURL.'),
   429: refusal('Too many tries of CallBackURLs.', retryAfter),
@@ -28,13 +30,24 @@ const { operation, answers, refused, responses } = routesOf('Developer', 'Develo
 
 const id = idParameter('id', 'The application.')
 
+/** Of every change (src/html/guard.ts). */
+const requestedWith: Parameter = {
+  name: 'X-Requested-With',
+  in: 'header',
+  description: 'Any text. No page of another site can make a browser send it.',
+  required: true,
+  schema: { type: 'string', minLength: 1 },
+  example: 'my program',
+}
+
 /** The developers' JSON routes, out of the schemas that validate. `services`: those that privileges may name. */
 export function describeDevelopers(services: readonly string[]): ApiPart {
   return {
     tags: [
       {
         name: 'Developer',
-        description: 'A developer’s applications, by the session that signing in at /developers/sign-in gives. JSON.',
+        description:
+          'A developer’s applications, by the session that signing in at /developers/sign-in gives. JSON. Changes need the header X-Requested-With, of any value.',
       },
     ],
     paths: pathsFor(services),
@@ -66,6 +79,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
         ),
       }),
       post: operation('createOwnApplication', 'Register an application', {
+        parameters: [requestedWith],
         requestBody: jsonBody(bodySchema(newOwnApplication(input)), {
           Name: 'Order sync',
           CallBackURL: 'https://app.example/callback',
@@ -83,7 +97,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       put: operation('updateOwnApplication', 'Change an application', {
         description:
           'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
-        parameters: [id],
+        parameters: [id, requestedWith],
         requestBody: jsonBody(bodySchema(changedOwnApplication(input)), {
           RedirectURIs: ['https://app.example/oauth'],
         }),
@@ -91,7 +105,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       }),
       delete: operation('deleteOwnApplication', 'Delete an application', {
         description: 'Its tokens stop working at once in all stores. No CallBackURL is told.',
-        parameters: [id],
+        parameters: [id, requestedWith],
         responses: answers(200, 'It is deleted.', ref('schemas', 'ArrayOfResponseInfo'), [404, ...ofBody]),
       }),
     },
@@ -99,7 +113,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       post: operation('rotatePrivateKey', 'Make a new private key', {
         description:
           'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
-        parameters: [id],
+        parameters: [id, requestedWith],
         requestBody: { ...jsonBody(bodySchema(keyRotation), { KeepFormerForHours: 24 }), required: false },
         responses: answers(200, 'The application, with its new key.', application, [404, 409, ...ofBody]),
       }),
@@ -108,7 +122,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       post: operation('rotateCallbackSecret', 'Make a new callback secret', {
         description:
           'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
-        parameters: [id],
+        parameters: [id, requestedWith],
         requestBody: { ...jsonBody(bodySchema(secretRotation), {}), required: false },
         responses: answers(200, 'The application, with its new secret.', application, [404, 409, ...ofBody]),
       }),
@@ -117,7 +131,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       post: operation('testCallback', 'Send the CallBackURL a sample', {
         description:
           'An AUTHORIZE of the store https://sample.store.example with a token of zeros, signed as a real one. Nobody is subscribed by it. Ten at once, then one in ten seconds.',
-        parameters: [id],
+        parameters: [id, requestedWith],
         responses: answers(200, 'What came back.', ref('schemas', 'CallbackTest'), [404, 409, ...ofBody]),
       }),
     },
