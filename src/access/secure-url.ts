@@ -24,10 +24,12 @@ export function normaliseHost(text: string): string {
 
 /**
  * A store's address as it is kept: http or https (https where `text` has no scheme), no trailing slash; a port and a
- * path stay. Null: not such an address, or one with credentials, query or fragment.
+ * path stay. Null: not such an address, or one with credentials, query, fragment or a blank inside.
  */
 export function readSecureUrl(text: string): string | null {
   const trimmed = text.trim()
+  // Parsers escape a blank, and leave out tabs and line ends without a word.
+  if (/[\s\p{Cc}]/u.test(trimmed)) return null
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`)
   if (!url || !['http:', 'https:'].includes(url.protocol) || normaliseHost(url.host) === '') return null
   if (url.username !== '' || url.password !== '' || /[?#]/.test(trimmed)) return null

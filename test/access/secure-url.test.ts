@@ -50,6 +50,14 @@ test.each([
   ['https://.', null],
   ['', null],
   ['two words', null],
+  ['https://my shop.example', null],
+  ['https://shop.example/my shop', null],
+  ['https://shop.\texample', null],
+  ['https://shop.example/a\nb', null],
+  ['https://shop.example/\u00a0', 'https://shop.example'],
+  ['https://shop.example/a\u00a0b', null],
+  ['https://shop.example/a\u007fb', null],
+  [' https://shop.example ', 'https://shop.example'],
 ])('%j is kept as the address %j', (text, address) => {
   expect(readSecureUrl(text)).toBe(address)
 })
