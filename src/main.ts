@@ -97,7 +97,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
 
   const authenticator = createAuthenticator({ db, secrets, now })
   const metrics = createMetrics()
-  const outbound = createOutbound({ allow: config.outboundAllow })
+  const outbound = createOutbound({ allow: config.outboundAllow, log })
   const dispatcher = createDispatcher({
     db,
     secrets,

@@ -1,15 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import {
-  addressRule,
-  hostFault,
-  hostnameOf,
-  type IsAllowed,
-  knownAddresses,
-  leadsInside,
-  urlFault,
-} from './outbound/addresses.ts'
+import { addressRule, hostFault, hostnameOf, type IsAllowed, knownAddresses, urlFault } from './outbound/addresses.ts'
 import { addressesInDns } from './outbound/names.ts'
 import { lookupFailure, OutboundFailure, reasonOf } from './outbound/reasons.ts'
 
@@ -67,6 +59,8 @@ export interface OutboundOptions {
   readonly allow: readonly string[]
   /** All addresses of a host name, at least one; the DNS unless given. */
   readonly lookup?: Lookup
+  /** Told of the names that lead to no public address, and where to; reasons do not tell. */
+  readonly log?: { info(details: object, message: string): void }
 }
 
 type Lookup = (hostname: string) => Promise<readonly string[]>
@@ -85,10 +79,10 @@ const ANSWER_HEADERS_BYTES_MAX = 16_384
 const INTERIM_ANSWERS_MAX = 10
 const UNDER_WAY_MAX = 1_000
 
-export function createOutbound({ allow, lookup = addressesInDns }: OutboundOptions): Outbound {
+export function createOutbound({ allow, lookup = addressesInDns, log }: OutboundOptions): Outbound {
   const isAllowed = addressRule(allow)
   const agent = new Agent({
-    connect: guardedConnector(isAllowed, lookup),
+    connect: guardedConnector({ isAllowed, lookup, log }),
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -128,13 +122,19 @@ export function createOutbound({ allow, lookup = addressesInDns }: OutboundOptio
   }
 }
 
+interface Guard {
+  readonly isAllowed: IsAllowed
+  readonly lookup: Lookup
+  readonly log: OutboundOptions['log']
+}
+
 /**
  * Connects to allowed addresses alone. What was checked is what is connected to: the look-up hands over checked
  * addresses instead of a name, so that nothing is left to change in between.
  */
-function guardedConnector(isAllowed: IsAllowed, lookup: Lookup): buildConnector.connector {
+function guardedConnector(guard: Guard): buildConnector.connector {
   const connect = buildConnector({
-    lookup: guardedLookup(isAllowed, lookup),
+    lookup: guardedLookup(guard),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TRIED_MS,
     timeout: CONNECT_MS_MAX,
@@ -145,15 +145,15 @@ function guardedConnector(isAllowed: IsAllowed, lookup: Lookup): buildConnector.
   })
   return (options, callback) => {
     // A literal address is connected to without a look-up.
-    const fault = hostFault(options.hostname, isAllowed)
+    const fault = hostFault(options.hostname, guard.isAllowed)
     if (fault === null) connect(options, callback)
     else queueMicrotask(() => callback(new OutboundFailure(`The address ${fault}`), null))
   }
 }
 
-function guardedLookup(isAllowed: IsAllowed, lookup: Lookup): LookupFunction {
+function guardedLookup(guard: Guard): LookupFunction {
   return (hostname, _options, callback) => {
-    allowedAddresses(hostname, isAllowed, lookup).then(
+    allowedAddresses(hostname, guard).then(
       (addresses) => callback(null, addresses),
       (error) => callback(error, []),
     )
@@ -161,10 +161,13 @@ function guardedLookup(isAllowed: IsAllowed, lookup: Lookup): LookupFunction {
 }
 
 /** At least one. */
-async function allowedAddresses(hostname: string, isAllowed: IsAllowed, lookup: Lookup): Promise<LookupAddress[]> {
+async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Guard): Promise<LookupAddress[]> {
   const addresses = knownAddresses(hostname) ?? (await lookedUp(hostname, lookup))
   const allowed = addresses.filter(isAllowed).slice(0, ADDRESSES_TRIED_MAX)
-  if (allowed.length === 0) throw new OutboundFailure(`The address ${leadsInside(addresses)}`)
+  if (allowed.length === 0) {
+    log?.info({ hostname, addresses: addresses.slice(0, ADDRESSES_TRIED_MAX) }, 'a name leads to no public address')
+    throw new OutboundFailure(`${hostname} does not lead to a public address`)
+  }
   return allowed.map((address) => ({ address, family: isIP(address) }))
 }
 

@@ -42,8 +42,8 @@ export function knownAddresses(hostname: string): readonly string[] | null {
   return /(^|\.)localhost\.?$/i.test(hostname) ? ['127.0.0.1', '::1'] : null
 }
 
-/** Of addresses none of which is allowed; a sentence without its subject. */
-export function leadsInside([address = '']: readonly string[]): string {
+/** Of addresses that are themselves in the URL, none of which is allowed; a sentence without its subject. */
+function leadsInside([address = '']: readonly string[]): string {
   const shown = isIP(address) === 0 ? address : unwrapped(address).toString()
   return `leads to ${shown}, which is not a public address`
 }

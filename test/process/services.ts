@@ -24,6 +24,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
       done()
     },
   })
+  const log = pino(logOptions(config.logLevel), destination)
   return {
     config,
     operatorKey,
@@ -33,10 +34,10 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),
     callLog: createCallLog({ db, now }),
-    outbound: createOutbound({ allow: config.outboundAllow }),
+    outbound: createOutbound({ allow: config.outboundAllow, log }),
     throttle: createThrottle(now),
     metrics: createMetrics(),
-    log: pino(logOptions(config.logLevel), destination),
+    log,
     now,
   }
 }
