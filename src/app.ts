@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -20,6 +20,7 @@ import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { wantsHtml } from './html/wants-html.ts'
+import { loggablePath } from './loggable-path.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 import { describeOAuth } from './oauth/openapi.ts'
@@ -180,7 +181,7 @@ function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched'
 }
 
-/** One line per request. Of the address the path alone: query strings hold e-mail addresses and tokens. */
+/** One line per request. Of the address only what cannot be secret (`loggablePath`): query strings hold e-mail addresses and tokens. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
     request.log.info({ ...lineOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
@@ -196,9 +197,10 @@ function lineOf(request: FastifyRequest) {
   const { caller, operation } = request
   return {
     method: request.method,
-    path: request.url.split('?', 1)[0],
+    path: loggablePath(request),
     route: routeOf(request),
-    ip: request.ip,
+    // A trusted proxy may hand on anything.
+    ip: isIP(request.ip) === 0 ? '' : request.ip,
     ...(operation !== '' && { operation }),
     ...(caller && { storeId: caller.store.id }),
     ...(caller?.application && { applicationId: caller.application.id }),

@@ -34,12 +34,23 @@ export interface FailureOptions {
   faults?: readonly Fault[]
   /** With `throttled` and `unavailable`: whole seconds until it is worth another try. */
   retryAfterSeconds?: number
+  /** The message for logs, of the server and of a store's calls; unless given, the message without what it quotes. */
+  logMessage?: string
   /** For the log alone; never shown to the caller. */
   logDetail?: string
 }
 
 /**
- * A refusal that the caller may see: `message` says what is wrong and what is allowed.
+ * A message without what stands in double quotes, from the first to the last: what a message repeats of the request may be a
+ * key or a password in a wrong place.
+ */
+export function withoutQuoted(message: string): string {
+  return message.replace(/".*"/s, '"…"')
+}
+
+/**
+ * A refusal that the caller may see: `message` says what is wrong and what is allowed. Where it repeats something of the
+ * request, even a name, that stands in double quotes, or `logMessage` says the same without it.
  * Anything else thrown is a defect, and answers 500 without text from inside.
  */
 export class StoreFailure extends Error {
@@ -47,6 +58,7 @@ export class StoreFailure extends Error {
   readonly field: string
   readonly faults: readonly Fault[]
   readonly retryAfterSeconds: number | undefined
+  readonly logMessage: string
   readonly logDetail: string | undefined
 
   constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
@@ -56,6 +68,7 @@ export class StoreFailure extends Error {
     this.field = options.field ?? ''
     this.faults = options.faults ?? []
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.logMessage = options.logMessage ?? withoutQuoted(message)
     this.logDetail = options.logDetail
   }
 

@@ -55,10 +55,21 @@ export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole 
     if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue) })
   }
   const all = [...faults.values()]
-  throw new StoreFailure('bad-request', all.map(({ field, problem }) => `${field || whole} ${problem}`).join('; '), {
+  throw new StoreFailure('bad-request', inWords(all, whole), {
     field: fieldOf(issues[0]),
     faults: all,
+    ...(issues[0]?.code === 'unrecognized_keys' && { logMessage: inWords(withoutGivenNames(issues), whole) }),
   })
+}
+
+function inWords(faults: readonly Fault[], whole: string): string {
+  return faults.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
+}
+
+/** For the log: a property that there is not may be named by a key or a password. */
+function withoutGivenNames(issues: readonly z.core.$ZodIssue[]): Fault[] {
+  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
+  return unknown.map(({ path }) => ({ field: path.join('.'), problem: 'has a property that is not allowed' }))
 }
 
 function rank({ code }: z.core.$ZodIssue): number {

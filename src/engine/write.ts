@@ -147,7 +147,7 @@ export async function updateNamedRecord(
   const { [alternateKey]: text, ...columns } = patch.columns
   if (typeof text !== 'string') throw unnamed(resource)
   const id = await findByAlternateKey(caller, resource, text)
-  if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} ${text}`, { field: text })
+  if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} "${text}"`, { field: text })
   await changeRecord(caller, resource, id, { ...patch, columns }, terms)
   return id
 }

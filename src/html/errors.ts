@@ -31,10 +31,10 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
     request.log.error({ err: error }, 'request failed')
     return answer(reply, { status: 500, field: '', message: 'Internal error' })
   }
-  const { kind, field, message, logDetail } = failure
+  const { kind, logMessage, logDetail } = failure
   const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
-  request.log.info({ kind, field, detail: logDetail ?? message }, 'request refused')
+  request.log.info({ kind, detail: logDetail ?? logMessage }, 'request refused')
   return answer(reply, failure)
 }
 

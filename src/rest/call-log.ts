@@ -1,6 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { CallLog } from '../access/call-log.ts'
+import { withoutQuoted } from '../failure.ts'
+import { loggablePath } from '../loggable-path.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,11 +18,11 @@ export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>)
   app.decorateRequest('refusedSubscriptionId', null)
   app.decorateRequest('refusal', '')
   app.addHook('onResponse', (request, { statusCode: status }, done) => {
-    const { caller, refusedSubscriptionId, method, url, refusal } = request
+    const { caller, refusedSubscriptionId, method, refusal } = request
     const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
     if (subscriptionId !== null) {
-      const [path = ''] = url.split(/[?#]/, 1)
-      const message = refusal || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
+      const path = loggablePath(request)
+      const message = withoutQuoted(refusal) || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
       callLog.record({ subscriptionId, method, path, status, message })
     }
     done()

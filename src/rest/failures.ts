@@ -12,7 +12,7 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
     request.log.error({ err: error }, 'request failed')
     return sendAnswer(request, reply, { kind: 'results', status: 500, items: [defect] })
   }
-  request.refusal ||= failure.message
+  request.refusal ||= failure.logMessage
   if (failure.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
   return sendAnswer(request, reply, refusal(failure))
 }

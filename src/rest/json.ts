@@ -12,7 +12,7 @@ export function readJson(text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     // The engine's message tells the position, or shows the few characters around it, which are the caller's own.
-    throw new StoreFailure('bad-request', `Invalid JSON: ${(error as Error).message}`)
+    throw new StoreFailure('bad-request', `Invalid JSON: "${(error as Error).message}"`)
   }
 }
 

@@ -28,7 +28,8 @@ export function readXml(text: string, { typeName, inputTypeNames = [], fields }:
     if (name === known.toLowerCase()) return recordOf(root, fields, '')
     if (name === `arrayof${known.toLowerCase()}`) return itemsOf(root, { typeName: known, fields }, rootName)
   }
-  throw broken(`the root element must be ${typeName} or ArrayOf${typeName}, not ${shown(rootName)}`)
+  const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
+  throw broken(`${rule}, not ${shown(rootName)}`, rule)
 }
 
 function recordOf(element: XmlElement, fields: FieldSet, path: string): Plain {
@@ -56,9 +57,7 @@ function itemsOf(
       throw new StoreFailure(
         'bad-request',
         `${path} holds ${shown(localName(child.name))}; its items are named ${typeName}`,
-        {
-          field: path,
-        },
+        { field: path, logMessage: `${path} holds another element than ${typeName}` },
       )
     }
     return recordOf(child, fields, `${path}[${index}]`)

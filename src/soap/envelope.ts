@@ -69,7 +69,8 @@ function namespaceOf(name: string, scope: Scope): string {
   const prefix = name.slice(0, Math.max(0, name.indexOf(':')))
   const namespace = scope.get(prefix)
   if (namespace === undefined && prefix !== '') {
-    throw new SoapFault('Client', `The prefix of ${shown(name)} is not declared`)
+    const logMessage = 'A prefix is not declared'
+    throw new SoapFault('Client', `The prefix of ${shown(name)} is not declared`, { logMessage })
   }
   return namespace ?? ''
 }
@@ -101,5 +102,6 @@ function refuseMandatory(blocks: readonly Qualified[], version: SoapVersion): vo
   if (mandatory.length === 0) return
   const notUnderstood = mandatory.slice(0, BLOCKS_TOLD_MAX).map(({ name, namespace }) => ({ name, namespace }))
   const names = notUnderstood.map(({ name }) => shown(name)).join(', ')
-  throw new SoapFault('MustUnderstand', `Header blocks that must be understood are not: ${names}`, { notUnderstood })
+  const logMessage = 'Header blocks that must be understood are not'
+  throw new SoapFault('MustUnderstand', `${logMessage}: ${names}`, { notUnderstood, logMessage })
 }

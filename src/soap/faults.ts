@@ -11,6 +11,8 @@ export interface FaultOptions {
   readonly retryAfterSeconds?: number
   /** Header blocks that were to be understood, with their namespaces. */
   readonly notUnderstood?: readonly { readonly name: string; readonly namespace: string }[]
+  /** The message for the log, where the message repeats something of the request. */
+  readonly logMessage?: string
 }
 
 /**
@@ -22,14 +24,17 @@ export class SoapFault extends Error {
   readonly status: number
   readonly retryAfterSeconds: number | undefined
   readonly notUnderstood: NonNullable<FaultOptions['notUnderstood']>
+  readonly logMessage: string
 
-  constructor(code: FaultCode, message: string, { status, retryAfterSeconds, notUnderstood }: FaultOptions = {}) {
+  constructor(code: FaultCode, message: string, options: FaultOptions = {}) {
+    const { status, retryAfterSeconds, notUnderstood, logMessage } = options
     super(message)
     this.name = 'SoapFault'
     this.code = code
     this.status = status ?? 500
     this.retryAfterSeconds = retryAfterSeconds
     this.notUnderstood = notUnderstood ?? []
+    this.logMessage = logMessage ?? message
   }
 }
 

@@ -37,11 +37,14 @@ export type ErrorName = keyof typeof errorIds
  */
 export class ResultError extends Error {
   readonly id: number
+  readonly logMessage: string
 
-  constructor(name: ErrorName, message: string) {
+  /** Where `message` repeats something of the request, `logMessage` says the same without it. */
+  constructor(name: ErrorName, message: string, logMessage = message) {
     super(message)
     this.name = 'ResultError'
     this.id = errorIds[name]
+    this.logMessage = logMessage
   }
 }
 
@@ -68,6 +71,10 @@ export async function refusing<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof StoreFailure) || error.status >= 500) throw error
-    throw new ResultError(error.kind === 'not-found' ? names.notFound : names.otherwise, error.message)
+    throw new ResultError(
+      error.kind === 'not-found' ? names.notFound : names.otherwise,
+      error.message,
+      error.logMessage,
+    )
   }
 }

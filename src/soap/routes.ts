@@ -88,12 +88,15 @@ function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapO
   })
   const binding = model.binding(asked.namespace, request.soapVersion)
   if (binding === null) {
-    throw new SoapFault('Client', `The namespace of ${shown(asked.name)} must be ${model.namespaces.join(' or ')}`)
+    const rule = `must be ${model.namespaces.join(' or ')}`
+    const logMessage = `The namespace of the operation ${rule}`
+    throw new SoapFault('Client', `The namespace of ${shown(asked.name)} ${rule}`, { logMessage })
   }
   const operation = binding.operations.get(asked.name)
   if (operation === undefined) {
     const known = [...binding.operations.keys()].join(', ')
-    throw new SoapFault('Client', `There is no operation ${shown(asked.name)}; there are ${known}`)
+    const message = `There is no operation ${shown(asked.name)}; there are ${known}`
+    throw new SoapFault('Client', message, { logMessage: 'There is no such operation' })
   }
   request.operation = operation.name
   checkAction(headers, operation.name, binding.operations.keys())
@@ -126,7 +129,7 @@ async function answerCall(
   if (run === undefined) throw new Error(`The WSDL has an operation that is not there: ${operation.name}`)
   const told = (error: unknown): Result => {
     if (!(error instanceof ResultError)) throw error
-    request.log.info({ operation: operation.name, error: error.id, detail: error.message }, 'cartAPI refused')
+    request.log.info({ operation: operation.name, error: error.id, detail: error.logMessage }, 'cartAPI refused')
     reply.header('x-error-reason', headerText(error.message))
     return { xml: writeError(error), error: String(error.id) }
   }
@@ -162,7 +165,10 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
   if (failure !== null && failure.status < 500) {
     // The two that HTTP itself speaks of keep its status.
     const isOfHttp = failure.kind === 'body-too-large' || failure.kind === 'unsupported-media-type'
-    return new SoapFault('Client', failure.message, isOfHttp ? { status: failure.status } : {})
+    return new SoapFault('Client', failure.message, {
+      logMessage: failure.logMessage,
+      ...(isOfHttp && { status: failure.status }),
+    })
   }
   if ((error as FastifyError).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new SoapFault('Client', 'Content-Type is not a media type', { status: 415 })
@@ -174,7 +180,7 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
 function sendFault(counter: CallCounter, fault: SoapFault, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { soapVersion, operation } = request
   counter.inc({ operation, outcome: 'fault', error: fault.code })
-  request.log.info({ operation, fault: fault.code, detail: fault.message }, 'cartAPI fault')
+  request.log.info({ operation, fault: fault.code, detail: fault.logMessage }, 'cartAPI fault')
   if (fault.retryAfterSeconds !== undefined) reply.header('retry-after', String(fault.retryAfterSeconds))
   return reply.code(fault.status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))
 }

@@ -46,7 +46,7 @@ export function readXmlDocument(text: string, { tagsMax = TAGS_MAX } = {}): XmlE
   checkMarkup(text, tagsMax)
   const nodes = parse(text)
   const fault = faultOf(text)
-  if (fault !== null) throw broken(fault)
+  if (fault !== null) throw fault
   const [root, ...others] = nodes.filter((node) => node['#text']?.trim() !== '')
   if (root === undefined || others.length > 0) throw broken('there must be one root element, and nothing beside it')
   return elementOf(root)
@@ -89,15 +89,16 @@ function parse(text: string): XmlNode[] {
     return parser.parse(text) as XmlNode[]
   } catch (error) {
     if (/nested tags/.test((error as Error).message)) throw broken(`it is nested deeper than ${XML_DEPTH_MAX} levels`)
-    throw broken(faultOf(text) ?? 'it is not well-formed')
+    throw faultOf(text) ?? broken('it is not well-formed')
   }
 }
 
-function faultOf(text: string): string | null {
+function faultOf(text: string): StoreFailure | null {
   const verdict = XMLValidator.validate(text)
   if (verdict === true) return null
   const { line, msg } = verdict.err
-  return msg.startsWith("Invalid '[") ? 'not every element is closed' : `line ${line}: ${shown(msg)}`
+  if (msg.startsWith("Invalid '[")) return broken('not every element is closed')
+  return broken(`line ${line}: ${shown(msg)}`, `line ${line}`)
 }
 
 function elementOf(node: XmlNode): XmlElement {
@@ -137,7 +138,6 @@ export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): 
     .join('')
 }
 
-/** The message is logged, and a reference that was not meant as one may be a part of a key or a password. */
 const REFERENCE_SHOWN_MAX = 12
 
 function decoded(text: string, path: string): string {
@@ -149,9 +149,7 @@ function decoded(text: string, path: string): string {
     throw new StoreFailure(
       'bad-request',
       `${path} holds ${shown(reference, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`,
-      {
-        field: path,
-      },
+      { field: path, logMessage: `${path} holds what stands for no character in XML` },
     )
   })
 }
@@ -170,12 +168,12 @@ function numberedCharacter(name: string): string | undefined {
   return isXmlCharacter(code) ? String.fromCodePoint(code) : undefined
 }
 
-/** A document that is refused. */
-export function broken(reason: string): StoreFailure {
-  return new StoreFailure('bad-request', `Invalid XML: ${reason}`)
+/** A document that is refused. Where `reason` repeats something of it, `logReason` does not. */
+export function broken(reason: string, logReason = reason): StoreFailure {
+  return new StoreFailure('bad-request', `Invalid XML: ${reason}`, { logMessage: `Invalid XML: ${logReason}` })
 }
 
-/** At most so many characters of what somebody sent, for a message. */
+/** At most so many characters of what somebody sent, for a message; its `logMessage` must do without. */
 export function shown(text: string, lengthMax = 80): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }

@@ -60,7 +60,7 @@ test('has each refusal with what was said of it', async () => {
     expect.stringMatching(/^GET \/StoreWebAPI\/v1\/Products\/99 404 .*99/),
   ])
   expect(refusals).toEqual([
-    expect.stringMatching(/^GET \/StoreWebAPI\/v1\/Products\/abc 400 .+/),
+    expect.stringMatching(/^GET \/StoreWebAPI\/v1\/Products\/:id 400 .+/),
     'PATCH /StoreWebAPI/v1/Products 405 Method not allowed: this address takes GET, HEAD, POST, PUT',
     'GET /StoreWebAPI/v1/Orders 401 The application lacks the read privilege for Orders',
     expect.stringMatching(/^POST \/StoreWebAPI\/v1\/Products 400 .+/),

@@ -1,6 +1,7 @@
 import type { Caller } from '../../caller.ts'
 import { type FieldSet, fieldSet } from '../../engine/fields.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
+import { StoreFailure } from '../../failure.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
@@ -110,7 +111,10 @@ function refuseNames({ fields, computed, lists = {} }: Refusals, body: unknown, 
     if (member === null || member === undefined) continue
     const name = fields.byLowerName.get(given.toLowerCase())
     const field = `${path}${name ?? given.slice(0, 50)}`
-    if (name === undefined) throw wrongField(field, 'is not a field that can be sent')
+    if (name === undefined) {
+      const logMessage = `${path || 'The order: '}a field that cannot be sent`
+      throw new StoreFailure('bad-request', `${field} is not a field that can be sent`, { field, logMessage })
+    }
     if (computed.includes(name)) throw wrongField(field, 'is computed when the order is placed, and must not be sent')
     const list = lists[name]
     if (list && Array.isArray(member)) {

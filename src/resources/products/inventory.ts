@@ -33,7 +33,10 @@ export async function changeInventory(
 ): Promise<number> {
   const productId = await findByAlternateKey(caller, products, sku)
   if (productId === null) {
-    throw new StoreFailure('not-found', `There is no Product ${sku.slice(0, SHOWN_LENGTH_MAX)}`, { field: 'SKU' })
+    throw new StoreFailure('not-found', `There is no Product ${sku.slice(0, SHOWN_LENGTH_MAX)}`, {
+      field: 'SKU',
+      logMessage: 'There is no such Product',
+    })
   }
   const cause = mode === 'replace' ? 'set' : 'adjust'
   const change: StockChange = { productId, optionCode: null, quantity, mode, cause }

@@ -13,6 +13,8 @@ import { readProductId } from './product-id.ts'
 export const getProductInventory: Operation = async ({ caller, parameters }) => {
   const productId = readProductId(parameters)
   const stock = await readInventory(caller, productId)
-  if (stock === null) throw new ResultError('productNotFound', `There is no Product ${shown(productId)}`)
+  if (stock === null) {
+    throw new ResultError('productNotFound', `There is no Product ${shown(productId)}`, 'There is no such Product')
+  }
   return rootElement('GetInventoryResponse', text('ProductID', productId) + plain('Inventory', stock))
 }

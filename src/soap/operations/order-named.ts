@@ -37,11 +37,14 @@ export async function findNamedOrder(caller: Caller, invoiceNum: string): Promis
   const query = new Map([['invoice', invoiceNum]])
   const source = { reader, filters: cartOrders.filters }
   const [order, other] = await readPage(caller, cartOrders, source, { query, limit: 2, offset: 0 })
-  if (order === undefined) throw new ResultError('orderNotFound', `There is no order with the number ${invoiceNum}`)
+  if (order === undefined) {
+    const message = `There is no order with the number ${invoiceNum}`
+    throw new ResultError('orderNotFound', message, 'There is no order with this number')
+  }
   if (other !== undefined) {
     const remedy = /^\d+$/.test(invoiceNum) ? '; the prefix of the one that is meant is needed' : ''
     const message = `Several orders have the number ${invoiceNum}${remedy}`
-    throw new ResultError('invalidInvoiceNum', message)
+    throw new ResultError('invalidInvoiceNum', message, 'Several orders have this number')
   }
   return {
     id: Number(order.OrderID),

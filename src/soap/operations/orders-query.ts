@@ -46,6 +46,7 @@ export function checkInvoiceNum(invoiceNum: string): void {
 /** The status with this text. Refuses (39) one that the store has not. */
 export function statusId(statuses: StatusTexts, text: string): number {
   const id = statuses.idOf(text)
-  if (id === null) throw new ResultError('invalidStatus', `${shown(text)} is not an order status of the store`)
-  return id
+  if (id !== null) return id
+  const message = `${shown(text)} is not an order status of the store`
+  throw new ResultError('invalidStatus', message, 'The store has no such order status')
 }

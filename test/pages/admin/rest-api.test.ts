@@ -386,7 +386,7 @@ describe('the page of an application', () => {
     const at = (time: string) => `Mar 10, 2026, ${time} PM GMT\\+1`
     expect(refusals).toMatch(
       new RegExp(
-        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus/new 400 .+ ` +
+        `${at('5:01')} GET /StoreWebAPI/v1/OrderStatus/:id 400 .+ ` +
           `${at('5:00')} GET /StoreWebAPI/v1/Customers 401 The application lacks the read privilege for Customers`,
       ),
     )
