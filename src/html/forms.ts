@@ -58,6 +58,11 @@ export function isForm({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
 }
 
+/** Whether the request names JSON as its content, with or without a body. No form can, and a script of another site is asked first (CORS). */
+export function isJson({ headers }: FastifyRequest): boolean {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+}
+
 /** What a form holds, without what only the page itself needs; of a field that is there several times, a list. */
 export function formOf({ body }: FastifyRequest): Record<string, string | string[]> {
   const { _csrf, ...fields } = (body ?? {}) as Record<string, string | string[]>

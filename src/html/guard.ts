@@ -8,7 +8,7 @@ import { StoreFailure } from '../failure.ts'
 import { plainHttpFault } from '../plain-http.ts'
 import { type Throttle, tooMany } from '../throttle.ts'
 import { type SessionCookies, sessionCookies } from './cookies.ts'
-import { isForm } from './forms.ts'
+import { isForm, isJson } from './forms.ts'
 import { type Role, roles } from './roles.ts'
 import { wantsHtml } from './wants-html.ts'
 
@@ -57,8 +57,8 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 /**
  * Lets into this scope who roles.ts names for the route, and nobody else: the operator by `Authorization: Bearer
  * OPERATOR_KEY`, others by their session. A person who has to sign in is sent there; a program gets a 401. Requests that a
- * page of another site makes a browser send change nothing (403), and neither do those by session that are no form and
- * lack `X-Requested-With`. Runs before a body is read.
+ * page of another site makes a browser send change nothing (403), and neither do those by session that carry no proof that
+ * no other site made them. Runs before a body is read.
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { publicUrl } = services.config
@@ -147,13 +147,15 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
 
 /**
  * A change that a session cookie allows needs what no other site can make a browser send: a form its token (forms.ts), every
- * other request, with or without a body, a header of its own.
+ * other request, with or without a body, a header that browsers ask about first (CORS), which this server never allows here.
  */
 function requireProofOfOrigin(request: FastifyRequest): void {
-  if (isForm(request) || request.headers['x-requested-with']) return
-  throw new StoreFailure('forbidden', 'A change by a session cookie needs the header X-Requested-With, of any value', {
-    field: 'X-Requested-With',
-  })
+  if (isForm(request) || isJson(request) || request.headers['x-requested-with']) return
+  throw new StoreFailure(
+    'forbidden',
+    'A change by a session cookie needs Content-Type: application/json, or the header X-Requested-With with any value',
+    { field: 'X-Requested-With' },
+  )
 }
 
 function admitPerson(request: FastifyRequest, session: Session): void {

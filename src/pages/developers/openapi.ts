@@ -21,7 +21,7 @@ const { operation, answers, refused, responses } = routesOf('Developer', 'Develo
   ...commonRefusals,
   401: refusal('There is no session, or it has ended.'),
   403: refusal(
-    'The request is a change without X-Requested-With, comes from a page of another site, or over plain http where https alone is taken.',
+    'The request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where https alone is taken.',
   ),
   404: refusal('You have no such application.'),
   409: refusal('There are 100 applications; what was to be replaced was replaced already; or there is no CallBackURL.'),
@@ -30,7 +30,7 @@ const { operation, answers, refused, responses } = routesOf('Developer', 'Develo
 
 const id = idParameter('id', 'The application.')
 
-/** Of every change (src/html/guard.ts). */
+/** Of changes that may come without a body, whose type would do as well (src/html/guard.ts). */
 const requestedWith: Parameter = {
   name: 'X-Requested-With',
   in: 'header',
@@ -47,7 +47,7 @@ export function describeDevelopers(services: readonly string[]): ApiPart {
       {
         name: 'Developer',
         description:
-          'A developer’s applications, by the session that signing in at /developers/sign-in gives. JSON. Changes need the header X-Requested-With, of any value.',
+          'A developer’s applications, by the session that signing in at /developers/sign-in gives. JSON. Changes without a body need the header X-Requested-With, of any value.',
       },
     ],
     paths: pathsFor(services),
@@ -79,7 +79,6 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
         ),
       }),
       post: operation('createOwnApplication', 'Register an application', {
-        parameters: [requestedWith],
         requestBody: jsonBody(bodySchema(newOwnApplication(input)), {
           Name: 'Order sync',
           CallBackURL: 'https://app.example/callback',
@@ -97,7 +96,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       put: operation('updateOwnApplication', 'Change an application', {
         description:
           'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
-        parameters: [id, requestedWith],
+        parameters: [id],
         requestBody: jsonBody(bodySchema(changedOwnApplication(input)), {
           RedirectURIs: ['https://app.example/oauth'],
         }),
