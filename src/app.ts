@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -21,7 +23,7 @@ import { createReadiness } from './health.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { wantsHtml } from './html/wants-html.ts'
 import { loggablePath } from './loggable-path.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback, isLoopbackHost } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 import { describeOAuth } from './oauth/openapi.ts'
 import { type OAuthServices, oauth } from './oauth/routes.ts'
@@ -75,6 +77,8 @@ const BODY_TIMEOUT_MS = 60_000
 /** A connection on which nothing moves is closed. */
 const CONNECTION_TIMEOUT_MS = 120_000
 const PARAM_LENGTH_MAX = 2_048
+/** How long a browser that came by https once goes on to use nothing else. */
+const HSTS_SECONDS = 15_552_000
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 
 /** The whole application over `services`. It never listens, and never reads the environment. */
@@ -90,8 +94,8 @@ export function buildApp(services: Services): FastifyInstance {
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     // While stopping, what still comes on open connections is answered, and the connection closed after it.
     return503OnClosing: false,
-    frameworkErrors: answerUnroutable,
-    clientErrorHandler: answerUnreadable,
+    frameworkErrors: (error, request, reply) => answerUnroutable(config, error, request, reply),
+    clientErrorHandler: (error, socket) => answerUnreadable(services, error, socket),
     routerOptions: {
       caseSensitive: false,
       ignoreTrailingSlash: true,
@@ -101,10 +105,10 @@ export function buildApp(services: Services): FastifyInstance {
   })
   app.decorateRequest('caller', null)
   app.decorateRequest('operation', '')
-  identifyRequests(app)
-  refuseExpectations(app)
+  setCommonHeaders(app, config)
   countRequests(app, services.metrics)
   logRequests(app)
+  refuseExpectations(app)
   limitBodyTime(app)
   answerErrors(app)
   app.register(async (scope) => addOperatorRoutes(scope, services))
@@ -133,20 +137,33 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-function identifyRequests(app: FastifyInstance): void {
+/** Headers of every answer, by whatever part of the server; `protocol` is how the request came. */
+function commonHeaders({ publicUrl }: Pick<Config, 'publicUrl'>, id: string, protocol: string): Record<string, string> {
+  const isHttps = publicUrl.startsWith('https:') && protocol === 'https'
+  return {
+    'X-Request-Id': id,
+    'X-Content-Type-Options': 'nosniff',
+    ...(isHttps && { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` }),
+  }
+}
+
+function setCommonHeaders(app: FastifyInstance, config: Config): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
+    reply.headers(commonHeaders(config, request.id, request.protocol))
     done()
   })
 }
 
 /** Node would answer these by itself, without an id and without a line in the log. */
 function refuseExpectations(app: FastifyInstance): void {
-  app.server.on('checkExpectation', (_request, response) => {
-    const id = randomUUID()
-    app.log.info({ requestId: id, status: 417 }, 'request')
-    const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': id, connection: 'close' }
-    response.writeHead(417, headers).end(JSON.stringify(errorBody(417, 'Expect may only be 100-continue')))
+  const refused = new WeakSet<IncomingMessage>()
+  app.server.on('checkExpectation', (request, response) => {
+    refused.add(request)
+    app.routing(request, response)
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!refused.has(request.raw)) return done()
+    reply.code(417).header('connection', 'close').send(errorBody(417, 'Expect may only be 100-continue'))
   })
 }
 
@@ -208,15 +225,17 @@ function lineOf(request: FastifyRequest) {
 }
 
 /**
- * Node's requestTimeout is one figure for all routes, and an import may take an hour; so each other body has a timer,
- * lest slow senders hold connections and memory without end.
+ * Limits the time for a body, because Node's requestTimeout is one figure for all routes, and an import may take an hour.
+ * Without a limit, slow senders would hold connections and memory without end.
  */
 function limitBodyTime(app: FastifyInstance): void {
-  app.addHook('preParsing', (request, reply, _payload, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { headers, raw, routeOptions } = request
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     if (hasBody && !routeOptions.config.streamed) {
       const timer = setTimeout(() => {
+        // Refused before its body was read: the answer is sent, and Node still throws away what comes of the body.
+        if (reply.raw.headersSent) return void raw.destroy()
         reply.code(408).header('connection', 'close').send(errorBody(408, 'The body was not sent in time'))
       }, BODY_TIMEOUT_MS)
       raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
@@ -244,26 +263,39 @@ function errorBody(status: number, message: string, field = '') {
   return [resultItem('Error', field, status, message)]
 }
 
-/** An address whose percent-encoding is broken, or of which a segment is too long; no hook has run for it. */
-function answerUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/**
+ * An address whose percent-encoding is broken, or of which a segment is too long; no hook has run for it, and Fastify does
+ * not look at TRUST_PROXY: `request` is as the proxy sent it.
+ */
+function answerUnroutable(
+  config: Config,
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const status = error.statusCode ?? 400
   const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
   request.log.info({ method: request.method, status }, 'request')
-  reply.header('x-request-id', request.id)
+  reply.headers(commonHeaders(config, request.id, request.protocol))
   if (wantsHtml(request)) return sendErrorPage(reply, status, message)
   return reply.code(status).send(errorBody(status, message))
 }
 
-/** What is not HTTP, too large, or too slow, before there is a request. */
-function answerUnreadable(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers connections that fail before a request exists: malformed, oversized or timed-out headers. */
+function answerUnreadable({ config, log }: Services, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, reason] = unreadable[error.code ?? ''] ?? [400, 'Bad Request']
   const id = randomUUID()
-  this.log.info({ requestId: id, status, code: error.code }, 'request')
+  log.info({ requestId: id, status, code: error.code }, 'request')
   const body = JSON.stringify(errorBody(status, reason))
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...commonHeaders(config, id, socket instanceof TLSSocket ? 'https' : 'http'),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`)
 }
 
 const unreadable: Readonly<Record<string, readonly [number, string]>> = {
@@ -289,17 +321,25 @@ function addOperatorRoutes(app: FastifyInstance, { db, metrics, operatorKey }: S
   app.get('/metrics', async (request, reply) => {
     if (!isDirectFromHere(request) && !hasBearer(request, operatorKey)) {
       reply.header('www-authenticate', 'Bearer')
-      throw new StoreFailure('unauthorized', 'Send Authorization: Bearer with the operator key')
+      throw new StoreFailure(
+        'unauthorized',
+        'Send Authorization: Bearer with the operator key. Without it, ask on this machine by a loopback address, such as http://127.0.0.1',
+      )
     }
     reply.type(metrics.registry.contentType)
     return metrics.registry.metrics()
   })
 }
 
-/** From this machine, and not on behalf of another: a proxy here also connects from loopback, but says for whom. */
+/**
+ * From this machine, and not on behalf of another: a proxy here also connects from loopback, but says for whom. A page of
+ * another site in a browser here sends that site's name in Host, also when the site had the name lead to loopback (DNS
+ * rebinding).
+ */
 function isDirectFromHere({ headers, socket }: FastifyRequest): boolean {
   const isForwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined)
-  return !isForwarded && isLoopback(socket.remoteAddress ?? '')
+  const host = URL.parse(`http://${headers.host}`)?.hostname ?? ''
+  return !isForwarded && isLoopback(socket.remoteAddress ?? '') && isLoopbackHost(host)
 }
 
 function hasBearer({ headers }: FastifyRequest, key: string): boolean {

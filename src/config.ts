@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
 import { isAddressBlock } from './address-blocks.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopbackHost } from './loopback.ts'
 import { StartupError } from './startup-error.ts'
 
 /** Both in PEM form. */
@@ -335,9 +334,4 @@ function isPrefix(text: string): boolean {
 function isNamespace(text: string): boolean {
   const isUri = /^[a-z][a-z0-9+.-]*:[\w:/?#[\]@!$&'()*+;=.~%-]+$/i.test(text)
   return isUri && text.length <= NAMESPACE_LENGTH_MAX && !/^http:\/\/(schemas\.xmlsoap|www\.w3)\.org\//.test(text)
-}
-
-function isLoopbackHost(host: string): boolean {
-  if (isIP(host) === 0) return host.toLowerCase() === 'localhost'
-  return isLoopback(host)
 }

@@ -47,11 +47,9 @@ const CONTENT_SECURITY_POLICY = [
 export const pageHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': `${CONTENT_SECURITY_POLICY}; form-action 'self'`,
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
 }
 
-const HSTS_SECONDS = 15_552_000
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /**
@@ -70,7 +68,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   refuseUnlisted(app)
 
   app.addHook('onRequest', async (request, reply) => {
-    setHeaders(request, reply, publicUrl)
+    setHeaders(request, reply)
     const plainHttp = plainHttpFault(publicUrl, request)
     if (plainHttp !== null) {
       // Behind a proxy that ends TLS and is not trusted, a redirect would come back here for ever.
@@ -107,11 +105,10 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
 const openedByOthers = ['/oauth/authorize', '/admin/sign-in', '/admin/change-store']
 
 /** One content policy for all pages; what they hold is not kept by anybody on the way. */
-function setHeaders({ routeOptions }: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
+function setHeaders({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
   reply.headers({
     ...pageHeaders,
     'cross-origin-opener-policy': openedByOthers.includes(routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin',
-    ...(publicUrl.startsWith('https:') && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
   })
 }
 

@@ -18,7 +18,7 @@ export async function openEndpoints(
 ): Promise<void> {
   app.setErrorHandler(answerRefusal)
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' })
+    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
     const fault = plainHttpFault(publicUrl, request)
     if (fault !== null) throw new OAuthRefusal('invalid_request', fault, { status: 403 })
   })

@@ -60,7 +60,6 @@ function servePage(app: FastifyInstance, { publicUrl }: ReferenceServices['confi
     if (isHttpsOnly && request.protocol !== 'https') return reply.redirect(`${publicUrl}/docs`)
     reply.headers({
       'content-security-policy': CONTENT_SECURITY_POLICY,
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     })
   })

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance, InjectOptions } from 'fastify'
@@ -63,6 +64,57 @@ describe('every answer has a request id', () => {
     const answer = await call(makeApp(), url)
     expect(answer.statusCode).toBeGreaterThanOrEqual(400)
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('no answer is taken for another type than it says, and over https each asks for https', () => {
+  const settings = { PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1', REST_PREFIXES: '/Rest' }
+  const addresses: [url: string, status: number, method?: 'GET' | 'POST'][] = [
+    ['/healthz', 200],
+    ['/metrics', 200],
+    ['/', 200],
+    ['/assets/app.js', 200],
+    ['/admin/stores', 303],
+    ['/oauth/token', 401, 'POST'],
+    ['/.well-known/oauth-authorization-server', 200],
+    ['/Rest/v1/Products', 401],
+    ['/Rest/nothing', 404],
+    ['/records.xsd', 200],
+    ['/openapi.json', 200],
+    ['/docs', 200],
+    ['/cart.asmx?WSDL', 200],
+    ['/cart.asmx', 500, 'POST'],
+    ['/nowhere', 404],
+    ['/test/defect', 500],
+  ]
+  test('every part of the server', async () => {
+    const app = makeApp({ settings })
+    for (const [url, status, method = 'GET'] of addresses) {
+      const headers = { 'x-forwarded-proto': 'https', accept: 'text/html' }
+      const answer = await call(app, url, { method, headers })
+      expect([url, answer.statusCode, answer.headers]).toMatchObject([
+        url,
+        status,
+        { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=15552000' },
+      ])
+    }
+  })
+  test.each([
+    ['over plain http', settings, 'http'],
+    ['where PUBLIC_URL is plain http', { TRUST_PROXY: '127.0.0.1' }, 'https'],
+  ])('%s nothing is said of https', async (_name, given, protocol) => {
+    const answer = await call(makeApp({ settings: given }), '/healthz', { headers: { 'x-forwarded-proto': protocol } })
+    expect(answer.headers).toMatchObject({ 'x-content-type-options': 'nosniff' })
+    expect(answer.headers).not.toHaveProperty('strict-transport-security')
+  })
+  test.each([
+    ['what is not HTTP', 'GET / HTTP/9\r\n\r\n', 400],
+    ['a broken address', 'GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 417],
+  ])('%s', async (_name, head, status) => {
+    const answer = await rawRequest(await listening(makeApp({ settings })), head)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*\r\nX-Content-Type-Options: nosniff\r\n`, 'i'))
+    expect(answer).not.toMatch(/strict-transport/i)
   })
 })
 
@@ -158,6 +210,38 @@ test('a body that does not come in time ends in 408', async () => {
   await begun.promise
   vi.advanceTimersByTime(60_000)
   expect(await answer).toMatch(/^HTTP\/1.1 408 /)
+})
+
+describe('a body that does not come at all, of a request that was answered before it', () => {
+  test.each([
+    ['for its type', 'POST /test/things HTTP/1.1\r\nContent-Type: image/png', 415],
+    ['for its credentials', 'POST /StoreWebAPI/v1/Products HTTP/1.1\r\nContent-Type: application/json', 401],
+  ])('%s ends the connection in time, and nothing fails', async (_name, head, status) => {
+    const lines: string[] = []
+    const port = await listening(makeApp({ lines }))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const socket = connectSocket(port, '127.0.0.1')
+    socket.write(`${head}\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"a"`)
+    const [begin] = await once(socket, 'data')
+    vi.advanceTimersByTime(60_000)
+    expect(String(begin) + (await text(socket).catch(() => ''))).toMatch(
+      new RegExp(`^HTTP/1.1 ${status} (?!.*HTTP/1.1)`, 's'),
+    )
+    expect(lines.join()).not.toMatch(/"err"|Reply/)
+  })
+  test('the connection goes on when it comes', async () => {
+    const port = await listening(makeApp())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const socket = connectSocket(port, '127.0.0.1')
+    socket.write('POST /test/things HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 9\r\n\r\nhalf')
+    await once(socket, 'data')
+    socket.write('-full')
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 200 /)
+    vi.advanceTimersByTime(60_000)
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /)
+  })
 })
 
 test('a route that streams its body is not timed', async () => {
@@ -266,6 +350,22 @@ describe('/metrics', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer')
     expect(answer.body).not.toContain('process_')
   })
+  test.each(['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '127.9.9.9', '[::1]:3000', '[::ffff:127.0.0.1]'])(
+    '200 on this machine by the name %s',
+    async (host) => {
+      expect((await call(makeApp(), '/metrics', { headers: { host } })).statusCode).toBe(200)
+    },
+  )
+  test.each(['rebound.example', 'rebound.example:3000', 'localhost.example', '10.0.0.1', '[2001:db8::1]', 'a b'])(
+    '401 on this machine by the name %j, as from a page of another site whose name leads here; 200 with the key',
+    async (host) => {
+      const answer = await call(makeApp(), '/metrics', { headers: { host } })
+      expect(answer.statusCode).toBe(401)
+      expect(answer.json()[0].Message).toMatch(/operator key.*loopback address/)
+      const headers = { host, authorization: `Bearer ${operatorKey}` }
+      expect((await call(makeApp(), '/metrics', { headers })).statusCode).toBe(200)
+    },
+  )
   test('200 from another machine with the operator key', async () => {
     const headers = { authorization: `Bearer ${operatorKey}` }
     expect((await call(makeApp(), '/metrics', { remoteAddress: '192.0.2.1', headers })).statusCode).toBe(200)
