@@ -17,6 +17,8 @@ export interface Config {
   readonly host: string
   /** 0: any free port, chosen at start. */
   readonly port: number
+  /** Where plain http is listened to beside TLS; null: nowhere. */
+  readonly httpPort: number | null
   /** Base of all addresses that are handed out, without a trailing slash. */
   readonly publicUrl: string
   /** Null: plain http, behind a proxy or on this machine alone. */
@@ -85,6 +87,12 @@ const Settings = z.object({
     .string()
     .refine(isPort, { error: shown('is not a port', 'a whole number from 0 to 65535') })
     .default('3000'),
+  HTTP_PORT: z
+    .string()
+    .refine((text) => isPort(text) && Number(text) > 0, {
+      error: shown('is not a port', 'a whole number from 1 to 65535'),
+    })
+    .optional(),
   PUBLIC_URL: z
     .string()
     .refine(isBaseAddress, {
@@ -186,6 +194,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze({
     host: settings.HOST,
     port: Number(settings.PORT),
+    httpPort: settings.HTTP_PORT === undefined ? null : Number(settings.HTTP_PORT),
     publicUrl: withoutTrailingSlash(publicUrlOf(given)),
     tls,
     trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
@@ -254,6 +263,14 @@ function faultsBetween(given: Given): string[] {
   }
   if (given.DATABASE_URL && !given.OPERATOR_KEY) {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
+  }
+  if (given.HTTP_PORT && !given.TLS_CERT_FILE && !given.TLS_KEY_FILE) {
+    faults.push(
+      'HTTP_PORT goes with TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which is plain http then',
+    )
+  }
+  if (given.HTTP_PORT && Number(given.HTTP_PORT) === Number(given.PORT ?? 3000)) {
+    faults.push(`HTTP_PORT ${JSON.stringify(given.HTTP_PORT)} is the same as PORT; allowed: another port`)
   }
   const soapPath = given.SOAP_PATH ?? SOAP_PATH
   for (const prefix of (given.REST_PREFIXES ?? REST_PREFIX).split(',')) {

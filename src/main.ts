@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { createAuthenticator } from './access/authenticate.ts'
@@ -20,6 +22,7 @@ import { installationKeys } from './generated-keys.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createOutbound } from './outbound.ts'
+import { plainServer } from './plain-http.ts'
 import { cannotListen, findPort } from './port.ts'
 import { resources, servedResources } from './resources/index.ts'
 import { recordsToXml } from './rest/xml-write.ts'
@@ -57,10 +60,11 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** The port is tried first: a start that could only end at a taken port should not take its time. */
+/** The ports are tried first: a start that could only end at a taken port should not take its time. */
 async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Config> {
   const config = readConfig(environment)
   const port = await findPort(config.host, config.port)
+  if (config.httpPort !== null) await findPort(config.host, config.httpPort, 'HTTP_PORT')
   return port === config.port ? config : readConfig({ ...environment, PORT: String(port) })
 }
 
@@ -143,11 +147,19 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     log,
     now,
   })
-  shutdown.add('the server', () => drain(app, log))
+  const plain = plainServer(app)
+  shutdown.add('the server', () => drain(app, plain, log))
   await app.ready()
-  await app.listen({ host: config.host, port: config.port }).catch((error) => {
-    throw cannotListen(config.host, config.port, error)
+  const { host, port, httpPort } = config
+  await app.listen({ host, port }).catch((error) => {
+    throw cannotListen({ host, port, setting: 'PORT' }, error)
   })
+  if (httpPort !== null) {
+    await once(plain.listen({ host, port: httpPort }), 'listening').catch((error) => {
+      throw cannotListen({ host, port: httpPort, setting: 'HTTP_PORT' }, error)
+    })
+    log.info({ host, port: httpPort }, 'Server listening by plain http too')
+  }
   removalNotices.start()
   dispatcher.start()
   say(welcome(config, sandbox))
@@ -180,13 +192,14 @@ async function fillSandbox(caller: Caller): Promise<void> {
 }
 
 /** Accepts nothing more, closes idle connections, and gives what is in hand its time. */
-async function drain(app: FastifyInstance, log: Log): Promise<void> {
+async function drain(app: FastifyInstance, plain: Server, log: Log): Promise<void> {
   const closed = app.close()
-  while (app.server.listening) await immediate()
+  plain.close()
+  while (app.server.listening || plain.listening) await immediate()
   const isDrained = await Promise.race([app.drained().then(() => true), delay(STOP_TIMEOUT_MS, false)])
   if (!isDrained) log.warn('requests were cut off that took longer than the time for stopping')
   // Also connections on which a request never came.
-  app.server.closeAllConnections()
+  for (const server of [app.server, plain]) server.closeAllConnections()
   await closed
 }
 

@@ -5,7 +5,7 @@ import { StartupError } from './startup-error.ts'
  * Whether the address can be listened on, found out before minutes of work are spent on a start that would end there.
  * Gives the port: the one asked for, or for 0 a free one.
  */
-export async function findPort(host: string, port: number): Promise<number> {
+export async function findPort(host: string, port: number, setting: PortSetting = 'PORT'): Promise<number> {
   const server = createServer()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject).listen({ host, port }, resolve)
@@ -14,17 +14,26 @@ export async function findPort(host: string, port: number): Promise<number> {
     const address = server.address()
     return typeof address === 'object' && address ? address.port : port
   } catch (error) {
-    throw cannotListen(host, port, error)
+    throw cannotListen({ host, port, setting }, error)
   } finally {
     server.close()
   }
 }
 
+export type PortSetting = 'PORT' | 'HTTP_PORT'
+
+interface Place {
+  readonly host: string
+  readonly port: number
+  /** Where the port comes from. */
+  readonly setting: PortSetting
+}
+
 /** The StartupError for what listening threw. */
-export function cannotListen(host: string, port: number, error: unknown): StartupError {
+export function cannotListen({ host, port, setting }: Place, error: unknown): StartupError {
   const { code, message } = error as NodeJS.ErrnoException
   const remedy = (code && remedies[code]) ?? `is not possible (${code ?? message}). Set HOST and PORT to others`
-  return new StartupError(`Listening on ${host} port ${port} ${remedy}`)
+  return new StartupError(`Listening on ${host} port ${port} ${remedy.replace('PORT', setting)}`)
 }
 
 const remedies: Readonly<Record<string, string>> = {

@@ -53,6 +53,7 @@ describe('without settings', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 3000,
+      httpPort: null,
       publicUrl: 'http://localhost:3000',
       tls: null,
       trustProxy: [],
@@ -291,5 +292,17 @@ describe('TLS', () => {
   })
   test('a base address of plain http is refused', () => {
     expect(faults({ ...files('one.crt', 'one.key'), PUBLIC_URL: 'http://localhost:3000' })).toMatch(/PUBLIC_URL/)
+  })
+  test('HTTP_PORT is a second port', () => {
+    const pair = files('one.crt', 'one.key')
+    expect(readConfig({ ...pair, HTTP_PORT: '8080' })).toMatchObject({ port: 3000, httpPort: 8080 })
+    for (const HTTP_PORT of ['x', '0', '70000'])
+      expect(faults({ ...pair, HTTP_PORT })).toMatch(/HTTP_PORT .*1 to 65535/)
+    for (const given of [{ HTTP_PORT: '3000' }, { HTTP_PORT: '443', PORT: '443' }]) {
+      expect(faults({ ...pair, ...given })).toMatch(/HTTP_PORT .* is the same as PORT; allowed: another port/)
+    }
+  })
+  test('HTTP_PORT without TLS is refused', () => {
+    expect(faults({ HTTP_PORT: '8080' })).toMatch(/HTTP_PORT goes with TLS_CERT_FILE.*allowed without them: PORT/)
   })
 })

@@ -55,8 +55,8 @@ async function start(settings: Record<string, string> = {}): Promise<Run> {
   return started
 }
 
-async function get(path: string) {
-  const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`)
+async function get(path: string, from = port) {
+  const { statusCode, body } = await request(`http://127.0.0.1:${from}${path}`)
   return { status: statusCode, body: await body.text() }
 }
 
@@ -186,8 +186,8 @@ describe('with DATABASE_URL', () => {
     expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
   })
 
-  /** A request whose body is half sent. */
-  async function requestInHand() {
+  /** A request to create a store whose body is half sent. */
+  function requestInHand() {
     const input = {
       Name: 'Shop',
       SecureURL: 'https://shop.example',
@@ -197,14 +197,17 @@ describe('with DATABASE_URL', () => {
     const body = JSON.stringify(input)
     const head = [
       'POST /admin/stores HTTP/1.1',
-      'Host: x',
       `Authorization: Bearer ${operatorKey}`,
       'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
     ]
-    const socket = connectSocket(port, '127.0.0.1')
-    socket.on('error', () => {}).write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 9)}`)
-    while (!(await get('/metrics')).body.includes('http_requests_in_hand 2')) await immediate()
+    return halfSent(port, head, body)
+  }
+
+  async function halfSent(to: number, head: readonly string[], body: string) {
+    const lines = [...head, 'Host: x', `Content-Length: ${body.length}`]
+    const socket = connectSocket(to, '127.0.0.1')
+    socket.on('error', () => {}).write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, 9)}`)
+    while (!(await get('/metrics', to)).body.includes('http_requests_in_hand 2')) await immediate()
     return {
       finish: () => {
         socket.write(body.slice(9))
@@ -270,7 +273,8 @@ describe('with DATABASE_URL', () => {
     expect((await get('/healthz')).status).toBe(200)
   })
 
-  test('TLS_CERT_FILE and TLS_KEY_FILE: it serves https itself', async () => {
+  /** The settings for a certificate that is made for the test. */
+  function certified() {
     const files = { TLS_CERT_FILE: join(folder, 'server.crt'), TLS_KEY_FILE: join(folder, 'server.key') }
     const certificate = [
       '-x509',
@@ -285,7 +289,11 @@ describe('with DATABASE_URL', () => {
     execFileSync('openssl', ['req', ...certificate, '-keyout', files.TLS_KEY_FILE, '-out', files.TLS_CERT_FILE], {
       stdio: 'ignore',
     })
-    const server = await start({ ...settings(), ...files })
+    return files
+  }
+
+  test('TLS_CERT_FILE and TLS_KEY_FILE: it serves https itself', async () => {
+    const server = await start({ ...settings(), ...certified() })
     expect(server.output()).toContain(`https://localhost:${port}`)
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
     const headers = { authorization: `Bearer ${operatorKey}` }
@@ -294,9 +302,84 @@ describe('with DATABASE_URL', () => {
     await dispatcher.close()
   })
 
-  async function refusesConnections(): Promise<void> {
+  describe('HTTP_PORT beside TLS', () => {
+    let plainPort: number
+    beforeEach(async () => {
+      plainPort = await freePort()
+    })
+    const startBoth = () => start({ ...settings(), ...certified(), HTTP_PORT: String(plainPort) })
+    const plain = (path: string, headers = {}) => request(`http://127.0.0.1:${plainPort}${path}`, { headers })
+    const call = '<Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body/></Envelope>'
+
+    test('over plain http REST is refused, pages lead to https, cartAPI answers', async () => {
+      await startBoth()
+      const rest = await plain('/StoreWebAPI/v1/Products')
+      expect(rest.statusCode).toBe(403)
+      expect(await rest.body.json()).toMatchObject([
+        { Message: `Use https://localhost:${port}: plain http is refused` },
+      ])
+      expect((await plain('/admin/stores', { authorization: `Bearer ${operatorKey}` })).statusCode).toBe(403)
+      const page = await plain('/admin/sign-in?next=%2F', { accept: 'text/html' })
+      expect([page.statusCode, page.headers.location]).toEqual([
+        302,
+        `https://localhost:${port}/admin/sign-in?next=%2F`,
+      ])
+      const fault = await request(`http://127.0.0.1:${plainPort}/cart.asmx`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/xml' },
+        body: call,
+      })
+      expect(await fault.body.text()).toContain('<faultcode>')
+      expect((await plain('/cart.asmx?WSDL')).statusCode).toBe(200)
+      const health = await plain('/healthz')
+      expect(health.statusCode).toBe(200)
+      expect(health.headers).not.toHaveProperty('strict-transport-security')
+      const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+      const secure = await request(`https://127.0.0.1:${port}/healthz`, { dispatcher })
+      expect(secure.headers['strict-transport-security']).toMatch(/^max-age=/)
+      await dispatcher.close()
+    })
+
+    test('what is no request is answered as over TLS', async () => {
+      await startBoth()
+      for (const [head, status] of [
+        ['GET / HTTP/9', 400],
+        [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}`, 431],
+        ['GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles', 417],
+      ] as const) {
+        const socket = connectSocket(plainPort, '127.0.0.1')
+        socket.write(`${head}\r\n\r\n`)
+        expect(await text(socket)).toMatch(
+          new RegExp(`^HTTP/1.1 ${status} [^]*x-request-id: [\\w-]{36}\\r\\n[^]*"Key"`, 'i'),
+        )
+      }
+    })
+
+    test('SIGTERM: what is in hand there is answered too, nothing new is accepted, exit code 0', async () => {
+      const server = await startBoth()
+      const idle = connectSocket(plainPort, '127.0.0.1')
+      await once(idle, 'connect')
+      const inHand = await halfSent(plainPort, ['POST /cart.asmx HTTP/1.1', 'Content-Type: text/xml'], call)
+      server.process.kill('SIGTERM')
+      await refusesConnections(plainPort)
+      expect(await inHand.finish()).toMatch(/^HTTP\/1.1 500 [\s\S]*<faultcode>/)
+      expect(await server.exited).toBe(0)
+      idle.destroy()
+    })
+
+    test('a taken one ends the start before anything is made', async () => {
+      const other = createServer().listen(plainPort, '127.0.0.1')
+      await once(other, 'listening')
+      const output = await failure({ ...certified(), HTTP_PORT: String(plainPort) })
+      expect(output).toMatch(/^store-platform cannot start: .*port is taken.* set HTTP_PORT to a free one\n$/)
+      expect(existsSync(join(folder, 'data'))).toBe(false)
+      other.close()
+    })
+  })
+
+  async function refusesConnections(to = port): Promise<void> {
     for (;;) {
-      const socket = connectSocket(port, '127.0.0.1')
+      const socket = connectSocket(to, '127.0.0.1')
       const refused = await once(socket, 'connect').then(
         () => false,
         () => true,
