@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import { anyOrigin, sendOptions } from '../html/cors.ts'
 import { sendTagged } from '../html/send-tagged.ts'
 import type { OpenApiDocument } from '../openapi.ts'
 
@@ -47,9 +48,10 @@ export function reference(
   let text: string | undefined
   app.get('/openapi.json', async (request, reply) => {
     text ??= JSON.stringify(makeDocument())
-    reply.header('access-control-allow-origin', '*')
+    reply.headers(anyOrigin)
     return sendTagged(request, reply, text, 'application/json; charset=utf-8')
   })
+  app.options('/openapi.json', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
   app.register(async (scope) => servePage(scope, config))
 }
 
@@ -59,11 +61,13 @@ function servePage(app: FastifyInstance, { publicUrl }: ReferenceServices['confi
     // Keys are typed into the page.
     if (isHttpsOnly && request.protocol !== 'https') return reply.redirect(`${publicUrl}/docs`)
     reply.headers({
+      ...anyOrigin,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       'referrer-policy': 'no-referrer',
     })
   })
   for (const [address, { file, type }] of Object.entries(files)) {
     app.get(address, async (request, reply) => sendTagged(request, reply, await readFile(file), type))
+    app.options(address, (_request, reply) => sendOptions(reply, 'GET, HEAD'))
   }
 }

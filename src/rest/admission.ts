@@ -77,7 +77,7 @@ export function methodOf({ method }: FastifyRequest): Method {
   return (method === 'HEAD' ? 'GET' : method) as Method
 }
 
-function allowedMethods(operations: Operations): string {
+export function allowedMethods(operations: Operations): string {
   return Object.keys(operations)
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ')

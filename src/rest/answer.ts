@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { anyOrigin } from '../html/cors.ts'
 import type { ResultItem } from '../result-item.ts'
 import type { RecordType } from './body.ts'
 import { acceptedFormat, acceptsProblem } from './format.ts'
+import { headers } from './openapi/headers.ts'
 import { NO_SUCH_RECORD, sendProblem } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
 
@@ -130,11 +132,16 @@ function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
   return answer.kind === 'count' ? countToXml(answer.count) : resultsToXml(answer.items)
 }
 
-/** The headers that every recorded answer of the public service has (rest-protocol 3), and what its form depends on. */
+/**
+ * The headers that every recorded answer of the public service has (rest-protocol 3); who may keep it: nobody on the way, since
+ * a cache without `private` could give a store's records to another caller; what it depends on; and the headers that pages of
+ * other sites may read.
+ */
 export const commonHeaders = {
-  'cache-control': 'no-cache',
+  'cache-control': 'no-cache, private',
   pragma: 'no-cache',
   expires: '-1',
-  'access-control-allow-origin': '*',
-  vary: 'Accept',
+  ...anyOrigin,
+  'access-control-expose-headers': [...Object.keys(headers), 'Date'].join(', '),
+  vary: 'accept, accept-encoding, authorization, privatekey, token, secureurl',
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { anyOrigin, sendOptions } from '../html/cors.ts'
 import { servedResources } from '../resources/index.ts'
 import type { RecordType } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
@@ -9,8 +10,9 @@ import { recordSchemaText } from './xsd.ts'
 export function recordSchema(app: FastifyInstance): void {
   const text = recordSchemaText(addressedTypes())
   const etag = `"${digest(text)}"`
+  app.options('/records.xsd', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
   app.get('/records.xsd', (request, reply) => {
-    reply.headers({ 'cache-control': 'public, max-age=3600', etag })
+    reply.headers({ ...anyOrigin, 'cache-control': 'public, max-age=3600', etag })
     if (isNamed(etag, request.headers['if-none-match'])) return reply.code(304).send()
     return reply.type('application/xml; charset=utf-8').send(text)
   })

@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../access/call-log.ts'
 import type { Secrets } from '../access/secrets.ts'
 import type { Caller } from '../caller.ts'
+import { sendOptions } from '../html/cors.ts'
 import { servedResources } from '../resources/index.ts'
 import { resultItem } from '../result-item.ts'
-import { type AdmissionServices, admission, httpsRule, methodOf } from './admission.ts'
+import { type AdmissionServices, admission, allowedMethods, httpsRule, methodOf } from './admission.ts'
 import { commonHeaders, sendAnswer } from './answer.ts'
 import { type Body, receiveBodies } from './body.ts'
 import { logCalls } from './call-log.ts'
@@ -61,10 +62,15 @@ function addEndpoint(
   services: RestServices,
   { url, route, endpoint }: { url: string; route: string; endpoint: Endpoint },
 ): void {
+  const allowed = allowedMethods(endpoint.operations)
   app.route({
     method: app.supportedMethods,
     url,
-    onRequest: admission(services, endpoint),
+    onRequest: [
+      // A preflight carries no credentials: it is answered before them, and takes from no bucket.
+      async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
+      admission(services, endpoint),
+    ],
     handler: async (request, reply) => {
       const { caller, params, body, headers, log, url } = request
       const method = methodOf(request)
@@ -88,6 +94,8 @@ function addEndpoint(
 /** No service, no version, or not the shape of an address: an array, since an empty 404 means that there is no record. */
 function addUnknownAddresses(app: FastifyInstance): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
+    // So that a page may send its request, and read the refusal.
+    if (request.method === 'OPTIONS') return sendOptions(reply, 'GET, HEAD, POST, PUT, DELETE')
     const { '*': path = '' } = request.params as { readonly '*'?: string }
     const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}`)]
     return sendAnswer(request, reply, { kind: 'results', status: 404, items })

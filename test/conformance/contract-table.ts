@@ -92,8 +92,13 @@ const statuses = {
   },
 }
 
-/** Of whatever service: plain http, another version, an address that there is not. */
-const everywhere = ['any /{service} 403', 'any /{version}/{service} 404', 'any /{service}/{id}/{name} 404']
+/** Of whatever service: plain http, another version, an address that there is not, and what browsers ask first. */
+const everywhere = [
+  'any /{service} 403',
+  'any /{version}/{service} 404',
+  'any /{service}/{id}/{name} 404',
+  'OPTIONS /{service} 204',
+]
 
 /** `GET /Manufacturers 200`, and so on: all that the suite must have a test for. */
 export const contractLines: readonly string[] = [...everywhere, ...addresses.trim().split(/\n+/).flatMap(linesOf)]

@@ -68,6 +68,18 @@ export function everywhere(): void {
         servedResources.flatMap(({ service }) => [`/v1/${service}/1/Nothing`, `/v2/${service}/1/Nothing/1`]),
       )
     })
+
+    // Of each address of a service see `otherMethods`.
+    status({ method: 'OPTIONS', address: '/{service}' }, 204, ' without credentials; 403 over plain http', async () => {
+      for (const { service } of servedResources) {
+        for (const path of [`/${service}`, `/${service}/1`, `/${service}/1/Nothing/1/Nothing`]) {
+          const url = `/StoreWebAPI/v1${path}`
+          const ask = (protocol: string) =>
+            server.app.inject({ method: 'OPTIONS', url, headers: { 'x-forwarded-proto': protocol } })
+          expect([(await ask('https')).statusCode, (await ask('http')).statusCode]).toEqual([204, 403])
+        }
+      }
+    })
   })
 
   test('every status of the contract has a test: each service, method and address', async () => {

@@ -189,7 +189,7 @@ describe('the routes of the server', () => {
     }
   })
 
-  test('of the operator and of the process have the methods that the document has, HEAD aside', () => {
+  test('of the operator and of the process have the methods that the document has, HEAD and OPTIONS aside', () => {
     const own = routes.filter(
       ({ url }) =>
         !prefixes.some((prefix) => url.startsWith(prefix)) && ![...assets, soapPath].includes(url) && !isPage(url),
@@ -197,7 +197,9 @@ describe('the routes of the server', () => {
     expect(own.length).toBeGreaterThan(12)
     for (const { url, methods } of own) {
       const address = api.addresses.find(({ path }) => shapeOf(path) === shapeOf(url))
-      const unknown = methods.filter((method) => method !== 'HEAD' && !address?.operations.has(method))
+      const unknown = methods.filter(
+        (method) => !['HEAD', 'OPTIONS'].includes(method) && !address?.operations.has(method),
+      )
       expect(unknown, url).toEqual([])
     }
   })

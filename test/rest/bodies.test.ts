@@ -16,10 +16,11 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const recordedHeaders = {
-  'cache-control': 'no-cache',
+  'cache-control': 'no-cache, private',
   pragma: 'no-cache',
   expires: '-1',
   'access-control-allow-origin': '*',
+  vary: 'accept, accept-encoding, authorization, privatekey, token, secureurl',
 }
 
 describe('a change answers exactly one list of one result item', () => {

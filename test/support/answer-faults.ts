@@ -13,6 +13,7 @@ import type { Exchange } from './store.ts'
  */
 export function answerFaults(api: OpenApi, found: Found | undefined, exchange: Exchange): string[] {
   const { statusCode } = exchange.answer
+  if (exchange.method === 'OPTIONS' && statusCode !== 403) return preflightFaults(found, exchange)
   if (found === undefined) {
     const name = unknownAddress[statusCode]
     return name === undefined ? ['there is no such address'] : responseFaults(api, api.response(name), exchange)
@@ -46,6 +47,19 @@ export function isXml(contentType: unknown): boolean {
   return mediaTypeOf(contentType).endsWith('xml')
 }
 
+/** OPTIONS is no operation of the document; it is answered with the methods that the document has, or with all. */
+function preflightFaults(found: Found | undefined, { answer: { statusCode, headers, body } }: Exchange): string[] {
+  const expected = found ? withHead([...found.address.operations.keys()]) : withHead(['GET', 'POST', 'PUT', 'DELETE'])
+  const allowed = [headers.allow, headers['access-control-allow-methods']].map((names) => String(names).split(', '))
+  const isAnswered = statusCode === 204 && body === ''
+  if (isAnswered && allowed.every((names) => names.toSorted().join() === expected.join())) return []
+  return [`OPTIONS gives 204 with ${expected.join(', ')}, not ${statusCode} with ${allowed.join(' and ')}`]
+}
+
+function withHead(methods: readonly string[]): string[] {
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).toSorted()
+}
+
 /** Statuses of what is looked at before the method; every operation of the address has them. */
 const earlier = [401, 403, 429]
 
@@ -55,7 +69,7 @@ function unknownMethod(api: OpenApi, { address }: Found, exchange: Exchange): st
   const response = earlier.includes(statusCode) ? api.member(operation, 'responses', String(statusCode)) : undefined
   if (response !== undefined) return responseFaults(api, response, exchange)
   const methods = [...address.operations.keys()]
-  const expected = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).toSorted()
+  const expected = withHead(methods)
   const allowed = String(headers.allow).split(', ').toSorted()
   if (statusCode !== 405 || allowed.join() !== expected.join()) {
     return [`it takes ${methods.join(', ')}, and Allow is "${headers.allow ?? ''}"`]
@@ -78,6 +92,7 @@ const plainHeaders = [
   'set-cookie',
   'content-security-policy',
   'x-content-type-options',
+  'strict-transport-security',
   'referrer-policy',
   'cross-origin-opener-policy',
   ...Object.keys(commonHeaders),
