@@ -20,6 +20,7 @@ import type { Config } from './config.ts'
 import type { Db } from './database/client.ts'
 import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
+import { installCompression } from './html/compression.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { wantsHtml } from './html/wants-html.ts'
 import { loggablePath } from './loggable-path.ts'
@@ -110,6 +111,7 @@ export function buildApp(services: Services): FastifyInstance {
   logRequests(app)
   refuseExpectations(app)
   limitBodyTime(app)
+  installCompression(app)
   answerErrors(app)
   app.register(async (scope) => addOperatorRoutes(scope, services))
   app.register(async (scope) => pages(scope, services))

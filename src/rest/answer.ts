@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sendCompressible } from '../html/compression.ts'
 import { anyOrigin } from '../html/cors.ts'
 import type { ResultItem } from '../result-item.ts'
 import type { RecordType } from './body.ts'
@@ -21,7 +22,7 @@ export interface RecordsAnswer {
   readonly total?: number | null
   /** Of a single record. */
   readonly etag?: string
-  /** Nobody on the way may keep it. */
+  /** Nobody on the way may keep it, and it is not compressed. */
   readonly isSecret?: boolean
   /** It is that of a change which an earlier request with the same Idempotency-Key made. */
   readonly replayed?: boolean
@@ -67,10 +68,10 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   if (answer.kind === 'nothing') return reply.code(404).send()
   if (answer.kind === 'records') reply.headers(recordsHeaders(request, answer, baseUrl))
   const format = acceptedFormat(accept)
-  return reply
+  reply
     .code(answer.kind === 'results' ? answer.status : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
-    .send(format === 'xml' ? toXml(answer) : toJson(answer))
+  return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
 }
 
 function wrongIn(answer: Answer): string {

@@ -3,12 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Query } from '../engine/read.ts'
 import type { Terms } from '../engine/write.ts'
 import { StoreFailure } from '../failure.ts'
+import { plainTag } from '../html/compression.ts'
 import type { Format } from './format.ts'
 
 /*
  * The entity tag of a record is the hash of its JSON text. What is shown of it may be XML, or the choice of a $select: these
- * are other representations with tags of their own, the record's hash and a second one behind a point. A change is
- * conditional on the record alone, so that either tag will do for it.
+ * are other representations with tags of their own, the record's hash and a second one behind a point. So are compressed ones,
+ * which have the encoding behind a point. A change is conditional on the record alone, so that any of these tags will do for it.
  */
 
 /** The tag of a record as this request sees it (RFC 9110 §8.8.3), strong. */
@@ -18,10 +19,14 @@ export function entityTag(record: string, format: Format, query: Query): string 
   return `"${digest(record)}.${digest(`${format} ${select ?? ''}`).slice(0, 8)}"`
 }
 
-/** Whether `If-None-Match` names the tag, or any (RFC 9110 §13.1.2: by weak comparison). */
-export function isNamed(tag: string, ifNoneMatch: string | undefined): boolean {
+/**
+ * The tag by which `If-None-Match` names this one, or for `*` this one; null: it does not (RFC 9110 §13.1.2: by weak
+ * comparison, which the encoding does not count for; no cache that others use too may keep these answers).
+ */
+export function namedTag(tag: string, ifNoneMatch: string | undefined): string | null {
   const named = tagsIn(ifNoneMatch)
-  return named === '*' || named.some((one) => one.replace(/^W\//, '') === tag)
+  if (named === '*') return tag
+  return named.map((one) => one.replace(/^W\//, '')).find((one) => plainTag(one) === tag) ?? null
 }
 
 /**

@@ -6,7 +6,7 @@ import { createRecord, deleteRecord, updateNamedRecord, updateRecord } from '../
 import { readRecord, readRecords } from './body.ts'
 import { changeEach, created, deleted, updated } from './change-each.ts'
 import type { Endpoint, Operation, Operations } from './endpoints.ts'
-import { entityTag, isNamed, preconditionOf, refuseIfMatch } from './entity-tags.ts'
+import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
 import { listingAnswer, listOptions } from './listing.ts'
 
@@ -50,7 +50,8 @@ function get(resource: Resource): Operation {
       // Before the conditions: they count for nothing where the answer would be a refusal (RFC 9110 §13.2.1).
       const records = shapeRecords([record], resource.fields, query)
       const etag = entityTag(record, acceptedFormat(headers.accept), query)
-      if (isNamed(etag, headers['if-none-match'])) return { kind: 'unmodified', etag }
+      const known = namedTag(etag, headers['if-none-match'])
+      if (known !== null) return { kind: 'unmodified', etag: known }
       return { kind: 'records', type: resource, records, etag }
     },
   }

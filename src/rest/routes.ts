@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../access/call-log.ts'
 import type { Secrets } from '../access/secrets.ts'
 import type { Caller } from '../caller.ts'
+import { encodedTag } from '../html/compression.ts'
 import { sendOptions } from '../html/cors.ts'
 import { servedResources } from '../resources/index.ts'
 import { resultItem } from '../result-item.ts'
@@ -39,6 +40,7 @@ function serve(app: FastifyInstance, services: RestServices): void {
     reply.headers(commonHeaders)
   })
   app.addHook('onRequest', httpsRule(services))
+  app.addHook('onSend', tagEncoding)
   app.setErrorHandler(answerFailure)
   receiveBodies(app)
   for (const resource of servedResources) {
@@ -54,6 +56,14 @@ function serve(app: FastifyInstance, services: RestServices): void {
     }
   }
   addUnknownAddresses(app)
+}
+
+/** An answer that was compressed has a tag of its own. */
+async function tagEncoding(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { etag, 'content-encoding': encoding } = reply.getHeaders()
+  if (typeof etag === 'string' && (encoding === 'br' || encoding === 'gzip')) {
+    reply.header('etag', encodedTag(etag, encoding))
+  }
 }
 
 /** All methods, so that those which the address does not take are answered with the ones that it does. */

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client'
 import type { Secrets } from '../access/secrets.ts'
 import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../failure.ts'
+import { sendCompressible } from '../html/compression.ts'
 import { sendTagged } from '../html/send-tagged.ts'
 import type { Outbound } from '../outbound.ts'
 import { shown } from '../xml/read.ts'
@@ -61,7 +62,9 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     const { operation, parameters } = readCall(request, model)
     const result = await answerCall(request, reply, { operation, parameters, services, operationServices, callbacks })
     counter.inc({ operation: operation.name, outcome: result.error === '' ? 'result' : 'error', error: result.error })
-    return reply.type(soapVersions[request.soapVersion].contentType).send(operation.answer(result.xml))
+    reply.type(soapVersions[request.soapVersion].contentType)
+    if (secretOperations.includes(operation.name)) reply.header('cache-control', 'no-store')
+    return sendCompressible(reply, operation.answer(result.xml))
   })
 
   app.route({
@@ -72,6 +75,9 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     handler: refuseMethod,
   })
 }
+
+/** Their results let somebody in. */
+const secretOperations = ['getCustomerLoginToken']
 
 async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {
   reply.header('allow', 'GET, HEAD, POST')

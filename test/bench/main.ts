@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
+import { benchCompression } from './compression.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
@@ -13,7 +14,14 @@ import { benchWebhooks } from './webhooks.ts'
  * generated year of the same size is measured.
  */
 
-const benches = { rest: benchRest, profile: profileRest, pages: benchPages, webhooks: benchWebhooks, soap: benchSoap }
+const benches = {
+  rest: benchRest,
+  profile: profileRest,
+  pages: benchPages,
+  webhooks: benchWebhooks,
+  soap: benchSoap,
+  compression: benchCompression,
+}
 
 /** Figures of one webhook's first seconds say nothing about the hours that it works. */
 const defaults = { seconds: '1.5', rounds: '3' }

@@ -40,7 +40,7 @@ export const headers = {
     schema: { type: 'string' },
   },
   ETag: {
-    description: 'Of this representation of the record, strong.',
+    description: 'Of this representation of the record, compressed or not, strong.',
     required: true,
     schema: { type: 'string', pattern: '^"[^"]+"$' },
   },
