@@ -4,11 +4,11 @@ import type pg from 'pg'
 import { makeDataFolder } from '../secret-file.ts'
 import { StartupError } from '../startup-error.ts'
 import { type KeptConnection, keepConnected } from './kept-connection.ts'
-import { openFolder, removeLeftovers } from './postgres-folder.ts'
+import { type Login, openFolder, removeLeftovers } from './postgres-folder.ts'
 import { chooseRunner } from './postgres-runner.ts'
-import { addressOf, ensureRunning, type Server, stopServer } from './postgres-server.ts'
+import { addressOf, type Endpoint, ensureRunning, type Server, stopServer } from './postgres-server.ts'
+import { DATABASE, newServerLogin, prepareDatabase } from './server-role.ts'
 
-const DATABASE = 'store_platform'
 /** Any number: held while a process uses the folder, and gone with that process. */
 const FOLDER_LOCK = 7_420_312
 const OCCUPY_ATTEMPTS_MAX = 3
@@ -17,7 +17,7 @@ const LOCK_ATTEMPTS_MAX = 20
 const LOCK_RETRY_MS = 50
 
 export interface Embedded {
-  /** Where the database is reached, from this machine alone. */
+  /** Where the owner of the database, an ordinary role, reaches it from this machine. Holds until the next start on the folder. */
   readonly url: string
   /** Stops it cleanly. */
   readonly stop: () => Promise<void>
@@ -31,20 +31,22 @@ export interface EmbeddedOptions {
 
 /**
  * Starts PostgreSQL on `dataDir/postgres`, or takes over the server that a killed process left running there; should the
- * server itself be killed, it is started again under the same address. It listens on 127.0.0.1 only, with a generated
- * password. One process at a time uses a folder. Throws `StartupError` that says what to do.
+ * server itself be killed, it is started again under the same address. It listens on a socket in that folder (where it
+ * cannot, on 127.0.0.1), with generated passwords. One process at a time uses a folder. Throws `StartupError` that says
+ * what to do.
  */
 export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions): Promise<Embedded> {
   await makeDataFolder(dataDir)
   const path = join(resolve(dataDir), 'postgres')
   const runner = await chooseRunner(path)
   const server = { runner, folder: await openFolder(runner, path, durable), durable }
-  const { port, lock } = await occupy(server, dataDir)
+  const login = newServerLogin()
+  const { endpoint, lock } = await occupy(server, login, dataDir)
   await removeLeftovers(path)
 
   let stopping: Promise<void> | undefined
   return {
-    url: addressOf(server.folder, port, DATABASE),
+    url: addressOf(endpoint, login, DATABASE),
     stop: () => {
       stopping ??= stop(server, lock)
       return stopping
@@ -53,11 +55,15 @@ export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions
 }
 
 /** A server that was found may be one that its process is stopping: then there is another to start. */
-async function occupy(server: Server, dataDir: string): Promise<{ port: number; lock: KeptConnection }> {
+async function occupy(
+  server: Server,
+  login: Login,
+  dataDir: string,
+): Promise<{ endpoint: Endpoint; lock: KeptConnection }> {
   for (let attempt = 1; ; attempt++) {
-    const port = await ensureRunning(server)
+    const endpoint = await ensureRunning(server)
     try {
-      return { port, lock: await holdFolder(server, port, dataDir) }
+      return { endpoint, lock: await holdFolder(server, endpoint, login, dataDir) }
     } catch (error) {
       if (error instanceof StartupError) throw error
       if (attempt >= OCCUPY_ATTEMPTS_MAX) {
@@ -68,14 +74,15 @@ async function occupy(server: Server, dataDir: string): Promise<{ port: number; 
 }
 
 /** The lock belongs to a connection: PostgreSQL takes it back the moment this process is gone, whatever its end was. */
-function holdFolder(server: Server, port: number, dataDir: string): Promise<KeptConnection> {
-  return keepConnected(addressOf(server.folder, port, 'postgres'), {
+function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: string): Promise<KeptConnection> {
+  const { administrator } = server.folder
+  return keepConnected(addressOf(endpoint, administrator, 'postgres'), {
     setUp: async (client) => {
       await takeLock(client, dataDir)
-      await createDatabase(client)
+      await prepareDatabase(client, login, addressOf(endpoint, administrator, DATABASE))
     },
     beforeRetry: async () => {
-      await ensureRunning(server, port)
+      await ensureRunning(server, endpoint)
     },
     // Whoever works with the database sees, and says, that it is not there.
     onLost: () => {},
@@ -93,11 +100,6 @@ async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
   throw new StartupError(
     `${dataDir} is in use by another process of this server. Stop that one, or name another folder with DATA_DIR`,
   )
-}
-
-async function createDatabase(client: pg.Client): Promise<void> {
-  const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE])
-  if (rowCount === 0) await client.query(`CREATE DATABASE "${DATABASE}"`)
 }
 
 /** The lock goes with the server and not before: in between, another process could take it and find the server gone. */

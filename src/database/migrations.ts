@@ -115,8 +115,8 @@ const prismaTable = `
 
 function asStartupError(error: unknown, url: string): StartupError {
   if (error instanceof StartupError) return error
-  const { hostname, port, pathname } = new URL(url)
-  const where = `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`
+  const { hostname, port, pathname, searchParams } = new URL(url)
+  const where = `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}${pathname}`
   return new StartupError(
     `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
   )

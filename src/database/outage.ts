@@ -8,9 +8,9 @@ const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028
 /** PostgreSQL's own: connection exceptions, too many connections, stopping, starting. */
 const sqlStates = /^(08\w{3}|53300|57P0[123])$/
 
-/** What pg says, where Prisma hands that on as it is. */
+/** What pg or the system says, where Prisma hands that on as it is. */
 const noConnection =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|write) E[A-Z]+\b)/m
 
 /**
  * The refusal that a failure of the database, not of the request, means: 503, to come back in a moment.

@@ -6,14 +6,24 @@ import { readIfThere } from '../secret-file.ts'
 import { StartupError } from '../startup-error.ts'
 import type { Runner } from './postgres-runner.ts'
 
-export const USER = 'store_platform'
+/** PostgreSQL's first role, which is a superuser for ever. */
+const ADMINISTRATOR = 'store_platform'
 
-/** What lies below the folder of an embedded server. */
+/** A role and its password. */
+export interface Login {
+  readonly user: string
+  readonly password: string
+}
+
+/** The folder of an embedded server, which its owner alone may enter, and what lies below it. */
 export interface PostgresFolder {
+  /** Absolute. */
+  readonly path: string
   /** PostgreSQL's own data folder. */
   readonly data: string
   readonly log: string
-  readonly password: string
+  /** The superuser. The password is kept in the file `password`. */
+  readonly administrator: Login
 }
 
 /** Opens the folder, and makes it first where there is none. Throws `StartupError`. */
@@ -26,7 +36,7 @@ export async function openFolder(runner: Runner, folder: string, durable: boolea
       `${folder} is not a database folder that this server made. Move it away, or name another folder with DATA_DIR`,
     )
   }
-  return { data, log: join(folder, 'server.log'), password }
+  return { path: folder, data, log: join(folder, 'server.log'), administrator: { user: ADMINISTRATOR, password } }
 }
 
 /** What an interrupted start left beside the folder. For the process that holds the folder. */
@@ -68,7 +78,7 @@ async function initialise(runner: Runner, data: string, passwordFile: string, du
   for (const characterType of characterTypes) {
     try {
       return await runner.run('initdb', [
-        ...['-D', data, '-U', USER, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8'],
+        ...['-D', data, '-U', ADMINISTRATOR, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8'],
         // Letters fold as Unicode says, whatever locales the machine has.
         ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
         `--lc-ctype=${characterType}`,

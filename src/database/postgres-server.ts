@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { findPort } from '../port.ts'
 import { StartupError } from '../startup-error.ts'
-import { type PostgresFolder, USER } from './postgres-folder.ts'
+import type { Login, PostgresFolder } from './postgres-folder.ts'
 import type { Runner } from './postgres-runner.ts'
 
 /** How long PostgreSQL may take to start (it may have to recover first) and to stop. */
@@ -18,24 +18,45 @@ const EMPTY_NOTE_AGE_MAX_MS = 2_000
 /** Above every process id that Linux or macOS gives; longer than any. */
 const NOBODYS_PID = 4_194_304
 
+/** Part of the socket's name, and of nothing else while the server listens on no TCP port. */
+const SOCKET_PORT = 5432
+const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`
+/** Of macOS; Linux allows 107. */
+const SOCKET_PATH_BYTES_MAX = 103
+const LOOPBACK = '127.0.0.1'
+
 export interface Server {
   readonly runner: Runner
   readonly folder: PostgresFolder
   readonly durable: boolean
 }
 
+/** Where a server listens: a folder that holds its socket, or an address of this machine. */
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
 /**
- * Gives the port of the server that runs on the folder, and starts it where none does: on `port`, or on a free one.
- * A killed process leaves its server behind, and a killed server its process id. Throws `StartupError`.
+ * Returns where the server that runs on the folder listens, and starts it where none does: at `endpoint`, or on a socket
+ * in its own folder, which nobody else may enter; on a free port of 127.0.0.1 where the folder's path is too long for a
+ * socket or its file system has none. A killed process leaves its server behind, and a killed server its process id.
+ * Throws `StartupError`.
  */
-export async function ensureRunning(server: Server, port?: number): Promise<number> {
+export async function ensureRunning(server: Server, endpoint?: Endpoint): Promise<Endpoint> {
   const { folder } = server
   const deadlineMs = performance.now() + PATIENCE_S * 1_000
+  let isSocketPossible = Buffer.byteLength(join(folder.path, SOCKET_NAME)) <= SOCKET_PATH_BYTES_MAX
   for (let failures = 0; performance.now() < deadlineMs; await sleep(100)) {
     const running = await findPostmaster(folder)
-    if (running?.port && (await answers(folder, running.port))) return running.port
+    if (running?.endpoint && (await answers(folder, running.endpoint))) return running.endpoint
     if (running) continue
-    const failure = await start(server, port ?? (await findPort('127.0.0.1', 0)))
+    // PostgreSQL removes a lock file of its socket only when nobody has the process id in it.
+    await readLockFile(join(folder.path, `${SOCKET_NAME}.lock`), folder)
+    const socket = { host: folder.path, port: SOCKET_PORT }
+    const wanted = endpoint ?? (isSocketPossible ? socket : { host: LOOPBACK, port: await findPort(LOOPBACK, 0) })
+    const failure = await start(server, wanted)
+    if (failure && noSocket.test(failure.message)) isSocketPossible = false
     // Where several processes start and stop it, each can fail by another's doing.
     if (failure && ++failures >= START_FAILURES_MAX) throw failure
   }
@@ -50,20 +71,30 @@ export async function stopServer({ runner, folder }: Server): Promise<void> {
   await runner.run('pg_ctl', ['stop', '-D', folder.data, '-m', 'fast', '-w', '-t', String(PATIENCE_S)])
 }
 
-export function addressOf({ password }: PostgresFolder, port: number, database: string): string {
+export function addressOf({ host, port }: Endpoint, { user, password }: Login, database: string): string {
+  // A path would be no valid host of an address; every PostgreSQL client prefers the parameter to the host.
+  const [name, socket] = host.startsWith('/') ? ['localhost', `&host=${encodeURIComponent(host)}`] : [host, '']
   // Said here, so that a PGSSLMODE in the environment does not count.
-  return `postgresql://${USER}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`
+  return `postgresql://${user}:${password}@${name}:${port}/${database}?sslmode=disable${socket}`
 }
 
-/** The server's own note about itself, if it is true; the port is 0 until it listens. */
-async function findPostmaster({ data }: PostgresFolder): Promise<{ port: number } | null> {
-  const file = join(data, 'postmaster.pid')
-  const note = await readFile(file, 'utf8').catch(() => null)
+/** What the server's own note says of it, if it is true; the endpoint is null until it listens. */
+async function findPostmaster(folder: PostgresFolder): Promise<{ endpoint: Endpoint | null } | null> {
+  const note = await readLockFile(join(folder.data, 'postmaster.pid'), folder)
   if (note === null) return null
-  const [pid, , , port] = note.split('\n').map(Number)
+  const [, , , port, socketFolder, address] = note.split('\n')
+  const host = socketFolder ? folder.path : address
+  return { endpoint: host ? { host, port: Number(port) } : null }
+}
+
+/** Returns the text of a lock file of the server that runs on the folder. Null: none runs, and the file is no obstacle to a start. */
+async function readLockFile(file: string, { data }: PostgresFolder): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text === null) return null
+  const pid = Number.parseInt(text, 10)
   if (pid && !isAlive(pid)) return null
-  if (pid && runsOn(pid, data)) return { port: port || 0 }
-  if (pid) await disown(file, note)
+  if (pid && runsOn(pid, data)) return text
+  if (pid) await disown(file, text)
   // Never written: the machine lost power while a server started, or one starts at this moment.
   else if ((await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
   return null
@@ -105,9 +136,9 @@ function runsOn(pid: number, data: string): boolean {
   }
 }
 
-async function answers(folder: PostgresFolder, port: number): Promise<boolean> {
+async function answers({ data, administrator }: PostgresFolder, endpoint: Endpoint): Promise<boolean> {
   const client = new pg.Client({
-    connectionString: addressOf(folder, port, 'postgres'),
+    connectionString: addressOf(endpoint, administrator, 'postgres'),
     connectionTimeoutMillis: 2_000,
   })
   client.on('error', () => {})
@@ -116,19 +147,17 @@ async function answers(folder: PostgresFolder, port: number): Promise<boolean> {
     return true
   } catch (error) {
     if ((error as { code?: string }).code !== '28P01') return false
-    throw new StartupError(
-      `The server on ${folder.data} does not accept the password beside it. Give the former file back`,
-    )
+    throw new StartupError(`The server on ${data} does not accept the password beside it. Give the former file back`)
   } finally {
     await client.end().catch(() => {})
   }
 }
 
 /** Gives the reason when it fails; null too when that is sure to pass. */
-async function start({ runner, folder, durable }: Server, port: number): Promise<StartupError | null> {
+async function start({ runner, folder, durable }: Server, endpoint: Endpoint): Promise<StartupError | null> {
   // A folder has a log of this run and of the one before, whatever it goes through.
   await rename(folder.log, `${folder.log}.1`).catch(() => {})
-  const options = ['-p', port, ...optionsOf(durable)].join(' ')
+  const options = ['-p', endpoint.port, ...optionsOf(endpoint, durable)].join(' ')
   try {
     await runner.run('pg_ctl', [
       ...['start', '-D', folder.data, '-w', '-t', String(PATIENCE_S), '-l', folder.log, '-o', options],
@@ -137,7 +166,7 @@ async function start({ runner, folder, durable }: Server, port: number): Promise
   } catch (error) {
     const log = await readFile(folder.log, 'utf8').catch(() => '')
     const { stderr = '', message } = error as { stderr?: string; message: string }
-    if (passing.test(`${log}${stderr}`)) return null
+    if (!noSocket.test(log) && passing.test(`${log}${stderr}`)) return null
     const reason =
       log.match(/(FATAL|PANIC|DETAIL|HINT): .*/g)?.join(' ') ?? (stderr.trim() || message).split('\n').at(-1)
     return new StartupError(
@@ -150,10 +179,15 @@ async function start({ runner, folder, durable }: Server, port: number): Promise
 const passing =
   /Address already in use|lock file "postmaster\.pid" already exists|postmaster\.pid" is empty|pre-existing shared memory block/
 
-function optionsOf(durable: boolean): string[] {
+const noSocket = /could not create any Unix-domain sockets/
+
+function optionsOf({ host }: Endpoint, durable: boolean): string[] {
+  const isSocket = host.startsWith('/')
   const settings = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: "''",
+    listen_addresses: isSocket ? "''" : host,
+    // Seen from the data folder: no character of the whole path has to be quoted.
+    unix_socket_directories: isSocket ? '..' : "''",
+    unix_socket_permissions: '0700',
     max_connections: '50',
     timezone: 'UTC',
     log_timezone: 'UTC',

@@ -8,7 +8,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { connect, type Db } from '../../src/database/client.ts'
 import { type Embedded, startEmbedded } from '../../src/database/embedded.ts'
+import { migrate } from '../../src/database/migrations.ts'
+import { outageOf } from '../../src/database/outage.ts'
+import { administratorUrl } from '../support/administrator.ts'
 import { openClient } from './client.ts'
 
 const holdFile = fileURLToPath(new URL('./hold.ts', import.meta.url))
@@ -18,6 +22,8 @@ const nobody = { uid: 65_534, gid: 65_534 }
 /** A data folder whose database was made and stopped. */
 let prepared: string
 let dataDir: string
+/** `dataDir`, unless a test names another below it. */
+let temporary: string
 let started: Embedded[]
 let holders: ChildProcess[]
 beforeAll(async () => {
@@ -27,7 +33,8 @@ beforeAll(async () => {
 afterAll(() => rm(prepared, { recursive: true, force: true }))
 beforeEach(async () => {
   // Spaces and quotes must not matter.
-  dataDir = await mkdtemp(join(tmpdir(), "the shop's data "))
+  temporary = await mkdtemp(join(tmpdir(), "the shop's data "))
+  dataDir = temporary
   started = []
   holders = []
 })
@@ -36,7 +43,7 @@ afterEach(async () => {
   for (const holder of holders) await ended(holder)
   // Where a test killed the process of a server, this start takes it over.
   if (existsSync(pidFile())) await (await startEmbedded({ dataDir })).stop()
-  await rm(dataDir, { recursive: true, force: true })
+  await rm(temporary, { recursive: true, force: true })
 })
 
 describe('a folder', () => {
@@ -89,19 +96,134 @@ test('letters of every alphabet fold, and are found by their parts', async () =>
   expect(await valuesOf(url, `SELECT cardinality(show_trgm('лампа'))`)).toEqual([6])
 })
 
-test('a server is reached from this machine alone, with a password that its owner alone can read, and keeps durably', async () => {
+test('a server is reached through a folder that its owner alone may enter, with passwords, and keeps durably', async () => {
   await copyPrepared()
   const { url } = await start()
+  const administrator = await administratorUrl(dataDir, url)
 
-  expect(await valuesOf(url, 'SHOW listen_addresses')).toEqual(['127.0.0.1'])
-  expect(await valuesOf(url, 'SHOW unix_socket_directories')).toEqual([''])
-  expect(await valuesOf(url, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules')).toEqual(['scram-sha-256'])
-  const wrong = Object.assign(new URL(url), { password: 'wrong' }).href
-  await expect(openClient(wrong)).rejects.toMatchObject({ code: '28P01' })
+  expect(new URL(url).searchParams.get('host')).toBe(join(dataDir, 'postgres'))
+  expect(await valuesOf(url, 'SHOW listen_addresses')).toEqual([''])
+  expect(await valuesOf(administrator, 'SELECT DISTINCT auth_method FROM pg_hba_file_rules')).toEqual(['scram-sha-256'])
+  for (const address of [url, administrator]) {
+    const wrong = Object.assign(new URL(address), { password: 'wrong' }).href
+    await expect(openClient(wrong)).rejects.toMatchObject({ code: '28P01' })
+  }
   expect(await modeOf('password')).toBe('600')
   expect(await modeOf('.')).toBe('700')
+  expect(await modeOf('.s.PGSQL.5432')).toBe('700')
   for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     expect(await valuesOf(url, `SHOW ${setting}`)).toEqual(['on'])
+  }
+})
+
+describe('without a socket, the server listens on this machine alone', () => {
+  test('because the path of the data folder is too long for one', async () => {
+    dataDir = join(dataDir, 'x'.repeat(100))
+    await mkdir(dataDir)
+    await copyPrepared()
+
+    await listensOnLoopback()
+  })
+
+  test('because none can be made in the folder', async () => {
+    await copyPrepared()
+    await mkdir(join(dataDir, 'postgres', '.s.PGSQL.5432'))
+
+    await listensOnLoopback()
+  })
+
+  async function listensOnLoopback(): Promise<void> {
+    const first = await start()
+    expect(await valuesOf(first.url, 'SHOW listen_addresses')).toEqual(['127.0.0.1'])
+    const administrator = await administratorUrl(dataDir, first.url)
+    expect(await valuesOf(administrator, 'SHOW unix_socket_directories')).toEqual([''])
+    process.kill(await postmasterPid(), 'SIGKILL')
+    await vi.waitFor(async () => expect(await valuesOf(first.url, 'SELECT 1')).toEqual([1]), { timeout: 20_000 })
+  }
+})
+
+describe("the server's role", () => {
+  beforeEach(copyPrepared)
+
+  test('is no superuser, and has a new password at each start', async () => {
+    const first = await start()
+    await migrate(first.url)
+    expect(
+      await valuesOf(
+        first.url,
+        'SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolbypassrls FROM pg_roles WHERE rolname = current_user',
+      ),
+    ).toEqual([false])
+    expect(
+      await valuesOf(first.url, 'SELECT count(*)::int FROM pg_auth_members WHERE member = current_user::regrole'),
+    ).toEqual([0])
+    for (const sql of [
+      `SELECT pg_read_file('/etc/passwd')`,
+      `COPY (SELECT 1) TO PROGRAM 'cat'`,
+      'CREATE ROLE "other"',
+    ]) {
+      await expect(valuesOf(first.url, sql)).rejects.toMatchObject({ code: '42501' })
+    }
+    await first.stop()
+
+    const second = await start()
+
+    expect(new URL(second.url).password).not.toBe(new URL(first.url).password)
+    await expect(openClient(first.url)).rejects.toMatchObject({ code: '28P01' })
+  })
+
+  test('gets what the superuser owns: what the first version made, or an operator restored', async () => {
+    await (await asSuperuserMade()).stop()
+
+    const { url } = await start()
+
+    await expectHandedOver(url)
+    expect(
+      await valuesOf(url, 'SELECT datdba::regrole::text FROM pg_database WHERE datname = current_database()'),
+    ).toEqual(['store_server'])
+    await valuesOf(url, 'ALTER TABLE "Developer" ADD COLUMN "later" int')
+    expect(await migrate(url)).toEqual([])
+  })
+
+  test('gets all of it or nothing where process and server are killed meanwhile', async () => {
+    const { administrator, abandon } = await asSuperuserMade()
+    await abandon()
+    const blocker = await openClient(administrator)
+    await blocker.query('BEGIN; LOCK TABLE "Store"')
+    const holder = spawn(process.execPath, [holdFile, dataDir], { stdio: ['pipe', 'ignore', 'inherit'] })
+    const waiting = `SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    await vi.waitFor(async () => expect(await valuesOf(administrator, waiting)).toEqual([1]), { timeout: 20_000 })
+    await killed(holder)
+    process.kill(await postmasterPid(), 'SIGKILL')
+
+    const { url } = await start()
+
+    await expectHandedOver(url)
+  })
+
+  /** A database as the first version left it. `abandon` kills the process that holds it, and not the server. */
+  async function asSuperuserMade() {
+    const { url, process: holder } = await hold()
+    const postgres = await administratorUrl(dataDir, url)
+    const administrator = Object.assign(new URL(postgres), { pathname: new URL(url).pathname }).href
+    for (const sql of ['DROP DATABASE store_platform', 'DROP ROLE store_server', 'CREATE DATABASE store_platform']) {
+      await valuesOf(postgres, sql)
+    }
+    await migrate(administrator)
+    await valuesOf(
+      administrator,
+      `INSERT INTO "Developer" ("email", "passwordHash", "createdAt") VALUES ('kept', '', now())`,
+    )
+    return { administrator, stop: () => ended(holder), abandon: () => killed(holder) }
+  }
+
+  async function expectHandedOver(url: string): Promise<void> {
+    const owners = `
+      SELECT DISTINCT relowner::regrole::text FROM pg_class WHERE relnamespace = 'public'::regnamespace
+      UNION SELECT proowner::regrole::text FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')`
+    expect(await valuesOf(url, owners)).toEqual(['store_server'])
+    expect(await valuesOf(url, 'SELECT "email" FROM "Developer"')).toEqual(['kept'])
   }
 })
 
@@ -145,6 +267,35 @@ describe('after kill -9', () => {
     expect(existsSync(pidFile())).toBe(false)
   })
 
+  test('of the server, every statement until it is back is refused as one to repeat', async () => {
+    const { url } = await start()
+    const db = connect(url)
+    const ask = () => answerOf(db)
+    await Promise.all([ask(), ask(), ask()])
+    process.kill(await postmasterPid(), 'SIGKILL')
+
+    const answers: unknown[] = []
+    while (answers.slice(-3).some((answer) => answer !== 'answered') || !answers.includes('unavailable')) {
+      answers.push(...(await Promise.all([ask(), ask(), ask()])))
+    }
+
+    expect([...new Set(answers)].sort()).toEqual(['answered', 'unavailable'])
+    await db.$disconnect()
+  })
+
+  test('of the server, that it has made no new socket yet is such a refusal too', async () => {
+    const db = connect(`postgresql://user:password@localhost/none?host=${encodeURIComponent(temporary)}`)
+
+    expect(await answerOf(db)).toBe('unavailable')
+  })
+
+  function answerOf(db: Db): Promise<unknown> {
+    return db.$queryRaw`SELECT 1`.then(
+      () => 'answered',
+      (error) => outageOf(error)?.kind ?? error,
+    )
+  }
+
   test.each([
     // Not this process: PostgreSQL does not mind its own ancestors.
     { note: "another program's process id", first: () => String(process.ppid) },
@@ -154,7 +305,9 @@ describe('after kill -9', () => {
     await remember(url, 'committed')
     await killed(holder)
     process.kill(await postmasterPid(), 'SIGKILL')
-    await writeFile(pidFile(), (await readFile(pidFile(), 'utf8')).replace(/^\d+/, first()))
+    for (const file of [pidFile(), join(dataDir, 'postgres', '.s.PGSQL.5432.lock')]) {
+      await writeFile(file, (await readFile(file, 'utf8')).replace(/^\d+/, first()))
+    }
 
     const next = await start()
 

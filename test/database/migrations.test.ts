@@ -85,6 +85,7 @@ test.each([
   '$problem is a StartupError with address and reason, without the password',
   async ({ password, pathname, reason }) => {
     const url = new URL(database.url)
+    const host = url.searchParams.get('host') ?? url.hostname
     if (password) url.password = password
     if (pathname) url.pathname = pathname
 
@@ -92,7 +93,7 @@ test.each([
 
     expect(error).toBeInstanceOf(StartupError)
     expect(error.message).toMatch(reason)
-    expect(error.message).toContain(`127.0.0.1:${url.port}${url.pathname}`)
+    expect(error.message).toContain(`at ${host}:${url.port}${url.pathname} `)
     expect(error.message).toContain('DATABASE_URL')
     expect(error.message).not.toContain('\n')
     expect(error.message).not.toContain(url.password)
@@ -102,6 +103,7 @@ test.each([
 test('a server that does not listen is a StartupError that says so', async () => {
   const closed = await closedPort()
   const url = Object.assign(new URL(inject('templateUrl')), { host: `127.0.0.1:${closed}`, password: 'secret-word' })
+  url.searchParams.delete('host')
 
   const error = await failureOf(url.href)
 

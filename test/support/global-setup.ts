@@ -18,7 +18,7 @@ interface TestServer {
   readonly close: () => Promise<void>
 }
 
-/** One PostgreSQL for the run: an embedded one in a temporary folder, or the server of TEST_DATABASE_URL (a superuser's address). */
+/** One PostgreSQL for the run: an embedded one in a temporary folder, or the server of TEST_DATABASE_URL (the address of a role that may create databases). */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
   const server = given ? { url: given, close: async () => {} } : await startServer()
