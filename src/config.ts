@@ -173,13 +173,15 @@ const Settings = z.object({
     .default('info'),
 })
 
+export const settingNames: readonly string[] = Object.keys(Settings.shape)
+
 /**
  * Checks the environment once; whatever is wrong is reported together, one line per fault, as a StartupError.
- * A setting that is empty counts as not given. The only function that knows the names of the settings.
+ * A setting that is empty counts as not given.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const given: Given = Object.fromEntries(
-    Object.keys(Settings.shape).flatMap((name) => {
+    settingNames.flatMap((name) => {
       const value = environment[name]?.trim()
       return value ? [[name, value]] : []
     }),

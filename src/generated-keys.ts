@@ -8,6 +8,12 @@ const Keys = z.object({ secretKey: z.string().min(32), operatorKey: z.string().m
 
 export type Keys = Readonly<z.infer<typeof Keys>>
 
+export interface InstallationKeys {
+  readonly keys: Keys
+  /** Writes generated keys into `keys.json`. They must be kept before anything is stored under them. */
+  readonly keep: () => Promise<void>
+}
+
 interface GivenKeys {
   dataDir: string
   secretKey: string | null
@@ -15,21 +21,28 @@ interface GivenKeys {
 }
 
 /**
- * The keys of this installation: as given; what is not given comes from `keys.json` in the data folder (mode 600), made
- * at the first need. A kill at any moment leaves either no file or a whole one.
+ * Returns the keys of this installation: as given; what is not given comes from `keys.json` in the data folder (mode 600),
+ * or is generated where there is no such file. A kill at any moment leaves either no file or a whole one.
  */
-export async function installationKeys({ dataDir, secretKey, operatorKey }: GivenKeys): Promise<Keys> {
-  if (secretKey !== null && operatorKey !== null) return { secretKey, operatorKey }
-  const own = await keptKeys(join(dataDir, 'keys.json'))
-  return { secretKey: secretKey ?? own.secretKey, operatorKey: operatorKey ?? own.operatorKey }
+export async function installationKeys({ dataDir, secretKey, operatorKey }: GivenKeys): Promise<InstallationKeys> {
+  if (secretKey !== null && operatorKey !== null) return { keys: { secretKey, operatorKey }, keep: async () => {} }
+  const path = keysPath(dataDir)
+  const text = await readIfThere(path)
+  const own = text === null ? generatedKeys() : readKeys(path, text)
+  return {
+    keys: { secretKey: secretKey ?? own.secretKey, operatorKey: operatorKey ?? own.operatorKey },
+    keep: async () => {
+      if (text === null) await writeSecretFile(path, own)
+    },
+  }
 }
 
-async function keptKeys(path: string): Promise<Keys> {
-  const text = await readIfThere(path)
-  if (text !== null) return readKeys(path, text)
-  const keys = { secretKey: randomBytes(32).toString('hex'), operatorKey: randomBytes(24).toString('hex') }
-  await writeSecretFile(path, keys)
-  return keys
+export function keysPath(dataDir: string): string {
+  return join(dataDir, 'keys.json')
+}
+
+function generatedKeys(): Keys {
+  return { secretKey: randomBytes(32).toString('hex'), operatorKey: randomBytes(24).toString('hex') }
 }
 
 /** A new secret key would make every stored secret unreadable, so a damaged file is never simply replaced. */

@@ -21,6 +21,7 @@ import { deliveriesChannel, eventsChannel } from './events/announce.ts'
 import { installationKeys } from './generated-keys.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { misspeltSettings } from './misspelt-settings.ts'
 import { createOutbound } from './outbound.ts'
 import { plainServer } from './plain-http.ts'
 import { cannotListen, findPort } from './port.ts'
@@ -44,6 +45,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   process.stdout.on('error', () => {})
   let log: Log | undefined
   let shutdown: Shutdown | undefined
+  for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
   try {
     const config = await readConfigWithPort(environment)
     log = createLog(config.logLevel)
@@ -74,7 +76,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
   shutdown.checkpoint()
   // Only now: the embedded database lets one process at a time into the data folder.
-  const { secretKey, operatorKey } = await installationKeys(config)
+  const { keys, keep: keepKeys } = await installationKeys(config)
+  const { secretKey, operatorKey } = keys
   say('Applying migrations …')
   for (const name of await migrate(url)) log.info({ migration: name }, 'migration applied')
   shutdown.checkpoint()
@@ -82,7 +85,9 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const db = connect(url)
   shutdown.add('the database client', () => db.$disconnect())
   const secrets = createSecrets(secretKey)
-  await checkSecretKey(db, secrets)
+  const hasStore = await checkSecretKey(db, secrets)
+  // Not before the check: a file with new keys would stand in the way of the former one.
+  await keepKeys()
   const services = servedResources.map(({ service }) => service)
   const sandbox = await ensureSandbox({
     wanted: config.sandbox,
@@ -162,7 +167,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   }
   removalNotices.start()
   dispatcher.start()
-  say(welcome(config, sandbox))
+  say(welcome(config, sandbox, hasStore || sandbox !== null))
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {
@@ -172,8 +177,11 @@ async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<s
   return embedded.url
 }
 
-/** Under another key no token would be accepted and no secret be readable; that must be known before the first request. */
-async function checkSecretKey(db: Db, secrets: Secrets): Promise<void> {
+/**
+ * Under another key no token would be accepted and no secret be readable; that must be known before the first request.
+ * Returns whether there is a store.
+ */
+async function checkSecretKey(db: Db, secrets: Secrets): Promise<boolean> {
   const store = await db.store.findFirst({ select: { userKeySealed: true } })
   try {
     if (store) secrets.open(store.userKeySealed)
@@ -182,6 +190,7 @@ async function checkSecretKey(db: Db, secrets: Secrets): Promise<void> {
       'SECRET_KEY (without it: keys.json in DATA_DIR) is not the key that the secrets in this database were stored under. Give the former key back',
     )
   }
+  return store !== null
 }
 
 async function fillSandbox(caller: Caller): Promise<void> {

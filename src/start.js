@@ -12,7 +12,7 @@ if (!existsSync(new URL('../node_modules/fastify/', import.meta.url))) {
 } else if (isTooOld) {
   refuse(
     `Node ${NODE_MIN.join('.')} or later is needed, and this is ${process.versions.node}. ` +
-      'Run npm ci without --ignore-scripts, which brings Node 24 along for npm start, or install Node 24',
+      'Run npm start, which uses the Node 24 that npm ci brings (not with --ignore-scripts or --omit=dev), or install Node 24',
   )
 } else if (!existsSync(new URL('./database/generated/client.ts', import.meta.url))) {
   refuse('The database client is not generated. Run npm ci without --ignore-scripts, or now: npm run postinstall')

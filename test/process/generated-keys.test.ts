@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { installationKeys } from '../../src/generated-keys.ts'
+import { installationKeys, type Keys } from '../../src/generated-keys.ts'
 import { makeDataFolder } from '../../src/secret-file.ts'
 import { StartupError } from '../../src/startup-error.ts'
 
@@ -14,33 +14,44 @@ afterEach(() => rmSync(dataDir, { recursive: true }))
 
 const none = { secretKey: null, operatorKey: null }
 
+async function keptKeys(given: Parameters<typeof installationKeys>[0]): Promise<Keys> {
+  const { keys, keep } = await installationKeys(given)
+  await keep()
+  return keys
+}
+
 test('keys are made once, kept for their owner alone, and found again', async () => {
-  const first = await installationKeys({ dataDir, ...none })
+  const first = await keptKeys({ dataDir, ...none })
   expect(first.secretKey).toMatch(/^[0-9a-f]{64}$/)
   expect(first.operatorKey).toMatch(/^[0-9a-f]{48}$/)
   expect(statSync(join(dataDir, 'keys.json')).mode & 0o777).toBe(0o600)
   expect(readdirSync(dataDir)).toEqual(['keys.json'])
-  expect(await installationKeys({ dataDir, ...none })).toEqual(first)
+  expect(await keptKeys({ dataDir, ...none })).toEqual(first)
+})
+
+test('keys that are not kept leave no file', async () => {
+  await installationKeys({ dataDir, ...none })
+  expect(readdirSync(dataDir)).toEqual([])
 })
 
 test('a file that a kill left half written does no harm, and does not lend its mode', async () => {
   writeFileSync(join(dataDir, 'keys.json.new'), '{"secretKey": "hal')
   chmodSync(join(dataDir, 'keys.json.new'), 0o644)
-  const keys = await installationKeys({ dataDir, ...none })
+  const keys = await keptKeys({ dataDir, ...none })
   expect(JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))).toEqual(keys)
   expect(statSync(join(dataDir, 'keys.json')).mode & 0o777).toBe(0o600)
 })
 
 test('a given key counts, and the other is generated', async () => {
   const operatorKey = 'o'.repeat(20)
-  const keys = await installationKeys({ dataDir, secretKey: null, operatorKey })
+  const keys = await keptKeys({ dataDir, secretKey: null, operatorKey })
   expect(keys.operatorKey).toBe(operatorKey)
-  expect((await installationKeys({ dataDir, ...none })).secretKey).toBe(keys.secretKey)
+  expect((await keptKeys({ dataDir, ...none })).secretKey).toBe(keys.secretKey)
 })
 
 test('with both keys given no file is needed', async () => {
   const given = { secretKey: 's'.repeat(32), operatorKey: 'o'.repeat(20) }
-  expect(await installationKeys({ dataDir: '/nonexistent', ...given })).toEqual(given)
+  expect(await keptKeys({ dataDir: '/nonexistent', ...given })).toEqual(given)
 })
 
 test('a damaged file is never replaced: the stored secrets would be lost', async () => {

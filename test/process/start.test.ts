@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -17,11 +18,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { SandboxFile } from '../../src/sandbox/file.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { freePort, type Run, runServer, temporaryFolder } from './server.ts'
+import { freePort, type Run, runProgram, runServer, temporaryFolder } from './server.ts'
 
 const operatorKey = 'operator-key-of-the-tests'
 const secretKey = 'secret-key-of-the-tests-secret-key'
@@ -79,11 +81,20 @@ async function failure(settings: Record<string, string>): Promise<string> {
 }
 
 /** Sends what the shell would hand to curl, on machines without curl too. */
-function asCurl(line: string) {
-  const words = execFileSync('sh', ['-c', `curl() { for word; do echo "$word"; done; }; ${line}`], { encoding: 'utf8' })
-  const [url = '', ...options] = words.trim().split('\n').reverse()
-  const headers = options.filter((word) => word !== '-H').map((header) => header.split(': ', 2) as [string, string])
-  return request(url, { headers: Object.fromEntries(headers) })
+function asCurl(lines: string) {
+  const shell = `curl() { for word; do echo "$word"; done; }; ${lines}`
+  const words = execFileSync('sh', ['-c', shell], { encoding: 'utf8' }).trim().split('\n')
+  const { values, positionals } = parseArgs({
+    args: words,
+    options: {
+      header: { type: 'string', short: 'H', multiple: true, default: [] },
+      data: { type: 'string', short: 'd' },
+    },
+    allowPositionals: true,
+  })
+  const headers = Object.fromEntries(values.header.map((header) => header.split(': ', 2) as [string, string]))
+  const post = values.data === undefined ? {} : ({ method: 'POST', body: values.data } as const)
+  return request(positionals[0] ?? '', { headers, ...post })
 }
 
 describe('the first start', () => {
@@ -149,6 +160,13 @@ describe('a start that cannot be', () => {
     expect(output).toMatch(/password authentication failed/)
     expect(output).not.toContain('pass-word-2')
   })
+  test('a misspelt setting is told too, because it may be the reason', async () => {
+    const DATABASE_URL = 'postgresql://store:pass-word-1@127.0.0.1:1/store'
+    const output = await failure({ DATABASE_URL, SECRETKEY: secretKey, OPERATOR_KEY: operatorKey })
+    expect(output).toMatch('Warning: SECRETKEY is not a setting and is ignored. Did you mean SECRET_KEY?\n')
+    expect(output).toMatch('Wrong setting: SECRET_KEY is missing')
+    expect(output).not.toContain(secretKey)
+  })
   test('a data folder that another server uses; that one goes on', async () => {
     await start({ SANDBOX: 'false' })
     const own = port
@@ -184,6 +202,19 @@ describe('with DATABASE_URL', () => {
     first.process.kill('SIGTERM')
     await first.exited
     expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
+  })
+
+  test('while there is no store, the banner prints the command that makes the first one, without the key', async () => {
+    const first = await start(settings())
+    const output = await first.shows('There is no store yet')
+    const [command = ''] = /curl .*$/m.exec(output) ?? []
+    expect(command).toContain(`'http://localhost:${port}/admin/stores'`)
+    expect(first.output()).not.toContain(operatorKey)
+    const answer = await asCurl(`OPERATOR_KEY=${operatorKey}; ${command.replace('…', 'password of the owner')}`)
+    expect(answer.statusCode).toBe(201)
+    first.process.kill('SIGTERM')
+    await first.exited
+    expect((await start(settings())).output()).not.toContain('There is no store yet')
   })
 
   /** A request to create a store whose body is half sent. */
@@ -390,6 +421,47 @@ describe('with DATABASE_URL', () => {
   }
 })
 
+/** A terminal of its own for a program; from util-linux, which systems without it go without. */
+const script = '/usr/bin/script'
+const hasTerminal =
+  existsSync(script) && execFileSync(script, ['--version'], { encoding: 'utf8' }).includes('util-linux')
+
+describe.skipIf(!hasTerminal)(`the log at a terminal (needs ${script} of util-linux)`, () => {
+  async function startAtTerminal(settings: Record<string, string>) {
+    const env = { PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm-256color', SANDBOX: 'false', ...settings }
+    const command = `echo "pid $$"; exec '${process.execPath}' src/start.js`
+    const terminal = runProgram(script, ['-qefc', command, '/dev/null'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { DATA_DIR: join(folder, 'data'), PORT: String(port), ...env },
+    })
+    await terminal.shows('Base address')
+    const end = async () => {
+      process.kill(Number(/pid (\d+)/.exec(terminal.output())?.[1]), 'SIGTERM')
+      return terminal.exited
+    }
+    return { terminal, end }
+  }
+
+  test('has a readable line for each request, to the last', async () => {
+    const { terminal, end } = await startAtTerminal({})
+    await request(`http://127.0.0.1:${port}/healthz?secret=1`, { headers: { 'x-request-id': 'r-1' } })
+    expect(await end()).toBe(0)
+    const output = terminal.output()
+    expect(output).toMatch(/\[\d\d:\d\d:\d\d\] \S+INFO\S+ /)
+    const text = stripVTControlCharacters(output)
+    expect(text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/healthz 200 \d+ ms id r-1\r$/m)
+    expect(text).toMatch(/INFO: stopped \{"exitCode":0\}\s*$/)
+    expect(text).not.toMatch(/secret|"level"/)
+  })
+
+  test('has no colours where NO_COLOR is set', async () => {
+    const { terminal, end } = await startAtTerminal({ NO_COLOR: '1' })
+    expect(await end()).toBe(0)
+    expect(terminal.output()).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: stopped/m)
+    expect(stripVTControlCharacters(terminal.output())).toBe(terminal.output())
+  })
+})
+
 describe('the embedded database', () => {
   test('stops with the server', async () => {
     const server = await start({ SANDBOX: 'false' })
@@ -420,6 +492,31 @@ describe('the embedded database', () => {
     const headers = { authorization: `Bearer ${operatorKey}` }
     const { body } = await request(`http://127.0.0.1:${port}/admin/stores`, { headers })
     expect(await body.json()).toEqual([expect.objectContaining({ SecureURL: 'https://shop.example' })])
+  })
+
+  test('its first store is made with the generated key, which the command reads by itself', async () => {
+    const DATA_DIR = join(folder, "the shop's data")
+    const output = await (await start({ SANDBOX: 'false', DATA_DIR })).shows('There is no store yet')
+    const [commands = ''] = /OPERATOR_KEY=.*\n.*curl .*$/m.exec(output) ?? []
+    expect((await asCurl(commands.replace('…', 'password of the owner'))).statusCode).toBe(201)
+    expect(output).not.toContain(JSON.parse(readFileSync(join(DATA_DIR, 'keys.json'), 'utf8')).operatorKey)
+  })
+
+  test('without the keys that it was filled under it is refused, and no other keys are put in their place', async () => {
+    const server = await start({ SANDBOX: 'false', OPERATOR_KEY: operatorKey })
+    await createStore()
+    server.process.kill('SIGTERM')
+    await server.exited
+    const keys = join(folder, 'data/keys.json')
+    renameSync(keys, join(folder, 'keys.json'))
+
+    expect(await failure({ SANDBOX: 'false' })).toMatch(
+      /keys.json in DATA_DIR.*not the key.*Give the former key back\n$/,
+    )
+
+    expect(existsSync(keys)).toBe(false)
+    renameSync(join(folder, 'keys.json'), keys)
+    await start({ SANDBOX: 'false' })
   })
 
   async function createStore(): Promise<void> {
@@ -463,6 +560,8 @@ describe('an installation that is not whole is told in one line', () => {
   test('under a Node that is too old', () => {
     mkdirSync(join(folder, 'node_modules/fastify'), { recursive: true })
     const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
-    expect(startIn(folder, '--import', old)).toMatch(/^store-platform cannot start: Node 22.19 .* this is 20.20.2.*\n$/)
+    expect(startIn(folder, '--import', old)).toMatch(
+      /^store-platform cannot start: Node 22.19 .* this is 20.20.2\. Run npm start, .*\n$/,
+    )
   })
 })
