@@ -5,6 +5,7 @@ import { migrationHistory } from '../../prisma/schema-engine.ts'
 import { migrate } from '../../src/database/migrations.ts'
 import { StartupError } from '../../src/startup-error.ts'
 import { createDatabase } from '../support/database.ts'
+import { throughPort } from '../support/gate.ts'
 import { openClient } from './client.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -102,8 +103,7 @@ test.each([
 
 test('a server that does not listen is a StartupError that says so', async () => {
   const closed = await closedPort()
-  const url = Object.assign(new URL(inject('templateUrl')), { host: `127.0.0.1:${closed}`, password: 'secret-word' })
-  url.searchParams.delete('host')
+  const url = Object.assign(new URL(throughPort(inject('templateUrl'), closed)), { password: 'secret-word' })
 
   const error = await failureOf(url.href)
 

@@ -1,4 +1,4 @@
-import { connect as connectSocket, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../src/access/applications.ts'
@@ -8,6 +8,7 @@ import { subscribe } from '../../src/access/subscriptions.ts'
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
 import { operator } from '../support/actors.ts'
+import { connectToDatabase, throughPort } from '../support/gate.ts'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
@@ -489,11 +490,10 @@ describe('a 5xx is not stored', () => {
 
 /** A way to the database that can be cut when a COMMIT was done and before it is told. */
 async function openLine(databaseUrl: string) {
-  const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let isArmed = false
   const gate = createServer((near) => {
-    const far = connectSocket(Number(target.port), target.hostname)
+    const far = connectToDatabase(databaseUrl)
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -511,7 +511,7 @@ async function openLine(databaseUrl: string) {
   await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
   const { port } = gate.address() as { port: number }
   return {
-    url: Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: String(port) }).href,
+    url: throughPort(databaseUrl, port),
     cutAfterCommit: () => {
       isArmed = true
     },

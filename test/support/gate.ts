@@ -3,14 +3,12 @@ import pg from 'pg'
 
 /** A way to the database that can be shut: connections through it break, and new ones are refused. */
 export async function openGate(databaseUrl: string) {
-  const { host, port: targetPort } = new pg.Client({ connectionString: databaseUrl })
-  const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${targetPort}` } : { host, port: targetPort }
   const sockets = new Set<Socket>()
   const port = { number: 0 }
   let gate: Server
   const open = () => {
     gate = createServer((near) => {
-      const far = connect(target)
+      const far = connectToDatabase(databaseUrl)
       for (const [one, other] of [
         [near, far],
         [far, near],
@@ -33,7 +31,18 @@ export async function openGate(databaseUrl: string) {
     return new Promise<void>((resolve) => gate.close(() => resolve()))
   }
   await open()
-  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: String(port.number) })
+  return { url: throughPort(databaseUrl, port.number), open, close }
+}
+
+/** A connection to where the server of a database listens: a port or a socket. */
+export function connectToDatabase(databaseUrl: string): Socket {
+  const { host, port } = new pg.Client({ connectionString: databaseUrl })
+  return connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
+}
+
+/** The database's address by way of a port of this machine. */
+export function throughPort(databaseUrl: string, port: number): string {
+  const url = Object.assign(new URL(databaseUrl), { hostname: '127.0.0.1', port: String(port) })
   url.searchParams.delete('host')
-  return { url: url.href, open, close }
+  return url.href
 }
