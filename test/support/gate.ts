@@ -34,10 +34,14 @@ export async function openGate(databaseUrl: string) {
   return { url: throughPort(databaseUrl, port.number), open, close }
 }
 
-/** A connection to where the server of a database listens: a port or a socket. */
 export function connectToDatabase(databaseUrl: string): Socket {
+  return connect(endpointOf(databaseUrl))
+}
+
+/** Where the server of a database listens: a port or a socket. */
+export function endpointOf(databaseUrl: string): { host: string; port: number } | { path: string } {
   const { host, port } = new pg.Client({ connectionString: databaseUrl })
-  return connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
+  return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
 }
 
 /** The database's address by way of a port of this machine. */
