@@ -52,6 +52,7 @@ export interface Services extends PagesServices, OAuthServices, RestServices, So
   readonly db: Db
   readonly metrics: Metrics
   readonly log: Logger
+  readonly now: () => Date
 }
 
 declare module 'fastify' {

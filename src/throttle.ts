@@ -28,7 +28,9 @@ export interface Pour {
   readonly remaining: number
   /** Whole seconds until the bucket is empty, 0 when it is. */
   readonly resetSeconds: number
-  /** Whole seconds, at least 1, until a refused request will be accepted; 0 for an accepted one. */
+  /** Whole milliseconds, at least 1, until a refused request will be accepted; 0 for an accepted one. */
+  readonly retryAfterMs: number
+  /** The same in whole seconds, rounded up. */
   readonly retryAfterSeconds: number
 }
 
@@ -42,13 +44,15 @@ export function pour(bucket: Bucket | undefined, { capacity, leakPerSecond }: Fi
   const before = Math.max(0, (bucket?.level ?? 0) - leaked)
   const accepted = before + REQUEST <= room
   const level = accepted ? before + REQUEST : before
+  const retryAfterMs = accepted ? 0 : Math.ceil((before + REQUEST - room) / leakPerMs)
   return {
     accepted,
     bucket: { level, atMs: nowMs },
     level: level / REQUEST,
     remaining: Math.max(0, Math.floor((room - level) / REQUEST)),
     resetSeconds: wholeSeconds(level, leakPerMs),
-    retryAfterSeconds: accepted ? 0 : Math.max(1, wholeSeconds(before + REQUEST - room, leakPerMs)),
+    retryAfterMs,
+    retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
   }
 }
 

@@ -2,13 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticator } from '../access/authenticate.ts'
 import { RefusedStore, type StoreRefusal } from '../access/store-access.ts'
 import type { Caller } from '../caller.ts'
+import { StoreFailure } from '../failure.ts'
 import { contractFigures, showBucket, type Throttle } from '../throttle.ts'
+import type { GivenUpCounter } from './metrics.ts'
 import { type Parameters, textParameter } from './parameters.ts'
+import type { Queue } from './queue.ts'
 import { type ErrorName, ResultError } from './result-errors.ts'
 
 export interface AdmissionServices {
   authenticator: Pick<Authenticator, 'authenticateStore'>
-  throttle: Throttle
+  throttle: Pick<Throttle, 'takeRefused'>
+  queue: Queue
+  givenUpCalls: GivenUpCounter
 }
 
 const errorOf: Readonly<Record<StoreRefusal, ErrorName>> = {
@@ -18,32 +23,50 @@ const errorOf: Readonly<Record<StoreRefusal, ErrorName>> = {
 }
 
 /**
- * Lets a call into the store that it names: by storeUrl and userKey, then by the store's bucket (contract §8). Who is not let in
- * counts against the client's address. Throws ResultError, or `throttled` for a full bucket; the answer's headers show it.
+ * Lets a call into the store that it names: by storeUrl and userKey, then by a slot of the store's bucket (contract §8), for which
+ * it waits its turn. Refused credentials never wait, and count against the client's address. Throws ResultError, `throttled` for
+ * a call whose turn would come too late, or `unavailable` where waiting was given up; the answer's headers show the bucket.
  */
 export async function admit(
-  { authenticator, throttle }: AdmissionServices,
+  { authenticator, throttle, queue, givenUpCalls }: AdmissionServices,
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,
 ): Promise<Caller> {
   const storeUrl = textParameter(parameters, 'storeUrl')
   const userKey = textParameter(parameters, 'userKey')
+  const credentials = { storeUrl, userKey, address: request.ip }
   try {
     if (userKey === '') throw new ResultError('userKeyMissing', 'userKey is missing')
     if (storeUrl === '') throw new ResultError('storeUrlMissing', 'storeUrl is missing')
-    const { caller, throttle: figures } = await authenticator.authenticateStore({
-      storeUrl,
-      userKey,
-      address: request.ip,
-    })
+    const { caller, throttle: figures } = await authenticator.authenticateStore(credentials)
     request.caller = caller
-    showBucket(reply, figures, throttle.take(figures.key, figures))
-    return caller
+    const turn = await queue.takeTurn(figures.key, figures, whenClosed(reply))
+    if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
+    if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])
+    showBucket(reply, figures, turn.bucket)
+    if (turn.kind === 'granted' && turn.hasWaited) {
+      // Meanwhile the key may have been changed, or cartAPI switched off.
+      request.caller = (await authenticator.authenticateStore(credentials)).caller
+    }
+    return request.caller
   } catch (error) {
     if (error instanceof RefusedStore || error instanceof ResultError) {
       showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
     }
     throw error instanceof RefusedStore ? new ResultError(errorOf[error.reason], error.message) : error
   }
+}
+
+const reasons = {
+  left: 'The client closed the connection while the call waited for its turn',
+  stopped: 'The server is stopping; try again in a moment',
+}
+
+/** Aborted when the answer is over, or can no longer be sent. */
+function whenClosed({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController()
+  raw.once('close', () => closed.abort())
+  if (raw.closed) closed.abort()
+  return closed.signal
 }

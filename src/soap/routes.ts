@@ -6,23 +6,26 @@ import { StoreFailure } from '../failure.ts'
 import { sendCompressible } from '../html/compression.ts'
 import { sendTagged } from '../html/send-tagged.ts'
 import type { Outbound } from '../outbound.ts'
+import type { Throttle } from '../throttle.ts'
 import { shown } from '../xml/read.ts'
 import { type AdmissionServices, admit } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
 import { type Callbacks, createCallbacks } from './callback.ts'
 import { readEnvelope } from './envelope.ts'
 import { SoapFault, writeFault } from './faults.ts'
-import { type CallCounter, createCallCounter } from './metrics.ts'
+import { createSoapMetrics, type SoapMetrics } from './metrics.ts'
 import { createModel, type SoapModel, type SoapOperation } from './model.ts'
 import type { OperationServices, Xml } from './operation.ts'
 import { operations } from './operations/index.ts'
 import { sendOperationsPage } from './page.ts'
 import { type Parameters, readParameters, textParameter } from './parameters.ts'
+import { createQueue, type QueueServices } from './queue.ts'
 import { ResultError, writeError } from './result-errors.ts'
 import { checkAction } from './soap-action.ts'
 import { type SoapVersion, soapVersions } from './versions.ts'
 
-export interface SoapServices extends AdmissionServices {
+export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices {
+  throttle: Throttle
   config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
@@ -40,7 +43,10 @@ declare module 'fastify' {
 export async function soap(app: FastifyInstance, services: SoapServices): Promise<void> {
   const { publicUrl, soapPath, soapNamespaces } = services.config
   const model = createModel({ namespaces: soapNamespaces, address: publicUrl + soapPath })
-  const counter = createCallCounter(services.metrics.registry)
+  const { authenticator, throttle } = services
+  const queue = createQueue(services)
+  const { calls, givenUpCalls } = createSoapMetrics(services.metrics.registry, queue.size)
+  const admission = { authenticator, throttle, queue, givenUpCalls }
   const callbacks = createCallbacks(services.outbound)
   const operationServices = { secrets: services.secrets, publicUrl }
   app.decorateRequest('soapVersion', '1.1')
@@ -49,8 +55,10 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     if (/application\/soap\+xml/i.test(request.headers['content-type'] ?? '')) request.soapVersion = '1.2'
   })
   app.setErrorHandler<FastifyError | StoreFailure | SoapFault>((error, request, reply) =>
-    sendFault(counter, faultOf(error, request), request, reply),
+    sendFault(calls, faultOf(error, request), request, reply),
   )
+
+  app.addHook('preClose', async () => queue.stop())
 
   app.get(soapPath, async (request, reply) => {
     const asks = Object.keys(request.query as object).some((name) => name.toLowerCase() === 'wsdl')
@@ -60,8 +68,10 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
 
   app.post(soapPath, async (request, reply) => {
     const { operation, parameters } = readCall(request, model)
-    const result = await answerCall(request, reply, { operation, parameters, services, operationServices, callbacks })
-    counter.inc({ operation: operation.name, outcome: result.error === '' ? 'result' : 'error', error: result.error })
+    // It has been read, and the call may wait half a minute for its turn.
+    request.body = undefined
+    const result = await answerCall(request, reply, { operation, parameters, admission, operationServices, callbacks })
+    calls.inc({ operation: operation.name, outcome: result.error === '' ? 'result' : 'error', error: result.error })
     reply.type(soapVersions[request.soapVersion].contentType)
     if (secretOperations.includes(operation.name)) reply.header('cache-control', 'no-store')
     return sendCompressible(reply, operation.answer(result.xml))
@@ -113,7 +123,7 @@ function readCall(request: FastifyRequest, model: SoapModel): { operation: SoapO
 interface Answering {
   readonly operation: SoapOperation
   readonly parameters: Parameters
-  readonly services: SoapServices
+  readonly admission: AdmissionServices
   readonly operationServices: OperationServices
   readonly callbacks: Callbacks
 }
@@ -128,7 +138,7 @@ interface Result {
 async function answerCall(
   request: FastifyRequest,
   reply: FastifyReply,
-  { operation, parameters, services, operationServices, callbacks }: Answering,
+  { operation, parameters, admission, operationServices, callbacks }: Answering,
 ): Promise<Result> {
   const url = textParameter(parameters, 'callBackURL')
   const run = operations[operation.name]
@@ -136,11 +146,11 @@ async function answerCall(
   const told = (error: unknown): Result => {
     if (!(error instanceof ResultError)) throw error
     request.log.info({ operation: operation.name, error: error.id, detail: error.logMessage }, 'cartAPI refused')
-    reply.header('x-error-reason', headerText(error.message))
+    reply.header(REASON_HEADER, headerText(error.message))
     return { xml: writeError(error), error: String(error.id) }
   }
   try {
-    const caller = await admit(services, request, reply, parameters)
+    const caller = await admit(admission, request, reply, parameters)
     const work = async (): Promise<Result> => {
       try {
         return { xml: await run({ caller, parameters, services: operationServices }), error: '' }
@@ -154,6 +164,7 @@ async function answerCall(
   }
 }
 
+const REASON_HEADER = 'x-error-reason'
 const REASON_LENGTH_MAX = 300
 
 /** What a header can hold of a text. */
@@ -166,7 +177,11 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
   if (error instanceof SoapFault) return error
   const failure = error instanceof StoreFailure ? error : outageOf(error)
   if (failure?.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
-  if (failure?.kind === 'throttled') return new SoapFault('Server', failure.message, { status: 429 })
+  if (failure?.kind === 'throttled') {
+    // Proxies of SOAP 1.1 read a fault from 500 alone, and report anything else as a transport error.
+    const { message, retryAfterSeconds = 1 } = failure
+    return new SoapFault('Server', message, { status: request.soapVersion === '1.1' ? 500 : 429, retryAfterSeconds })
+  }
   if (failure?.kind === 'unavailable') return new SoapFault('Server', failure.message, { retryAfterSeconds: 1 })
   if (failure !== null && failure.status < 500) {
     // The two that HTTP itself speaks of keep its status.
@@ -183,9 +198,14 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
   return new SoapFault('Server', 'Internal error')
 }
 
-function sendFault(counter: CallCounter, fault: SoapFault, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendFault(
+  calls: SoapMetrics['calls'],
+  fault: SoapFault,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const { soapVersion, operation } = request
-  counter.inc({ operation, outcome: 'fault', error: fault.code })
+  calls.inc({ operation, outcome: 'fault', error: fault.code })
   request.log.info({ operation, fault: fault.code, detail: fault.logMessage }, 'cartAPI fault')
   if (fault.retryAfterSeconds !== undefined) reply.header('retry-after', String(fault.retryAfterSeconds))
   return reply.code(fault.status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))

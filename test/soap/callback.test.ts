@@ -316,10 +316,13 @@ describe('nothing is posted', () => {
   })
 
   test('for a full bucket, nor for a fault', async () => {
-    const store = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 1 } })
+    const store = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 0.01 } })
     const payload = envelope(request(store, 'getProductCount', { callBackURL: receiver.url }))
     expect((await post(server, payload)).statusCode).toBe(200)
-    expect(faultOf(await post(server, payload)).status).toBe(429)
+    expect(faultOf(await post(server, payload))).toMatchObject({
+      status: 500,
+      reason: 'Too many requests; come back in 100 s',
+    })
     const contradicted = envelope(request(shop, 'getProductCount', { callBackURL: receiver.url }))
     expect(faultOf(await post(server, contradicted, { headers: { soapaction: 'getOrder' } })).status).toBe(500)
     expect(receiver.received).toHaveLength(1)

@@ -10,6 +10,7 @@ import { servedResources } from '../../src/resources/index.ts'
 import { createThrottle } from '../../src/throttle.ts'
 import { servicesOn } from '../process/services.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
+import { createTestClock, type TestClock } from './clock.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
@@ -43,7 +44,7 @@ export interface TestServer {
   readonly services: Services
   readonly database: TestDatabase
   /** The present of everything in the server; it stands unless a test moves it. */
-  readonly clock: { ms: number }
+  readonly clock: TestClock
   /** Every answer to a store's `call` is held against the reference: what that says otherwise, `call` throws. */
   readonly check: AnswerCheck
   /** What the server logged, a line each. */
@@ -81,7 +82,7 @@ let serial = 0
 export async function openServer(settings: Record<string, string> = {}): Promise<TestServer> {
   const database = await cloneDatabase()
   const { db } = database
-  const clock = { ms: Date.parse('2026-03-10T16:00:00Z') }
+  const clock = createTestClock(Date.parse('2026-03-10T16:00:00Z'))
   const now = () => new Date(clock.ms)
   const log: string[] = []
   const base = servicesOn(db, settings, log)
@@ -92,6 +93,7 @@ export async function openServer(settings: Record<string, string> = {}): Promise
     authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
     callLog: createCallLog({ db, now, log: base.log }),
     throttle: createThrottle(now),
+    setTimer: clock.setTimer,
   }
   const app = buildApp(services)
   await app.ready()

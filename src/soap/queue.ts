@@ -1,0 +1,156 @@
+import type { Figures, Pour } from '../throttle.ts'
+
+/** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
+export type SetTimer = (callback: () => void, ms: number) => () => void
+
+/** How a request's time in the queue ended. */
+export type Turn =
+  | { readonly kind: 'granted'; readonly bucket: Pour; readonly hasWaited: boolean }
+  /** The wait would be too long, or too many wait. `bucket` says when to try again. */
+  | { readonly kind: 'refused'; readonly bucket: Pour }
+  /** The client left while the request waited. */
+  | { readonly kind: 'left' }
+  /** The server is stopping. */
+  | { readonly kind: 'stopped' }
+
+export interface Queue {
+  /**
+   * Waits for a slot of the bucket `key`, first come first served, for 30 s at most. 60 requests may wait for one bucket and
+   * 1,000 in all. Rejects only when the bucket itself fails.
+   */
+  takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn>
+  /** The number of requests that wait. */
+  size(): number
+  /** Ends every wait. From then on a request gets a slot at once, or none. */
+  stop(): void
+}
+
+export interface QueueServices {
+  throttle: {
+    /** Takes a slot of the bucket `key` if the bucket has one. */
+    readonly take: (key: string, figures: Figures) => Pour | Promise<Pour>
+  }
+  now: () => Date
+  /** Absent: timers of the process. */
+  setTimer?: SetTimer
+}
+
+/** Proxies and HTTP clients give up after 60 s or more. */
+const WAIT_MS_MAX = 30_000
+/** The slots that a bucket of the contract's figures has in that time. */
+const WAITING_OF_BUCKET_MAX = 60
+/** A waiting request keeps its connection and what it sent. */
+const WAITING_MAX = 1_000
+
+/** The requests that want a slot of one bucket. */
+interface Line {
+  readonly key: string
+  /** Those of the last request: its store may have got other figures meanwhile. */
+  figures: Figures
+  /** In the order of their arrival. */
+  readonly entries: Set<Entry>
+  isTaking: boolean
+  cancelTimer: () => void
+}
+
+interface Entry {
+  readonly deadlineMs: number
+  /** False until the bucket was found full. */
+  isWaiting: boolean
+  readonly end: (turn: Turn | Promise<never>) => void
+}
+
+/** Queues before buckets. A timer wakes each queue exactly when its bucket has the next slot; nothing is polled. */
+export function createQueue({ throttle, now, setTimer = startTimer }: QueueServices): Queue {
+  const lines = new Map<string, Line>()
+  let waiting = 0
+  let isStopped = false
+
+  async function takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn> {
+    if (left.aborted) return { kind: 'left' }
+    const line = lines.get(key) ?? { key, figures, entries: new Set(), isTaking: false, cancelTimer: () => {} }
+    lines.set(key, line)
+    line.figures = figures
+    const { promise, resolve } = Promise.withResolvers<Turn>()
+    const leave = () => entry.end({ kind: 'left' })
+    const entry: Entry = {
+      deadlineMs: now().getTime() + WAIT_MS_MAX,
+      isWaiting: false,
+      end: (turn) => {
+        left.removeEventListener('abort', leave)
+        line.entries.delete(entry)
+        if (entry.isWaiting) waiting--
+        dropIfEmpty(line)
+        resolve(turn)
+      },
+    }
+    left.addEventListener('abort', leave)
+    line.entries.add(entry)
+    serve(line)
+    return promise
+  }
+
+  /** Gives slots to the first in line while the bucket has some. */
+  async function serve(line: Line): Promise<void> {
+    // One at a time: a request that asks a bucket later must not be answered sooner.
+    if (line.isTaking) return
+    line.isTaking = true
+    line.cancelTimer()
+    try {
+      while (line.entries.size > 0) {
+        const bucket = await throttle.take(line.key, line.figures)
+        const [first] = line.entries
+        if (!bucket.accepted) {
+          waitForNextSlot(line, bucket)
+          break
+        }
+        first?.end({ kind: 'granted', bucket, hasWaited: first.isWaiting })
+      }
+    } catch (error) {
+      for (const { end } of line.entries) end(Promise.reject(error))
+    }
+    line.isTaking = false
+    dropIfEmpty(line)
+  }
+
+  function waitForNextSlot(line: Line, bucket: Pour): void {
+    let ahead = 0
+    for (const entry of line.entries) {
+      const waitMs = bucket.retryAfterMs + (ahead * 1000) / line.figures.leakPerSecond
+      const isInTime = now().getTime() + waitMs <= entry.deadlineMs
+      const hasPlace = entry.isWaiting || (ahead < WAITING_OF_BUCKET_MAX && waiting < WAITING_MAX)
+      if (isStopped) entry.end({ kind: 'stopped' })
+      else if (!isInTime || !hasPlace) entry.end({ kind: 'refused', bucket: withRetryAfter(bucket, waitMs) })
+      else {
+        if (!entry.isWaiting) waiting++
+        entry.isWaiting = true
+        ahead++
+      }
+    }
+    if (ahead > 0) line.cancelTimer = setTimer(() => serve(line), bucket.retryAfterMs)
+  }
+
+  function dropIfEmpty(line: Line): void {
+    if (line.entries.size > 0 || line.isTaking) return
+    line.cancelTimer()
+    lines.delete(line.key)
+  }
+
+  function stop(): void {
+    isStopped = true
+    for (const { entries } of lines.values()) for (const { end } of entries) end({ kind: 'stopped' })
+  }
+
+  return { takeTurn, size: () => waiting, stop }
+}
+
+function startTimer(callback: () => void, ms: number): () => void {
+  const timer = setTimeout(callback, ms)
+  return () => clearTimeout(timer)
+}
+
+/** The request may come again when one that waits has got its slot, and its own is 30 s away. */
+function withRetryAfter(bucket: Pour, waitMs: number): Pour {
+  const retryAfterMs = Math.max(bucket.retryAfterMs, waitMs - WAIT_MS_MAX)
+  return { ...bucket, retryAfterMs, retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }
+}
