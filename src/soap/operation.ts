@@ -10,6 +10,8 @@ export interface Call {
   readonly caller: Caller
   readonly parameters: Parameters
   readonly services: OperationServices
+  /** Logs what the operation passes over, and names it in the answer's header `X-Error-Reason`. */
+  readonly passOver: (detail: string) => void
 }
 
 /** XML; of a page, which may have several hundred kilobytes, in pieces: as one text it would be copied three times on its way out. */

@@ -4,7 +4,9 @@ import type { Secrets } from '../access/secrets.ts'
 import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../failure.ts'
 import { sendCompressible } from '../html/compression.ts'
+import { sendErrorPage } from '../html/errors.ts'
 import { sendTagged } from '../html/send-tagged.ts'
+import { wantsHtml } from '../html/wants-html.ts'
 import type { Outbound } from '../outbound.ts'
 import type { Throttle } from '../throttle.ts'
 import { shown } from '../xml/read.ts'
@@ -84,6 +86,29 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     onRequest: refuseMethod,
     handler: refuseMethod,
   })
+
+  refuseAdvanced(app, services.config)
+}
+
+/** The original has a second service beside cartAPI, which runs SQL. Its clients get a fault, because they cannot read the JSON of a 404. */
+function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServices['config']): void {
+  const url = soapPath.replace(/(\.asmx)?$/i, '_advanced$1')
+  const message = `${url} (runQuery) is not offered by this server; cartAPI is at ${publicUrl}${soapPath}`
+  app.route({
+    method: app.supportedMethods,
+    url,
+    handler: async (request, reply) => {
+      const { body } = request
+      if (typeof body !== 'string' || body === '') {
+        if (wantsHtml(request)) return sendErrorPage(reply, 404, message)
+        throw new SoapFault('Client', message, { status: 404 })
+      }
+      readEnvelope(body, (version) => {
+        request.soapVersion = version
+      })
+      throw new SoapFault('Client', message)
+    },
+  })
 }
 
 /** Their results let somebody in. */
@@ -149,11 +174,15 @@ async function answerCall(
     reply.header(REASON_HEADER, headerText(error.message))
     return { xml: writeError(error), error: String(error.id) }
   }
+  const passOver = (detail: string) => {
+    request.log.info({ operation: operation.name, detail }, 'cartAPI passed over')
+    reply.header(REASON_HEADER, headerText(detail))
+  }
   try {
     const caller = await admit(admission, request, reply, parameters)
     const work = async (): Promise<Result> => {
       try {
-        return { xml: await run({ caller, parameters, services: operationServices }), error: '' }
+        return { xml: await run({ caller, parameters, services: operationServices, passOver }), error: '' }
       } catch (error) {
         return told(error)
       }

@@ -20,8 +20,8 @@ async function newCustomer(shop: TestStore, fields: object = {}): Promise<number
   return Number(answer.json()[0].Value)
 }
 
-async function newGroup(shop: TestStore): Promise<number> {
-  const answer = await shop.call('POST', '/CustomerGroups', { body: { Name: `Group ${++serial}` } })
+async function newGroup(shop: TestStore, Name = `Group ${++serial}`): Promise<number> {
+  const answer = await shop.call('POST', '/CustomerGroups', { body: { Name } })
   return Number(answer.json()[0].Value)
 }
 
@@ -74,7 +74,11 @@ async function getCustomers(shop: TestStore, page: Page = {}, version: '1.1' | '
 }
 
 async function idsOf(shop: TestStore, page: Page = {}): Promise<number[]> {
-  const { Customer } = treeOf(await getCustomers(shop, page)) as { Customer: Tree | Tree[] }
+  return idsIn(await getCustomers(shop, page))
+}
+
+function idsIn(xml: string): number[] {
+  const { Customer } = treeOf(xml) as { Customer: Tree | Tree[] }
   return [Customer].flat().map((customer) => Number(valueAt(customer, 'CustomerID')))
 }
 
@@ -132,7 +136,6 @@ describe('a customer', () => {
     ['ShippingAddress.Company', 'ShippingCompany'],
     ['ShippingAddress.Phone', 'ShippingPhoneNumber'],
     ['Comments', 'Comments'],
-    ['DiscountGroup', 'CustomerGroupID'],
     ['AccountNumber', 'BillingTaxID'],
     ['MailList', 'MailList'],
     ['CustomerType', 'NonTaxable'],
@@ -141,6 +144,18 @@ describe('a customer', () => {
     ['AditionalFields.AdditionalField2', 'AdditionalField2'],
     ['AditionalFields.AdditionalField3', 'AdditionalField3'],
   ]
+
+  test('has the name of its group, as REST’s group has it', async () => {
+    const shop = await server.openStore()
+    const names = ['Wholesale', 'New “customer” & <more>', '7']
+    const groups: number[] = []
+    for (const name of names) groups.push(await newGroup(shop, name))
+    for (const [index, CustomerGroupID] of [...groups, 0, groups[1]].entries())
+      await newCustomer(shop, { Email: `${index}@home.example`, CustomerGroupID })
+    const { Customer } = treeOf(await getCustomers(shop)) as { Customer: Tree[] }
+
+    expect(Customer.map((customer) => valueAt(customer, 'DiscountGroup'))).toEqual([...names, '', names[1]])
+  })
 
   test('says of everything what REST says', async () => {
     const { shop, id } = await storeWithOne()
@@ -234,7 +249,19 @@ describe('a page', () => {
     expect(await getCustomers(shop, { startNum: 2_147_483_647 })).toBe(noCustomer)
   })
 
-  test.each([0, 101, -1, 'abc', '1.5', ''])('of %j customers is error 33', async (batchSize) => {
+  test('without batchSize has five customers, and without startNum the first of them', async () => {
+    const shop = await server.openStore()
+    const ids = []
+    for (let count = 0; count < 7; count++) ids.push(await newCustomer(shop))
+    const shown = (page: Page) => soapCall(server, shop, 'getCustomer', page).then(idsIn)
+
+    for (const page of [{}, { batchSize: '', startNum: '' }, { startNum: 0 }]) {
+      expect(await shown(page)).toEqual(ids.slice(0, 5))
+    }
+    expect(await shown({ startNum: 3 })).toEqual(ids.slice(2, 7))
+  })
+
+  test.each([0, 101, -1, 'abc', '1.5'])('of %j customers is error 33', async (batchSize) => {
     const shop = await server.openStore()
     expect(await getCustomers(shop, { batchSize })).toBe(errorDocument(33, 'Data Error'))
   })

@@ -150,7 +150,7 @@ describe('insert', () => {
       expect(await shownOf(String((data as Data).email))).toMatchObject({
         WebSite: 'https://ada.example',
         UserID: 'API',
-        DiscountGroup: String(group),
+        DiscountGroup: 'Wholesale',
       })
     },
   )
@@ -230,7 +230,7 @@ describe('a value', () => {
   test.each([
     { maillist: 'yes' },
     { custenabled: 2 },
-    { discount: 'Wholesale' },
+    { discount: 'Whole' },
     { discount: -1 },
     { discount: 4_000 },
     { discount: '99999999999' },
@@ -284,7 +284,7 @@ describe('a value', () => {
 
   test.each([
     ['insert', needed({ pass: 'p'.repeat(21) }), 'pass has 21 characters; at most 20 are allowed'],
-    ['insert', needed({ discount: 987_654 }), 'discount refers to a record that does not exist'],
+    ['insert', needed({ discount: 987_654 }), 'discount must be the name or the id of a customer group'],
     ['insert', needed({ billing_firstname: '' }), 'billing_firstname is required and must not be empty'],
     ['update', { comments: 'new' }, 'contactid or alt_contactid is needed'],
     ['update', { contactid: 'seven' }, 'contactid must be a whole number; "seven" was given'],
@@ -488,13 +488,12 @@ describe('refused', () => {
     ['separators alone', '||||||'],
     ['a name alone', 'billing_firstname'],
     ['one equals sign', 'contactid=1'],
-    ['an unknown name', 'contactid===1|||favourite===blue'],
-    ['a name of REST', 'contactid===1|||BillingFirstName===Ada'],
-    ['a name of objects', 'contactid===1|||__proto__===x|||constructor===y'],
-    ['the hash of a password', 'contactid===1|||passwordhash===$argon2id$'],
+    ['unknown names alone', 'favourite===blue|||BillingFirstName===Ada'],
+    ['no name', 'contactid===1|||<b>favourite</b>===blue'],
+    ['a name that is too long', `contactid===1|||${'x'.repeat(51)}===blue`],
     ['a name twice', 'contactid===1|||comments===a|||comments===b'],
     ['a name twice in other letters', 'contactid===1|||comments===a|||Comments===a'],
-    ['no name', 'contactid===1|||===x'],
+    ['an empty name', 'contactid===1|||===x'],
   ])('customerData with %s: error 41', async (_name, customerData) => {
     for (const action of ['insert', 'update', 'delete']) {
       expect(await edit(action, customerData), action).toBe(invalidCustomerData)
@@ -530,6 +529,104 @@ describe('refused', () => {
     expect(await edit('delete', { contactid: id }, other)).toBe(noCustomer)
 
     expect((await recordOf(id)).Comments).toBe('mine')
+  })
+})
+
+describe('a name that is not known', () => {
+  const edited = (customerData: string, action: string) =>
+    post(server, envelope(request(shop, 'editCustomer', { customerData, action })))
+
+  test.each(['favourite', 'billing_adress', 'BillingFirstName', '__proto__', 'passwordhash', 'e-mail', 'größe'])(
+    '%s is passed over, and named in the header and in the log; all else is done',
+    async (name) => {
+      const id = await inserted()
+      const before = await rowOf(id)
+      const { body, headers } = await edited(`contactid===${id}|||${name}===blue|||billing_city===Margate`, 'update')
+
+      expect(body).toContain(answer('OK', id))
+      const reason = `customerData names fields that editCustomer does not know: ${name}`
+      expect(headers['x-error-reason']).toBe(reason.replaceAll(/[^\x20-\x7e]/g, '?'))
+      const line = server.log.map((each) => JSON.parse(each)).find(({ detail }) => detail === reason)
+      expect(line).toMatchObject({ operation: 'editCustomer', requestId: headers['x-request-id'] })
+      expect(await rowOf(id)).toEqual({ ...before, city: 'Margate' })
+    },
+  )
+
+  test('is passed over by inserts and deletions too, several times over, ten of them by name', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `Name ${index}`)
+    const unknown = [...names, ...names].map((name) => `${name}===x`).join('|||')
+    const made = await edited(`${unknown}|||${textOf(needed())}`, 'insert')
+    const [, id = ''] = /<contactid>(\d+)</.exec(made.body) ?? []
+    const gone = await edited(`contactid===${id}|||${unknown}`, 'delete')
+
+    expect([made.body, gone.body]).toEqual([
+      expect.stringContaining(answer('OK', Number(id))),
+      expect.stringContaining(answer('OK', Number(id))),
+    ])
+    for (const { headers } of [made, gone]) {
+      expect(headers['x-error-reason']).toMatch(/: Name 0, .*, Name 9$/)
+    }
+  })
+
+  test.each(['insert', 'update'])('beside ids alone leaves nothing to %s: error 41', async (action) => {
+    const id = await inserted()
+    const before = await rowOf(id)
+    server.clock.ms += 60_000
+    const { body, headers } = await edited(`contactid===${id}|||billing_adress===Dorset Street`, action)
+
+    expect(body).toContain(invalidCustomerData)
+    expect(headers['x-error-reason']).toBe('customerData names fields that editCustomer does not know: billing_adress')
+    expect(await rowOf(id)).toEqual(before)
+  })
+
+  test('is not told where something else is refused, and its value nowhere', async () => {
+    const { body, headers } = await edited('contactid===1|||paswort===open sesame|||maillist===yes', 'update')
+
+    expect(body).toContain(invalidData)
+    expect(headers['x-error-reason']).toMatch(/^maillist /)
+    expect(server.log.join('')).not.toContain('sesame')
+  })
+})
+
+describe('discount', () => {
+  const groupOf = async (id: number) => (await recordOf(id)).CustomerGroupID
+
+  test.each(['Wholesale', ' wholesale ', 'WHOLESALE'])('may be the name of the group: %j', async (discount) => {
+    const id = await inserted({ discount })
+    expect(await groupOf(id)).toBe(group)
+    await edit('update', { contactid: id, discount: 0 })
+    expect(await groupOf(id)).toBe(0)
+    await edit('update', { contactid: id, discount })
+    expect(await groupOf(id)).toBe(group)
+  })
+
+  test('takes what getCustomer shows', async () => {
+    const Name = ' Gold & “Silver” '
+    const id = await inserted({ discount: await created(shop, '/CustomerGroups', { Name }) })
+    const before = await recordOf(id)
+    const { DiscountGroup } = await shownOf(String(before.Email))
+    await edit('update', { contactid: id, discount: String(DiscountGroup) })
+    expect(await groupOf(id)).toBe(before.CustomerGroupID)
+  })
+
+  test('of digits is the id, as documented, and a name where no group has this id', async () => {
+    const named = await created(shop, '/CustomerGroups', { Name: String(group) })
+    const rebate = await created(shop, '/CustomerGroups', { Name: '2026' })
+    expect(await groupOf(await inserted({ discount: group }))).toBe(group)
+    expect(await groupOf(await inserted({ discount: `00${named}` }))).toBe(named)
+    expect(await groupOf(await inserted({ discount: 2026 }))).toBe(rebate)
+  })
+
+  test('of several groups’ name is refused, unless its letters tell them apart', async () => {
+    const ids = []
+    for (const Name of ['Trade', 'TRADE', 'Club', 'Club']) ids.push(await created(shop, '/CustomerGroups', { Name }))
+    expect(await groupOf(await inserted({ discount: 'TRADE' }))).toBe(ids[1])
+    for (const discount of ['trade', 'Club']) expect(await edit('insert', needed({ discount }))).toBe(invalidData)
+  })
+
+  test('of another store is unknown by its name too: error 43', async () => {
+    const other = await server.openStore()
+    expect(await edit('insert', needed({ discount: 'Wholesale' }), other)).toBe(invalidData)
   })
 })
 

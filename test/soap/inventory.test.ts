@@ -110,7 +110,11 @@ describe('getProductInventory', () => {
     [0, '0'],
     [12, '12'],
     [-3, '-3'],
-    [2.5, '2.5'],
+    // In whole pieces, and never more than there is.
+    [2.5, '2'],
+    [2.9999, '2'],
+    [0.5, '0'],
+    [-0.5, '-1'],
     [1_000_000, '1000000'],
   ])('of a stock of %d says %s', async (stock, written) => {
     const { sku } = await newProduct(stock)

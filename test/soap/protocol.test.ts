@@ -399,12 +399,15 @@ describe('numbers and booleans', () => {
     expect(await set(quantity, 'true')).toBe(errorDocument(32, 'Data Error'))
   })
 
-  test('none, or an empty one, is 0, as a proxy sends what nobody set', async () => {
+  test('none, or an empty one, is the default; a startNum of 0, as a proxy sends what nobody set, too', async () => {
     for (const startNum of [{}, { startNum: '' }, { startNum: 0 }]) {
       const page = await soapCall(server, store, 'getProduct', { batchSize: 1, ...startNum })
       expect(page).toContain('<ProductID>N-1</ProductID>')
     }
-    expect(await soapCall(server, store, 'getProduct', { batchSize: '' })).toBe(errorDocument(33, 'Data Error'))
+    for (const batchSize of [{}, { batchSize: '' }]) {
+      expect(await soapCall(server, store, 'getProduct', batchSize)).toContain('<ProductID>N-1</ProductID>')
+    }
+    expect(await soapCall(server, store, 'getProduct', { batchSize: 0 })).toBe(errorDocument(33, 'Data Error'))
   })
 
   test.each(['true', 'TRUE', 'True', '1', ' true '])('%j is true', async (replaceStock) => {
@@ -584,6 +587,8 @@ describe('the address', () => {
         expect((await call(url)).body).toContain('<ProductQuantity>0</ProductQuantity>')
       }
       expect((await call('/cart.asmx')).statusCode).toBe(404)
+      expect(faultOf(await call('/Legacy/Shop_advanced.asmx')).reason).toContain('is not offered')
+      expect((await call('/cart_advanced.asmx')).headers['content-type']).toContain('json')
       expect((await moved.app.inject('/cart.asmx?WSDL')).statusCode).toBe(404)
       expect((await moved.app.inject('/LEGACY/SHOP.ASMX')).body).toContain('http://localhost:3000/Legacy/Shop.asmx')
       // REST may lie below it.
@@ -607,6 +612,42 @@ describe('the address', () => {
     } finally {
       await secure.close()
     }
+  })
+})
+
+describe('the service beside cartAPI that runs SQL', () => {
+  const reason =
+    '/cart_advanced.asmx (runQuery) is not offered by this server; cartAPI is at http://localhost:3000/cart.asmx'
+  const send = (method: 'GET' | 'HEAD' | 'POST' | 'PUT', options: InjectOptions = {}) =>
+    server.app.inject({ method, url: '/cart_advanced.asmx', ...options })
+  const query = '<runQuery xmlns="http://3dcart.com/"><sqlStatement>select 1</sqlStatement></runQuery>'
+
+  test.each([
+    ['1.1', 'text/xml', 'Client'],
+    ['1.2', 'application/soap+xml', 'Sender'],
+  ] as const)('is not offered: a fault that says so, in SOAP %s', async (version, contentType, code) => {
+    const answer = await send('POST', { headers: { 'content-type': contentType }, payload: envelope(query, version) })
+    expect(faultOf(answer)).toEqual({ status: 500, version, code, reason, header: '' })
+    // The envelope says the version, whatever the content type says.
+    const mixed = await send('POST', { headers: { 'content-type': 'application/soap+xml' }, payload: envelope(query) })
+    expect(faultOf(mixed)).toMatchObject({ status: 500, version: '1.1', reason })
+  })
+
+  test('has no WSDL, and a page for a person that says so', async () => {
+    for (const url of ['/cart_advanced.asmx?WSDL', '/Cart_Advanced.asmx', '/cart_advanced.asmx/?op=runQuery']) {
+      expect(faultOf(await send('GET', { url }))).toMatchObject({ status: 404, version: '1.1', reason })
+    }
+    expect(faultOf(await send('PUT'))).toMatchObject({ status: 404, reason })
+    expect((await send('HEAD')).statusCode).toBe(404)
+    const page = await send('GET', { headers: { accept: 'text/html,*/*' } })
+    expect([page.statusCode, page.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(page.body).toContain(reason)
+  })
+
+  test('is refused as cartAPI is what is no envelope', async () => {
+    const headers = { 'content-type': 'text/xml' }
+    expect(faultOf(await send('POST', { headers, payload: '<a/>' })).reason).toContain('Envelope')
+    expect(faultOf(await send('POST', { headers: { 'content-type': 'text/plain' }, payload: 'a' })).status).toBe(415)
   })
 })
 

@@ -7,6 +7,12 @@ import { ResultError } from '../result-errors.ts'
 /** What customerData gives, by the names in lower case; each is documented. */
 export type CustomerData = ReadonlyMap<string, string>
 
+export interface SplitCustomerData {
+  readonly data: CustomerData
+  /** The other names, as they were sent. */
+  readonly unknownNames: readonly string[]
+}
+
 /** The fields by their names in customerData; a figure is a bound below the field's own (soap-cartapi 4.3). */
 const fieldNames: readonly (readonly [name: string, field: string, maxLength?: number])[] = [
   ...addressNames('billing', 'Billing'),
@@ -62,27 +68,46 @@ const idNames = ['contactid', 'alt_contactid']
 /** A client sends it back with what it has read; only the store writes it, and it is passed over. */
 const passedOver = ['lastlogindate']
 const knownNames = new Set([...Object.keys(fields), ...idNames, ...passedOver])
+/** What a misspelt name may look like. Anything else is no name, but a part of a value that holds a separator. */
+const NAME = /^[\p{L}\p{N}_ .-]{1,50}$/u
 
 /**
  * Splits `name===value|||name===value`: names in any case, both without blanks and line ends around them, but for passwords.
- * Nothing between two separators is no pair. A value may hold `===`, and end in one or two bars. Refuses (41) an unknown name,
- * a name that comes twice, what is no pair, and no pair at all.
+ * Nothing between two separators is no pair. A value may hold `===`, and end in one or two bars. Refuses (41) a name that comes
+ * twice, what is no pair, and no pair with a known name at all.
  */
-export function splitCustomerData(given: string): CustomerData {
+export function splitCustomerData(given: string): SplitCustomerData {
   const data = new Map<string, string>()
+  const unknownNames: string[] = []
   // Of a row of bars, the last ones separate.
   for (const pair of given.split(/(?:\|{3})+(?!\|)/)) {
     if (pair.trim() === '') continue
     const [, before = '', value = ''] = /^(.*?)===(.*)$/s.exec(pair) ?? []
-    const name = before.trim().toLowerCase()
+    const sentName = before.trim()
+    const name = sentName.toLowerCase()
+    if (!NAME.test(name)) throw unreadable('must be pairs of name===value with documented names, and ||| between them')
     if (!knownNames.has(name)) {
-      throw unreadable('must be pairs of name===value with documented names, and ||| between them')
+      unknownNames.push(sentName)
+      continue
     }
     if (data.has(name)) throw unreadable(`names ${name} twice`)
     data.set(name, name === 'pass' ? withoutLineEnds(value) : value.trim())
   }
-  if (data.size === 0) throw unreadable('is missing')
-  return data
+  if (data.size === 0) throw unreadable(unknownNames.length === 0 ? 'is missing' : unknownIn(unknownNames))
+  return { data, unknownNames }
+}
+
+/** Whether there is anything to store: more than the ids, which say whom. */
+export function hasFields(data: CustomerData): boolean {
+  return [...data.keys()].some((name) => !idNames.includes(name))
+}
+
+/** Of the names that are not known, so many are named. */
+const UNKNOWN_TOLD_MAX = 10
+
+/** A refusal, or a remark, on names that are not known; without its subject. */
+export function unknownIn(names: readonly string[]): string {
+  return `names fields that editCustomer does not know: ${names.slice(0, UNKNOWN_TOLD_MAX).join(', ')}`
 }
 
 /** Pairs may stand one a line; blanks may be part of a password. */
@@ -94,7 +119,7 @@ function withoutLineEnds(text: string): string {
   return text.slice(start, end)
 }
 
-function unreadable(problem: string): ResultError {
+export function unreadable(problem: string): ResultError {
   return new ResultError('invalidCustomerData', `customerData ${problem}`)
 }
 

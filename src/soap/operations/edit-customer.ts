@@ -1,6 +1,7 @@
 import type { Caller } from '../../caller.ts'
 import { addRecord, changeRecord, deleteRecord } from '../../engine/write.ts'
 import { StoreFailure } from '../../failure.ts'
+import { findGroup } from '../../resources/customer-groups/group-names.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { type CustomerIds, findCustomer } from '../../resources/customers/find-customer.ts'
 import { element, rootElement, textElement } from '../elements.ts'
@@ -9,21 +10,29 @@ import { textParameter } from '../parameters.ts'
 import { ResultError, refusing } from '../result-errors.ts'
 import {
   type CustomerData,
+  hasFields,
   inCustomerData,
   readCustomerChange,
   readCustomerKey,
   readNewCustomer,
   splitCustomerData,
+  unknownIn,
+  unreadable,
 } from './customer-data.ts'
 
 /**
- * Inserts, updates or deletes one customer. An update changes exactly what customerData names. An e-mail address or an
- * alt_contactid that another customer has already answers NOT_OK, and nothing is changed.
+ * Inserts, updates or deletes one customer. An update changes exactly what customerData names; names that are not known are
+ * passed over. An e-mail address or an alt_contactid that another customer has already answers NOT_OK, and nothing is changed.
  */
-export const editCustomer: Operation = async ({ caller, parameters }) => {
+export const editCustomer: Operation = async ({ caller, parameters, passOver }) => {
   const edit = actions.get(textParameter(parameters, 'action').toLowerCase())
   if (edit === undefined) throw new ResultError('invalidAction', `action must be ${[...actions.keys()].join(', ')}`)
-  const data = splitCustomerData(textParameter(parameters, 'customerData'))
+  const { data, unknownNames } = splitCustomerData(textParameter(parameters, 'customerData'))
+  if (unknownNames.length > 0) {
+    // An OK would say that something was stored.
+    if (edit !== remove && !hasFields(data)) throw unreadable(unknownIn(unknownNames))
+    passOver(`customerData ${unknownIn(unknownNames)}`)
+  }
   return refusing({ notFound: 'customerNotFound', otherwise: 'invalidData' }, () => edit(caller, data))
 }
 
@@ -34,14 +43,14 @@ const actions = new Map([
 ])
 
 async function insert(caller: Caller, data: CustomerData): Promise<string> {
-  const patch = readNewCustomer(data, caller.store.timeZone)
+  const patch = readNewCustomer(await withGroupId(caller, data), caller.store.timeZone)
   const id = await unlessTaken(() => addRecord(caller, customers, patch))
   if (id === null) return answer('NOT_OK', null)
   return answer('OK', { id, altContactId: data.get('alt_contactid') ?? null })
 }
 
 async function update(caller: Caller, data: CustomerData): Promise<string> {
-  const patch = readCustomerChange(data, caller.store.timeZone)
+  const patch = readCustomerChange(await withGroupId(caller, data), caller.store.timeZone)
   const found = await customerOf(caller, data)
   const id = await unlessTaken(() => changeRecord(caller, customers, found.id, patch))
   return answer(id === null ? 'NOT_OK' : 'OK', found)
@@ -51,6 +60,15 @@ async function remove(caller: Caller, data: CustomerData): Promise<string> {
   const found = await customerOf(caller, data)
   await deleteRecord(caller, customers, found.id)
   return answer('OK', found)
+}
+
+/** The data with the id of the group that `discount` names; 0 is none, as documented. Refuses (43) an unknown group. */
+async function withGroupId(caller: Caller, data: CustomerData): Promise<CustomerData> {
+  const given = data.get('discount') ?? ''
+  if (/^0*$/.test(given)) return data
+  const id = await findGroup(caller, given)
+  if (id === null) throw new ResultError('invalidData', 'discount must be the name or the id of a customer group')
+  return new Map([...data, ['discount', String(id)]])
 }
 
 async function customerOf(caller: Caller, data: CustomerData): Promise<CustomerIds> {

@@ -7,7 +7,8 @@ import { ResultError } from '../result-errors.ts'
 import { readProductId } from './product-id.ts'
 
 /**
- * The stock of a product by its SKU; productId comes back as it was sent. The SKU of an advanced option is no product's
+ * The stock of a product by its SKU in whole pieces, rounded down: Inventory is documented as an integer, and what is less than a
+ * piece cannot be sold as one. productId comes back as it was sent. The SKU of an advanced option is no product's
  * (soap-cartapi 4.12).
  */
 export const getProductInventory: Operation = async ({ caller, parameters }) => {
@@ -16,5 +17,5 @@ export const getProductInventory: Operation = async ({ caller, parameters }) => 
   if (stock === null) {
     throw new ResultError('productNotFound', `There is no Product ${shown(productId)}`, 'There is no such Product')
   }
-  return rootElement('GetInventoryResponse', text('ProductID', productId) + plain('Inventory', stock))
+  return rootElement('GetInventoryResponse', text('ProductID', productId) + plain('Inventory', Math.floor(stock)))
 }

@@ -1,11 +1,20 @@
 import { fieldsAmong } from '../../engine/fields.ts'
 import { compileReader, type WireRecord, type WireValue } from '../../engine/reader.ts'
 import { customers } from '../../resources/customers/customers.ts'
-import { element } from '../elements.ts'
+import { element, textElement } from '../elements.ts'
 import { day, flag, moment, plain, text } from './format.ts'
 
+/** The names of customer groups by CustomerGroupID. */
+type GroupNames = ReadonlyMap<number, string>
+
 /** One element: its name, the field that it shows, and how it is written. */
-type Shown = readonly [name: string, field: string, write: (name: string, value: WireValue | undefined) => string]
+type Shown = readonly [
+  name: string,
+  field: string,
+  write: (name: string, value: WireValue | undefined, groupNames: GroupNames) => string,
+]
+
+const GROUP_ID = 'CustomerGroupID'
 
 // The elements in the order in which clients know them (soap-cartapi 4.1).
 
@@ -21,7 +30,7 @@ const account: readonly Shown[] = [
   ['Comments', 'Comments', text],
   ['LastLoginDate', 'LastLoginDate', day],
   ['WebSite', 'Website', text],
-  ['DiscountGroup', 'CustomerGroupID', group],
+  ['DiscountGroup', GROUP_ID, groupName],
   ['AccountNumber', 'BillingTaxID', text],
   ['MailList', 'MailList', flag],
   ['CustomerType', 'NonTaxable', flag],
@@ -50,20 +59,25 @@ function addressOf(kind: 'Billing' | 'Shipping'): readonly Shown[] {
   ]
 }
 
-/** The customer group's id; empty: none. */
-function group(name: string, id: WireValue | undefined): string {
-  return id === 0 ? element(name, '') : plain(name, id)
-}
-
 const shown = [...identity, ...billingAddress, ...shippingAddress, ...account, ...additionalFields]
 const shownFields = new Set(shown.map(([, field]) => field))
 
 /** Reads what is shown and nothing else: the hash of the password stays where it is. */
 export const customerReader = compileReader(fieldsAmong(customers.storedFields, (name) => shownFields.has(name)))
 
+/** The CustomerGroupID of a customer; 0: none. */
+export function groupIdOf(customer: WireRecord): number {
+  return Number(customer[GROUP_ID])
+}
+
+function groupName(name: string, id: WireValue | undefined, groupNames: GroupNames): string {
+  return textElement(name, groupNames.get(Number(id)) ?? '')
+}
+
 /** A customer as getCustomer shows it, out of what `customerReader` read. */
-export function writeCustomer(customer: WireRecord): string {
-  const elements = (part: readonly Shown[]) => part.map(([name, field, write]) => write(name, customer[field])).join('')
+export function writeCustomer(customer: WireRecord, groupNames: GroupNames): string {
+  const elements = (part: readonly Shown[]) =>
+    part.map(([name, field, write]) => write(name, customer[field], groupNames)).join('')
   return element(
     'Customer',
     elements(identity) +
