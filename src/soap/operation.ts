@@ -10,7 +10,7 @@ export interface Call {
   readonly caller: Caller
   readonly parameters: Parameters
   readonly services: OperationServices
-  /** Logs what the operation passes over, and names it in the answer's header `X-Error-Reason`. */
+  /** Logs that the operation passes something over, and says in the answer's header `X-Error-Reason` what. `detail` quotes names of the caller's. */
   readonly passOver: (detail: string) => void
 }
 

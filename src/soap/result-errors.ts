@@ -1,4 +1,4 @@
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure, withoutQuoted } from '../failure.ts'
 import { element, rootElement } from './elements.ts'
 
 /** The numbers of the error document (soap-cartapi 2), of those that this server gives. */
@@ -39,8 +39,8 @@ export class ResultError extends Error {
   readonly id: number
   readonly logMessage: string
 
-  /** Where `message` repeats something of the request, `logMessage` says the same without it. */
-  constructor(name: ErrorName, message: string, logMessage = message) {
+  /** What `message` repeats of the request stands in double quotes, or `logMessage` says the same without it. */
+  constructor(name: ErrorName, message: string, logMessage = withoutQuoted(message)) {
     super(message)
     this.name = 'ResultError'
     this.id = errorIds[name]

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Registry } from 'prom-client'
 import type { Secrets } from '../access/secrets.ts'
 import { outageOf } from '../database/outage.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure, withoutQuoted } from '../failure.ts'
 import { sendCompressible } from '../html/compression.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { sendTagged } from '../html/send-tagged.ts'
@@ -175,7 +175,7 @@ async function answerCall(
     return { xml: writeError(error), error: String(error.id) }
   }
   const passOver = (detail: string) => {
-    request.log.info({ operation: operation.name, detail }, 'cartAPI passed over')
+    request.log.info({ operation: operation.name, detail: withoutQuoted(detail) }, 'cartAPI passed over')
     reply.header(REASON_HEADER, headerText(detail))
   }
   try {

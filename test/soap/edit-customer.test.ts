@@ -537,17 +537,22 @@ describe('a name that is not known', () => {
     post(server, envelope(request(shop, 'editCustomer', { customerData, action })))
 
   test.each(['favourite', 'billing_adress', 'BillingFirstName', '__proto__', 'passwordhash', 'e-mail', 'größe'])(
-    '%s is passed over, and named in the header and in the log; all else is done',
+    '%s is passed over, and named in the header; all else is done',
     async (name) => {
       const id = await inserted()
       const before = await rowOf(id)
       const { body, headers } = await edited(`contactid===${id}|||${name}===blue|||billing_city===Margate`, 'update')
 
       expect(body).toContain(answer('OK', id))
-      const reason = `customerData names fields that editCustomer does not know: ${name}`
+      const reason = `customerData names fields that editCustomer does not know: "${name}"`
       expect(headers['x-error-reason']).toBe(reason.replaceAll(/[^\x20-\x7e]/g, '?'))
-      const line = server.log.map((each) => JSON.parse(each)).find(({ detail }) => detail === reason)
-      expect(line).toMatchObject({ operation: 'editCustomer', requestId: headers['x-request-id'] })
+      // A name may be a password in a wrong place.
+      const lines = server.log.filter((each) => each.includes(String(headers['x-request-id'])))
+      const detail = 'customerData names fields that editCustomer does not know: "…"'
+      expect(lines.map((each) => JSON.parse(each))).toContainEqual(
+        expect.objectContaining({ operation: 'editCustomer', detail }),
+      )
+      expect(lines.join('')).not.toContain(name)
       expect(await rowOf(id)).toEqual({ ...before, city: 'Margate' })
     },
   )
@@ -564,7 +569,7 @@ describe('a name that is not known', () => {
       expect.stringContaining(answer('OK', Number(id))),
     ])
     for (const { headers } of [made, gone]) {
-      expect(headers['x-error-reason']).toMatch(/: Name 0, .*, Name 9$/)
+      expect(headers['x-error-reason']).toMatch(/: "Name 0", .*, "Name 9"$/)
     }
   })
 
@@ -575,7 +580,9 @@ describe('a name that is not known', () => {
     const { body, headers } = await edited(`contactid===${id}|||billing_adress===Dorset Street`, action)
 
     expect(body).toContain(invalidCustomerData)
-    expect(headers['x-error-reason']).toBe('customerData names fields that editCustomer does not know: billing_adress')
+    expect(headers['x-error-reason']).toBe(
+      'customerData names fields that editCustomer does not know: "billing_adress"',
+    )
     expect(await rowOf(id)).toEqual(before)
   })
 

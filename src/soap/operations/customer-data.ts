@@ -105,9 +105,9 @@ export function hasFields(data: CustomerData): boolean {
 /** Of the names that are not known, so many are named. */
 const UNKNOWN_TOLD_MAX = 10
 
-/** A refusal, or a remark, on names that are not known; without its subject. */
+/** A refusal, or a remark, on names that are not known; without its subject. What it quotes stays out of logs. */
 export function unknownIn(names: readonly string[]): string {
-  return `names fields that editCustomer does not know: ${names.slice(0, UNKNOWN_TOLD_MAX).join(', ')}`
+  return `names fields that editCustomer does not know: "${names.slice(0, UNKNOWN_TOLD_MAX).join('", "')}"`
 }
 
 /** Pairs may stand one a line; blanks may be part of a password. */
