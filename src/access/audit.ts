@@ -33,6 +33,7 @@ export const auditActions = [
   'store.changed',
   'store.user-key-rotated',
   'order-statuses.changed',
+  'payment-methods.changed',
   'webhook.created',
   'webhook.changed',
   'webhook.deleted',

@@ -12,6 +12,7 @@ import { columnsOf, figuresOf, throttleInput } from './figures.ts'
 import { namedObject, readInput, text } from './input.ts'
 import { builtInOrderStatuses } from './order-statuses.ts'
 import { hashPassword } from './passwords.ts'
+import { initialPaymentMethods } from './payment-methods.ts'
 import { emailInput, newPasswordInput, refuseAddressAsPassword } from './person-input.ts'
 import { generateKey, type Secrets } from './secrets.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
@@ -97,7 +98,8 @@ export interface CreateStore {
 }
 
 /**
- * Opens a store with its merchant's account, its user key and the twelve order statuses, in one transaction.
+ * Opens a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods, in one
+ * transaction.
  * `input` has the names of `POST /admin/stores`: Name, SecureURL, Email, Password, Currency, TimeZone, Throttle.
  * Refuses input that does not fit (400), and an address whose host another store has (409).
  */
@@ -126,6 +128,7 @@ export async function createStore(
     const store = await tx.store.create({ data }).catch(refuseTakenHost)
     await tx.storeUser.create({ data: { storeId: store.id, ...merchant } })
     await tx.orderStatus.createMany({ data: builtInOrderStatuses(store.id) })
+    await tx.paymentMethod.createMany({ data: initialPaymentMethods(store.id) })
     await recordAudit(tx, now, { actor, action: 'store.created', target: store.name, storeId: store.id })
     return store
   })

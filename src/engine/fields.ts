@@ -19,6 +19,8 @@ export interface ValueField {
   readonly column: string | undefined
   /** What is shown instead of the column: SQL over `t` (the record), `r` (the list's row) and `s` (its store). */
   readonly sql: string | undefined
+  /** What is shown where `details` lacks a value: SQL over `t` and `s`. Only for members of the `details` document. */
+  readonly fallback: string | undefined
   /** Shown for NULL and for what `details` lacks. */
   readonly default: Scalar
   /** The column is NULL where the wire has the default (references, dates not set). */
@@ -29,12 +31,16 @@ export interface ValueField {
   readonly required: boolean
   /** What the schema allows, for whoever describes the field. */
   readonly bounds: Bounds
+  /** Sentences for the reference that follow from neither type nor access. */
+  readonly note: string
 }
 
 /** Characters of a text, and the texts that it may be; the least and the greatest number. */
 export interface Bounds {
   readonly maxLength?: number
   readonly values?: readonly string[]
+  /** What a new value is checked for by the resource's `settle`; a stored value may differ. */
+  readonly format?: 'email'
   readonly min?: number
   readonly max?: number
 }
@@ -118,13 +124,27 @@ interface ValueOptions {
   sql?: string
   required?: boolean
   nullable?: boolean
+  note?: string
 }
+
+/** The note of a field that the platform itself never fills in. */
+export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
 
 /** Longest text of a field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
 
-export function text(max = LONG_TEXT, options: ValueOptions & { default?: string } = {}): ValueField {
-  return value('text', textSchema(max), options.default ?? '', { maxLength: max }, options)
+interface TextOptions extends ValueOptions {
+  default?: string
+  fallback?: string
+  format?: 'email'
+  /** Where white space, as String.prototype.trim() counts it, is taken off what is given; absent: nowhere. */
+  trim?: 'both' | 'end'
+}
+
+export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
+  const { format, trim } = options
+  const bounds = { maxLength: max, ...(format !== undefined && { format }) }
+  return value('text', textSchema(max, trim), options.default ?? '', bounds, options)
 }
 
 /** One of a few texts, the first being the default; case and blanks around it are not regarded. */
@@ -207,18 +227,33 @@ function value(
   schema: ValueField['schema'],
   defaultValue: Scalar,
   bounds: Bounds,
-  options: ValueOptions & { defaultNow?: boolean },
+  options: ValueOptions & { defaultNow?: boolean; fallback?: string },
 ): ValueField {
-  const { column, sql, required = false, nullable = false, defaultNow = false } = options
+  const { column, sql, fallback, required = false, nullable = false, defaultNow = false, note = '' } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required, bounds }
+  return {
+    kind,
+    access,
+    schema,
+    column,
+    sql,
+    fallback,
+    default: defaultValue,
+    nullable,
+    defaultNow,
+    required,
+    bounds,
+    note,
+  }
 }
 
-function textSchema(max: number) {
+function textSchema(max: number, trim?: TextOptions['trim']) {
+  const trimmed = (given: string) => (trim === 'both' ? given.trim() : trim === 'end' ? given.trimEnd() : given)
   return z.preprocess(
     (given) => (typeof given === 'number' || typeof given === 'boolean' ? String(given) : given),
     z
       .string({ error: 'must be text' })
+      .overwrite(trimmed)
       .max(max, {
         error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed`,
       })

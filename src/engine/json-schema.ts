@@ -71,7 +71,7 @@ function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: s
   }
   if (field.kind === 'object') return recordSchema(schemas, field, mode, owner)
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
-  const description = descriptionOf(field, mode)
+  const description = [descriptionOf(field, mode), field.note].filter((part) => part !== '').join(' ')
   return {
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
@@ -104,7 +104,7 @@ const INT32_MAX = 2_147_483_647
 
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
   if (mode === 'read' && field.access === 'wo') return { type: typeOf(field), const: field.default }
-  const { min, max, maxLength, values } = field.bounds
+  const { min, max, maxLength, values, format } = field.bounds
   // A secret that is sent back as it was read, empty, is not given.
   const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
   switch (field.kind) {
@@ -128,7 +128,12 @@ function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): Jso
       return { type: 'boolean' }
     case 'text':
       if (values !== undefined) return { type: 'string', enum: values }
-      return { type: 'string', ...(isNeeded && { minLength: 1 }), maxLength }
+      return {
+        type: 'string',
+        ...(mode !== 'read' && format !== undefined && { format }),
+        ...(isNeeded && { minLength: 1 }),
+        maxLength,
+      }
   }
 }
 
@@ -161,7 +166,8 @@ function descriptionOf(field: ValueField, mode: SchemaMode): string {
   if (access === 'wo')
     return mode === 'read' ? 'Taken and never given back: always empty.' : 'Taken, and never given back.'
   if (access === 'key') return keyDescriptions[mode]
-  if (mode === 'read' && access === 'derived') return 'Computed when it is read; ignored when it is sent.'
+  if (mode === 'read' && (access === 'derived' || field.fallback !== undefined))
+    return 'Computed when it is read; ignored when it is sent.'
   if (mode === 'read' && access === 'new') return 'Given with a new record; ignored when it is sent later.'
   if (mode === 'read' && access === 'ro') return 'Kept by the store; ignored when it is sent.'
   if (kind === 'integer' && nullable) return `The identifier of another record${required ? '' : '; 0: none'}.`

@@ -156,6 +156,15 @@ function compileMember(name: string, field: Field, alias: string, slotOf: (sql: 
   if (field.kind === 'list') return compileList(name, field, slotOf)
   if (field.access === 'wo') return { valueText: () => undefined, value: () => undefined, isDocumentValue: false }
   const encode = field.kind === 'text' || field.kind === 'date' ? JSON.stringify : String
+  if (field.fallback !== undefined) {
+    const slot = slotOf(field.fallback)
+    const value: Value = (row, details) => (details[name] ?? row[slot] ?? undefined) as Scalar | undefined
+    const valueText: ValueText = (row, details) => {
+      const shown = value(row, details)
+      return shown === undefined ? undefined : encode(shown)
+    }
+    return { valueText, value, isDocumentValue: false }
+  }
   const sql = valueSql(field, alias)
   if (sql === undefined) {
     const value: Value = (_row, details) => details[name] as Scalar

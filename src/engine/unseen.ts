@@ -16,7 +16,8 @@ import { refused } from './refused.ts'
 /**
  * What neither the wire nor the private fields tell of a record, and an exact copy needs:
  * `Rows`: of the items of its lists, in their order, the columns that the wire does not show, and the id that it shows as 0;
- * `Repeated`: the dates whose local time comes twice in that night of autumn, and mean the second one.
+ * `Repeated`: the dates whose local time comes twice in that night of autumn, and mean the second one;
+ * `Derived`: the fields whose shown value is their fallback and is not stored.
  */
 export interface Unseen {
   /** SQL over `t` and `s`: a json array. */
@@ -28,15 +29,22 @@ export interface Unseen {
 export function compileUnseen(resource: Resource): Unseen {
   const lists = unseenLists(resource)
   const dates = columnDates(resource.storedFields)
-  const selects = [...lists.map(rowsSql), ...dates.map(([, column]) => isRepeatedSql(column))]
+  const fallbacks = fieldsWithFallback(resource.storedFields)
+  const flags = [
+    ...dates.map(([, column]) => isRepeatedSql(column)),
+    ...fallbacks.map((name) => `t."details" -> '${name}' IS NULL`),
+  ]
+  const selects = [...lists.map(rowsSql), ...flags]
   return {
     select: `json_build_array(${selects.join(', ')})`,
     compose: (row) => {
       const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
       const repeated = dates.filter((_date, index) => row[lists.length + index] === true).map(([name]) => name)
+      const derived = fallbacks.filter((_name, index) => row[lists.length + dates.length + index] === true)
       return [
         ...(rows.length > 0 ? [`"Rows":${JSON.stringify(Object.fromEntries(rows))}`] : []),
         ...(repeated.length > 0 ? [`"Repeated":${JSON.stringify(repeated)}`] : []),
+        ...(derived.length > 0 ? [`"Derived":${JSON.stringify(derived)}`] : []),
       ]
     },
   }
@@ -51,15 +59,19 @@ export interface UnseenInput {
 
 /** Reads the members that `compileUnseen` writes. Throws `bad-request`. */
 export function readUnseen(resource: Resource, hidden: Record<string, unknown>, input: UnseenInput): void {
-  const { Rows: rows = {}, Repeated: repeated = [] } = hidden
+  const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
   if (!Array.isArray(repeated)) throw refused('Repeated', 'Repeated must be a list of names')
+  if (!Array.isArray(derived)) throw refused('Derived', 'Derived must be a list of names')
   for (const list of unseenLists(resource)) {
     const items = rows[list.name]
     if (items !== undefined) readRows(list, items, input.patch.lists[list.name] ?? [])
   }
   for (const [name, column] of columnDates(resource.storedFields)) {
     if (repeated.includes(name)) input.patch.columns[column] = laterInstant(name, hidden, input)
+  }
+  for (const name of fieldsWithFallback(resource.storedFields)) {
+    if (derived.includes(name)) delete input.patch.details[name]
   }
 }
 
@@ -100,6 +112,10 @@ function columnDates(fields: FieldSet): [name: string, column: string][] {
   return fields.entries.flatMap(([name, field]) =>
     isColumnDate(field) && field.column !== undefined ? [[name, field.column] as [string, string]] : [],
   )
+}
+
+function fieldsWithFallback(fields: FieldSet): string[] {
+  return fields.entries.flatMap(([name, field]) => ('fallback' in field && field.fallback !== undefined ? [name] : []))
 }
 
 function isColumnDate(field: FieldSet['entries'][number][1]): field is ValueField {

@@ -7,12 +7,13 @@ import { giftRegistries } from './gift-registries/gift-registries.ts'
 import { manufacturers } from './manufacturers/manufacturers.ts'
 import { orderStatuses } from './order-statuses/order-statuses.ts'
 import { orders } from './orders/orders.ts'
+import { paymentMethods } from './payment-methods/payment-methods.ts'
 import { products } from './products/products.ts'
 import { rma } from './rma/rma.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
 /**
- * The services whose records are the store's goods, people and business: what export and import carry. The order is that of
+ * The services whose records are the store's goods, people and business: export and import carry them. The order is that of
  * references: a record refers to services before its own (or to its own).
  */
 export const resources = [
@@ -27,6 +28,9 @@ export const resources = [
   giftRegistries,
   rma,
 ] as const satisfies readonly Resource[]
+
+/** What export and import carry: those, and a setting that orders refer to. */
+export const transferredResources = [paymentMethods, ...resources] as const satisfies readonly Resource[]
 
 /**
  * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks are

@@ -221,17 +221,19 @@ function makeParcels(lines: OrderLine[], statusId: number): OrderLine[][] {
   return [lines.slice(0, middle), lines.slice(middle)]
 }
 
+/** Of those that every store begins with. */
+const paymentMethods = { card: '1', paypal: '2', check: '3' } as const
+
 type Step = 'Authorize' | 'Sale' | 'Refund'
 
 function makePayment(statusId: number): { fields: Record<string, unknown>; steps: Step[]; isCard: boolean } {
   if (statusId === status.notCompleted) return { fields: { BillingPaymentMethodID: '0' }, steps: [], isCard: false }
   if (statusId === status.unpaid || happens(6)) {
-    const fields = { BillingPaymentMethod: 'Check or Money Order', BillingPaymentMethodID: '3' }
-    return { fields, steps: [], isCard: false }
+    return { fields: { BillingPaymentMethodID: paymentMethods.check }, steps: [], isCard: false }
   }
   const isCard = happens(75)
-  const method = isCard ? { name: 'Online Credit Card', id: '1' } : { name: 'PayPal Express Checkout', id: '2' }
-  const fields = { BillingPaymentMethod: method.name, BillingOnLinePayment: true, BillingPaymentMethodID: method.id }
+  const method = isCard ? paymentMethods.card : paymentMethods.paypal
+  const fields = { BillingOnLinePayment: true, BillingPaymentMethodID: method }
   if (statusId === status.cancel) return { fields, steps: happens(60) ? ['Sale', 'Refund'] : ['Authorize'], isCard }
   const isOpen = statusId !== status.shipped && statusId !== status.partial
   return { fields, steps: isOpen && happens(40) ? ['Authorize'] : ['Sale'], isCard }

@@ -49,6 +49,7 @@ const pages = {
     ['admin-delivery-pending', '/admin/webhooks/{webhookId}/deliveries/{pendingId}'],
     ['admin-settings', '/admin/settings'],
     ['admin-order-statuses', '/admin/settings/order-statuses'],
+    ['admin-payment-methods', '/admin/settings/payment-methods'],
     ['admin-audit', '/admin/audit'],
     ['admin-account', '/admin/account'],
     ['admin-change-store', '/admin/change-store'],

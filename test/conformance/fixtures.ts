@@ -226,7 +226,10 @@ export const fixtures = {
     minimal: (seed) => ({ Email: `customer-${seed}@mail.example`, Password: 'four words and more' }),
     required: ['Email', 'Password'],
     unique: ['Email'],
-    overrides: ({ CustomerGroups = [] }, seed) => ({ CustomerGroupID: CustomerGroups[seed % 2] }),
+    overrides: ({ CustomerGroups = [] }, seed) => ({
+      Email: `O'Hara+${seed}@mail.example`,
+      CustomerGroupID: CustomerGroups[seed % 2],
+    }),
     computed: {},
     a: {
       Email: 'anna@mail.example',
@@ -308,8 +311,9 @@ export const fixtures = {
       // A stock is taken off by it.
       'OrderItemList.ItemQuantity': [1.5 + (seed % 2), 2.25],
     }),
-    computed: {},
+    computed: { ContinueURL: expect.stringMatching(/^https:\/\/shop-\d+\.example\/continue\?order_key=\d+$/) },
     follows: {
+      BillingPaymentMethodID: ['BillingPaymentMethod'],
       OrderDiscountCoupon: ['OrderDiscount'],
       OrderDiscountPromotion: ['OrderDiscount'],
       // A line lies in a shipment, and is completed from its product.

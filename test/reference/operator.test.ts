@@ -72,6 +72,13 @@ test('the operator’s routes and those of the process answer as the document sa
   await send('PUT', '/admin/stores/999999', 404, { body: { Name: 'The shop' } })
   await send('PUT', `/admin/stores/${Id}/order-statuses`, 200, { body: [{ OrderStatusID: 8, StatusText: 'Parts' }] })
   await send('PUT', `/admin/stores/${Id}/order-statuses`, 409, { body: [{ OrderStatusID: 9, StatusText: 'parts' }] })
+  const methods = `/admin/stores/${Id}/payment-methods`
+  await send('GET', methods, 200)
+  await send('GET', '/admin/stores/999999/payment-methods', 404)
+  await send('PUT', methods, 200, { body: [{ PaymentMethodID: 3, Name: 'Check' }, { Name: 'Gift card' }] })
+  await send('PUT', methods, 409, { body: [{ Name: 'check' }] })
+  await send('PUT', methods, 400, { body: [{ Visible: true }] })
+  await send('PUT', '/admin/stores/999999/payment-methods', 404, { body: [{ Name: 'Check' }] })
   await send('POST', `/admin/stores/${Id}/user-key`, 200)
   await send('POST', '/admin/stores/999999/user-key', 404)
 

@@ -186,6 +186,24 @@ const oddRecords = [
     private: { Rows: { RMAItemList: [{}, { optionCode: '4,9' }] } },
   },
   {
+    service: 'Orders',
+    record: {
+      OrderID: 9_004,
+      OrderStatusID: 4,
+      BillingPaymentMethodID: '40',
+      ContinueURL: 'https://former.example/?k=1',
+      BillingPaymentMethod: 'Cheque',
+    },
+    private: {
+      AffiliateID: 12,
+      GiftCertificatePurchased: [{ Code: 'G-1', Amount: 25, ToName: 'Ann' }],
+      GiftCertificateUsed: [{ Code: 'G-2', Amount: 5.5 }],
+    },
+  },
+  { service: 'Orders', record: { OrderID: 9_005, OrderStatusID: 4, BillingPaymentMethodID: '40' } },
+  { service: 'PaymentMethods', record: { PaymentMethodID: 40, Name: 'Voucher', Visible: false } },
+  { service: 'PaymentMethods', record: { PaymentMethodID: 2, Name: 'Wallet' } },
+  {
     service: 'OrderStatus',
     record: { OrderStatusID: 21, Sorting: 13, StatusDefinition: 'Quote', StatusText: 'Offer' },
   },

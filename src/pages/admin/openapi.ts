@@ -15,6 +15,8 @@ import {
 } from '../../openapi.ts'
 import { changedStatuses } from '../../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../../resources/orders/order-body.ts'
+import { NAME_LENGTH_MAX } from '../../resources/payment-methods/payment-methods.ts'
+import { changedMethods } from '../../resources/payment-methods/update-methods.ts'
 import { answerSchemas, bodySchema, idParameter, jsonBody, listOf, ofBody, privilegesSchema } from '../openapi-words.ts'
 import { peoplePaths, peopleSchemas } from './openapi-people.ts'
 import { answers, operation, paging, refused, responses, storeId } from './openapi-words.ts'
@@ -73,6 +75,22 @@ function operatorPaths(services: readonly string[], schemas: Schemas): Readonly<
         parameters: [storeId],
         requestBody: jsonBody(bodySchema(changedStatuses), [
           { OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true },
+        ]),
+        responses: answers(200, 'They are changed.', ref('schemas', 'ArrayOfResponseInfo'), [404, 409, ...ofBody]),
+      }),
+    },
+    '/admin/stores/{id}/payment-methods': {
+      get: operation('listPaymentMethods', 'List the payment methods of a store', {
+        parameters: [storeId],
+        responses: answers(200, 'By ascending id, hidden ones too.', listOf('PaymentMethod'), [404]),
+      }),
+      put: operation('updatePaymentMethods', 'Change payment methods, and add new ones', {
+        description:
+          'All of the list, or none. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
+        parameters: [storeId],
+        requestBody: jsonBody(bodySchema(changedMethods), [
+          { PaymentMethodID: 3, Name: 'Check' },
+          { Name: 'Gift card', Visible: true },
         ]),
         responses: answers(200, 'They are changed.', ref('schemas', 'ArrayOfResponseInfo'), [404, 409, ...ofBody]),
       }),
@@ -224,6 +242,11 @@ function ownSchemas(services: readonly string[]) {
     Store: store,
     NewStore: store.pick({ Id: true, SecureURL: true, UserKey: true }),
     UserKey: store.pick({ UserKey: true }),
+    PaymentMethod: z.strictObject({
+      PaymentMethodID: id,
+      Name: z.string().max(NAME_LENGTH_MAX),
+      Visible: z.boolean().describe('Whether it is offered for new orders.'),
+    }),
     Application: application,
     Subscription: subscription,
     SubscriptionToken: z.strictObject({

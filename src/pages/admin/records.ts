@@ -1,6 +1,7 @@
 import type { Application } from '../../access/applications.ts'
 import type { Store } from '../../access/stores.ts'
 import type { Subscribed, Subscription } from '../../access/subscriptions.ts'
+import type { PaymentMethod } from '../../resources/payment-methods/update-methods.ts'
 import type { Figures } from '../../throttle.ts'
 
 // The wire names of the operator's routes. Throttle null: the contract's figures; Privileges null: everything.
@@ -52,6 +53,10 @@ export function subscriptionRecord(subscription: Subscription) {
 
 export function subscribedRecord({ token, postBackUrl }: Subscribed) {
   return { Token: token, ...(postBackUrl !== null && { PostBackURL: postBackUrl }) }
+}
+
+export function paymentMethodRecord({ id, name, visible }: PaymentMethod) {
+  return { PaymentMethodID: id, Name: name, Visible: visible }
 }
 
 function throttleRecord(figures: Figures | null) {

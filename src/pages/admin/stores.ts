@@ -10,9 +10,10 @@ import {
 } from '../../access/stores.ts'
 import { actorOf, merchantOf, storeCaller } from '../../html/people.ts'
 import { updateOrderStatuses } from '../../resources/order-statuses/update-statuses.ts'
+import { listPaymentMethods, updatePaymentMethods } from '../../resources/payment-methods/update-methods.ts'
 import { resultItem } from '../../result-item.ts'
 import { readIds, readPage } from '../parameters.ts'
-import { storeRecord } from './records.ts'
+import { paymentMethodRecord, storeRecord } from './records.ts'
 
 export type StoreServices = CreateStore & ChangeStore
 
@@ -38,6 +39,18 @@ export async function storeRoutes(app: FastifyInstance, services: StoreServices)
   app.put('/admin/stores/:id/order-statuses', async (request) => {
     const { id } = readIds(request.params, 'id')
     await updateOrderStatuses(await storeCaller(request, services, id), request.body, actorOf(request))
+    return [resultItem('Id', id, 200, 'updated successfully')]
+  })
+
+  app.get('/admin/stores/:id/payment-methods', async (request) => {
+    const { id } = readIds(request.params, 'id')
+    const { db, store } = await storeCaller(request, services, id)
+    return (await listPaymentMethods(db, store.id)).map(paymentMethodRecord)
+  })
+
+  app.put('/admin/stores/:id/payment-methods', async (request) => {
+    const { id } = readIds(request.params, 'id')
+    await updatePaymentMethods(await storeCaller(request, services, id), request.body, actorOf(request))
     return [resultItem('Id', id, 200, 'updated successfully')]
   })
 

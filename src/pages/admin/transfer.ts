@@ -9,7 +9,7 @@ import { type ImportOptions, importRecords } from '../../engine/transfer.ts'
 import { exportRecords } from '../../engine/transfer-export.ts'
 import { readLines } from '../../engine/transfer-lines.ts'
 import { StoreFailure } from '../../failure.ts'
-import { resources } from '../../resources/index.ts'
+import { transferredResources } from '../../resources/index.ts'
 import { readIds } from '../parameters.ts'
 import { createImportReport, type ImportReport } from './import-report.ts'
 import { writeText } from './write-text.ts'
@@ -71,7 +71,7 @@ async function callerOf(request: FastifyRequest, services: TransferServices): Pr
 /** Whatever goes wrong cuts the file off: without its end line nobody takes it for whole. */
 async function runExport(caller: Caller, file: PassThrough, { log }: FastifyRequest): Promise<void> {
   try {
-    await exportRecords(caller, resources, (lines) => writeText(file, lines))
+    await exportRecords(caller, transferredResources, (lines) => writeText(file, lines))
     file.end()
   } catch (error) {
     if (file.destroyed) log.info('the export ended with its client')
@@ -89,7 +89,7 @@ async function runImport(
 ): Promise<void> {
   try {
     report.start()
-    const counts = await importRecords(caller, resources, readLines(body), report, options)
+    const counts = await importRecords(caller, transferredResources, readLines(body), report, options)
     await report.done(counts)
     log.info({ storeId: caller.store.id, ...counts }, 'import')
   } catch (error) {

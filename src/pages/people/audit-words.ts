@@ -20,6 +20,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'store.changed': 'Store settings changed',
   'store.user-key-rotated': 'New user key for cartAPI',
   'order-statuses.changed': 'Order statuses changed',
+  'payment-methods.changed': 'Payment methods changed',
   'webhook.created': 'Webhook added',
   'webhook.changed': 'Webhook changed',
   'webhook.deleted': 'Webhook deleted',

@@ -1,5 +1,5 @@
 import { defineResource } from '../../engine/define.ts'
-import { boolean, date, decimal, integer, reference, text } from '../../engine/fields.ts'
+import { boolean, date, decimal, importOnly, integer, reference, text } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
 import { customerNew } from '../../events/kinds.ts'
 import { passwordHash } from './password-hash.ts'
@@ -16,7 +16,7 @@ export const customers = defineResource({
   maxRecords: 500,
   fields: {
     CustomerID: integer({ column: 'id', access: 'key' }),
-    Email: text(100, { column: 'email', required: true, nullable: true }),
+    Email: text(100, { column: 'email', required: true, nullable: true, format: 'email' }),
     Password: text(50, { access: 'wo', required: true }),
     BillingCompany: text(255),
     BillingFirstName: text(50, { column: 'firstName' }),
@@ -49,7 +49,7 @@ export const customers = defineResource({
     AdditionalField1: text(250),
     AdditionalField2: text(250),
     AdditionalField3: text(150),
-    TotalStoreCredit: decimal({ column: 'storeCredit', access: 'ro' }),
+    TotalStoreCredit: decimal({ column: 'storeCredit', access: 'ro', note: importOnly }),
     ResetPassword: boolean(),
   },
   privateFields: {

@@ -6,6 +6,8 @@ import { date, decimal, integer, LONG_TEXT, list, reference, text } from '../../
 const isOnly = `(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`
 const lastUpdate = `CASE WHEN ${isOnly} THEN t."updatedAt" ELSE r."updatedAt" END`
 
+const costNote = 'A change of it does not change OrderAmount, which the caller sets.'
+
 export const shipmentList = list(
   'Shipment',
   {
@@ -24,7 +26,7 @@ export const shipmentList = list(
     ShipmentAlias: text(100),
     ShipmentCity: text(50),
     ShipmentCompany: text(200),
-    ShipmentCost: decimal({ column: 'cost' }),
+    ShipmentCost: decimal({ column: 'cost', note: costNote }),
     ShipmentCountry: text(50),
     ShipmentEmail: text(100),
     ShipmentFirstName: text(100),
@@ -119,6 +121,9 @@ export const transactionList = list(
   { key: 'TransactionIndexID', rows: { table: 'OrderTransaction', parent: 'orderId' } },
 )
 
+const checkoutOnly =
+  'The platform has no source of its own for it: it shows what an import, or the checkout that placed the order, brought.'
+
 /** What the checkout asked. The store has no list of questions: an answer keeps its question as the shopper saw it. */
 export const questionList = list(
   'Question',
@@ -126,9 +131,9 @@ export const questionList = list(
     QuestionAnswerIndexID: integer({ access: 'key' }),
     OrderID: integer({ access: 'ro' }),
     QuestionID: integer(),
-    QuestionTitle: text(LONG_TEXT, { access: 'ro' }),
+    QuestionTitle: text(LONG_TEXT, { access: 'ro', note: checkoutOnly }),
     QuestionAnswer: text(),
-    QuestionType: text(10, { access: 'ro' }),
+    QuestionType: text(10, { access: 'ro', note: checkoutOnly }),
     QuestionCheckoutStep: integer({ access: 'ro' }),
     QuestionSorting: integer({ access: 'ro' }),
     QuestionDiscountGroup: integer({ access: 'ro' }),

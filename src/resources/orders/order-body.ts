@@ -72,7 +72,9 @@ function takenFields({ fields, computed, lists = {} }: Refusals): FieldSet {
     .map(([name, field]) => {
       const list = lists[name]
       if (field.kind === 'object') return [name, field]
-      if (field.kind !== 'list') return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access }]
+      // The notes tell of orders that are there.
+      if (field.kind !== 'list')
+        return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, note: '' }]
       return [name, { ...field, typeName: `Placed${field.typeName}`, fields: list ? takenFields(list) : field.fields }]
     })
   return fieldSet(Object.fromEntries(taken))

@@ -1,10 +1,13 @@
 import { defineResource } from '../../engine/define.ts'
-import { boolean, date, decimal, integer, LONG_TEXT, reference, text } from '../../engine/fields.ts'
+import { boolean, date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, type Filter, since, until, wholeNumber } from '../../engine/filters.ts'
 import { importOrders } from './import-orders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderEvents } from './order-events.ts'
 import { settleOrder } from './settle-order.ts'
+
+const paymentMethodName = `(SELECT m."name" FROM "PaymentMethod" m
+  WHERE m."storeId" = t."storeId" AND m."id"::text = t."details" ->> 'BillingPaymentMethodID')`
 
 /** Orders (rest-resources 3). They are placed by `placeOrder` and never deleted (contract §4.1). */
 export const orders = defineResource({
@@ -25,8 +28,11 @@ export const orders = defineResource({
     LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
     UserID: text(50, { column: 'updatedBy', access: 'ro' }),
     SalesPerson: text(50),
-    // The checkout's own address and its name for the way of payment: known when the order is placed, and kept.
-    ContinueURL: text(LONG_TEXT, { access: 'ro' }),
+    ContinueURL: text(LONG_TEXT, {
+      access: 'ro',
+      fallback: `s."secureUrl" || '/continue?order_key=' || t."id"`,
+      note: 'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
+    }),
     AlternateOrderID: text(),
     OrderType: text(),
     PaymentTokenID: integer(),
@@ -41,7 +47,11 @@ export const orders = defineResource({
     BillingCountry: text(50),
     BillingPhoneNumber: text(30),
     BillingEmail: text(100, { column: 'billingEmail' }),
-    BillingPaymentMethod: text(LONG_TEXT, { access: 'ro' }),
+    BillingPaymentMethod: text(LONG_TEXT, {
+      access: 'ro',
+      fallback: paymentMethodName,
+      note: 'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
+    }),
     BillingOnLinePayment: boolean(),
     BillingPaymentMethodID: text(),
     ShipmentList: shipmentList,
@@ -73,6 +83,18 @@ export const orders = defineResource({
     CustomerComments: text(),
     InternalComments: text(),
     ExternalComments: text(50),
+  },
+  privateFields: {
+    AffiliateID: integer(),
+    GiftCertificatePurchased: list('GiftCertificate', {
+      Code: text(50),
+      Amount: decimal(),
+      ToName: text(100),
+      ToEmail: text(100),
+      ToMessage: text(),
+      FromName: text(100),
+    }),
+    GiftCertificateUsed: list('UsedGiftCertificate', { Code: text(50), Amount: decimal() }),
   },
   filters: {
     invoicenumber: equalTo('invoiceNumber'),

@@ -19,7 +19,15 @@ export async function settleOrder(change: Change): Promise<void> {
   if (before === null) throw new Error('Orders are made by placeOrder')
   const order: OrderChange = { ...change, before }
   nameOrderInQuestions(after.row.details as Document, id)
+  dropFormerPaymentMethod(order)
   settleShipments(order)
   await settleStatus(order)
   await settleItems(order)
+}
+
+/** A name that an import or the checkout brought is that of the payment method of then. */
+function dropFormerPaymentMethod({ before, after }: OrderChange): void {
+  const details = after.row.details as Document
+  const { BillingPaymentMethodID: former } = before.row.details as Document
+  if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
 }

@@ -4,6 +4,7 @@ import {
   date,
   decimal,
   type Fields,
+  importOnly,
   integer,
   LONG_TEXT,
   list,
@@ -11,7 +12,7 @@ import {
   reference,
   text,
 } from '../../engine/fields.ts'
-import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
+import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
 import { productDeleted } from '../../events/kinds.ts'
 import { optionSetList } from '../option-sets.ts'
 import { keepNamedProducts, productLinks } from './linked-products.ts'
@@ -33,9 +34,11 @@ import { stockMovements } from './movements.ts'
 import { productEvents } from './product-events.ts'
 import { settleProduct } from './settle-product.ts'
 
+const skuNote = 'White space around it is taken off, here and wherever a product is named by it.'
+
 const skuInfo: Fields = {
   CatalogID: integer({ column: 'id', access: 'key' }),
-  SKU: text(255, { column: 'sku', required: true }),
+  SKU: text(255, { column: 'sku', required: true, trim: 'both', note: skuNote }),
   Name: text(255, { column: 'name', required: true }),
   Cost: decimal({ column: 'cost' }),
   Price: decimal({ column: 'price' }),
@@ -126,8 +129,8 @@ export const products = defineResource({
     SampleSKUPrefix: text(25),
     SamplePrice: decimal(),
     SampleWeight: decimal(),
-    ReviewAverage: decimal({ access: 'ro' }),
-    ReviewCount: integer({ access: 'ro' }),
+    ReviewAverage: decimal({ access: 'ro', note: importOnly }),
+    ReviewCount: integer({ access: 'ro', note: importOnly }),
     MainImageFile: text(255),
     MainImageCaption: text(),
     ThumbnailFile: text(255),
@@ -147,9 +150,9 @@ export const products = defineResource({
     DoNotUseCategoryOptions: boolean(),
     DateCreated: date({ column: 'createdAt', access: 'ro' }),
     ListingTemplateID: integer({ default: -1 }),
-    ListingTemplateName: text(LONG_TEXT, { access: 'ro' }),
+    ListingTemplateName: text(LONG_TEXT, { access: 'ro', note: importOnly }),
     LoginRequiredOptionID: integer({ default: -1 }),
-    LoginRequiredOptionName: text(LONG_TEXT, { access: 'ro' }),
+    LoginRequiredOptionName: text(LONG_TEXT, { access: 'ro', note: importOnly }),
     LoginRequiredOptionRedirectTo: text(150),
     AllowAccessCustomerGroupID: reference('accessGroupId'),
     AllowAccessCustomerGroupName: text(150, { sql: nameOf('CustomerGroup', 'accessGroupId') }),
@@ -199,7 +202,7 @@ export const products = defineResource({
     EProductList: eProductList,
   },
   filters: {
-    sku: exactly('sku'),
+    sku: exactlyTrimmed('sku'),
     name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
@@ -225,7 +228,7 @@ export const products = defineResource({
     skuinfo: {
       kind: 'projected',
       object: 'SKUInfo',
-      filters: { sku: exactly('sku'), name: containing('name') },
+      filters: { sku: exactlyTrimmed('sku'), name: containing('name') },
     },
     AdvancedOptions: {
       kind: 'nested',

@@ -44,6 +44,7 @@ const order = {
   OrderDate: orderedAt,
   OrderStatusID: 1,
   LastUpdate: orderedAt,
+  ContinueURL: 'https://sample.store.example/continue?order_key=1',
   BillingFirstName: 'Sample',
   BillingLastName: 'Shopper',
   BillingCompany: 'Example Company',

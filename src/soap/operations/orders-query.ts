@@ -1,6 +1,7 @@
 import type { Caller } from '../../caller.ts'
 import type { Resource } from '../../engine/define.ts'
 import type { Query } from '../../engine/read.ts'
+import { compileReader } from '../../engine/reader.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { fromInvoiceNumber, hasInvoiceNumber, isInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
@@ -9,9 +10,10 @@ import { booleanParameter, type Parameters, textParameter } from '../parameters.
 import { ResultError } from '../result-errors.ts'
 import { dayParameter } from './order-day.ts'
 
-/** Orders as cartAPI searches them. */
+/** Orders as cartAPI searches and shows them: with what REST does not show. */
 export const cartOrders: Resource = {
   ...orders,
+  reader: compileReader(orders.storedFields),
   filters: { ...orders.filters, invoice: hasInvoiceNumber, invoicestart: fromInvoiceNumber },
 }
 

@@ -45,8 +45,8 @@ export function writeOrder(order: WireRecord, context: OrderContext): string {
       writeTransactions(itemsOf(order.TransactionList)) +
       fixed('Discount', order.OrderDiscount) +
       element('Promotions', itemsOf(order.PromotionList).map(writePromotion).join('')) +
-      element('GiftCertificatePurchased', '') +
-      element('GiftCertificateUsed', '') +
+      element('GiftCertificatePurchased', itemsOf(order.GiftCertificatePurchased).map(writeGift).join('')) +
+      element('GiftCertificateUsed', itemsOf(order.GiftCertificateUsed).map(writeUsedGift).join('')) +
       text('OrderStatus', context.statuses.textOf(Number(order.OrderStatusID))) +
       text('Referer', order.Referer) +
       text('SalesPerson', order.SalesPerson) +
@@ -119,10 +119,26 @@ function writePromotion({ Coupon, PromotionName, DiscountAmount }: WireRecord): 
   return element('Promotion', text('Code', Coupon || PromotionName) + fixed('Amount', DiscountAmount))
 }
 
-function writeAffiliate({ AffiliateCommission }: WireRecord): string {
+function writeGift({ Code, Amount, ToName, ToEmail, ToMessage, FromName }: WireRecord): string {
+  return element(
+    'Gift',
+    text('Code', Code) +
+      fixed('Amount', Amount) +
+      text('ToName', ToName) +
+      text('ToEmail', ToEmail) +
+      text('ToMessage', ToMessage) +
+      text('FromName', FromName),
+  )
+}
+
+function writeUsedGift({ Code, Amount }: WireRecord): string {
+  return element('Gift', text('Code', Code) + fixed('Amount', Amount))
+}
+
+function writeAffiliate({ AffiliateID, AffiliateCommission }: WireRecord): string {
   return element(
     'AffiliateInformation',
-    plain('AffiliateID', 0) +
+    plain('AffiliateID', AffiliateID) +
       plain('AffiliateCommission', AffiliateCommission) +
       text('AffiliateApproved', '') +
       text('AffiliateApprovedreason', ''),

@@ -146,6 +146,103 @@ describe('order statuses', () => {
   })
 })
 
+describe('payment methods', () => {
+  const page = '/admin/settings/payment-methods'
+  const address = () => `/admin/stores/${shop.store.id}/payment-methods`
+  const methods = async () => (await merchant.call('GET', address())).json()
+  const whole = async () =>
+    Object.fromEntries(
+      (await methods()).flatMap(({ PaymentMethodID: id, Name, Visible }: Record<string, unknown>) => [
+        [`Name.${id}`, Name],
+        ...(Visible ? [[`Visible.${id}`, 'yes']] : []),
+      ]),
+    )
+
+  test('are those of every new store at first', async () => {
+    expect(await methods()).toEqual([
+      { PaymentMethodID: 1, Name: 'Online Credit Card', Visible: true },
+      { PaymentMethodID: 2, Name: 'PayPal Express Checkout', Visible: true },
+      { PaymentMethodID: 3, Name: 'Check or Money Order', Visible: true },
+      { PaymentMethodID: 4, Name: 'Purchase Order', Visible: true },
+      { PaymentMethodID: 5, Name: 'Bank Transfer', Visible: true },
+      { PaymentMethodID: 6, Name: 'Cash on Delivery', Visible: true },
+    ])
+  })
+
+  test('are renamed, hidden and added on the page, in this store alone; the audit log says so', async () => {
+    const other = await server.openStore()
+    const { 'Visible.4': _, ...kept } = await whole()
+    const added = {
+      'Name.new1': ' Gift card ',
+      'Visible.new1': 'yes',
+      'PaymentMethodID.new2': '40',
+      'Name.new2': 'Wallet',
+    }
+    const answer = await merchant.submit(page, { ...kept, 'Name.3': 'Check & more', ...added, 'Name.new3': '' })
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, `${page}?notice=settings-saved`])
+    expect(await methods()).toEqual([
+      { PaymentMethodID: 1, Name: 'Online Credit Card', Visible: true },
+      { PaymentMethodID: 2, Name: 'PayPal Express Checkout', Visible: true },
+      { PaymentMethodID: 3, Name: 'Check & more', Visible: true },
+      { PaymentMethodID: 4, Name: 'Purchase Order', Visible: false },
+      { PaymentMethodID: 5, Name: 'Bank Transfer', Visible: true },
+      { PaymentMethodID: 6, Name: 'Cash on Delivery', Visible: true },
+      { PaymentMethodID: 7, Name: 'Gift card', Visible: true },
+      { PaymentMethodID: 40, Name: 'Wallet', Visible: false },
+    ])
+    expect((await merchant.open(page)).body).toContain('value="Check &amp; more"')
+    const audit = (await merchant.call('GET', '/admin/audit?limit=1')).json()
+    expect(audit).toMatchObject([
+      { Action: 'payment-methods.changed', Details: { methods: [1, 2, 3, 4, 5, 6, 7, 40] } },
+    ])
+    expect(await server.database.db.paymentMethod.count({ where: { storeId: other.store.id } })).toBe(6)
+  })
+
+  test('keep what they are when one of the names cannot be, and the page says which', async () => {
+    const before = await methods()
+    const empty = await merchant.submit(page, { ...(await whole()), 'Name.2': ' ', 'Name.3': 'Cash' })
+    expect(empty.statusCode).toBe(400)
+    expect(empty.body).toContain('href="#Name.2"')
+    expect(empty.body).toContain('value="Cash"')
+    const wrong = { 'Name.new1': 'Wallet', 'PaymentMethodID.new1': '0' }
+    expect((await merchant.submit(page, { ...(await whole()), ...wrong })).body).toContain(
+      'href="#PaymentMethodID.new1"',
+    )
+    expect((await merchant.submit(page, { ...(await whole()), 'Name.new1': 'bank transfer' })).statusCode).toBe(409)
+    expect(await methods()).toEqual(before)
+  })
+
+  test('are at most 100, and never removed', async () => {
+    const many = Array.from({ length: 94 }, (_, index) => ({ Name: `Method ${index}` }))
+    expect((await put(address(), many)).statusCode).toBe(200)
+    const more = await put(address(), [{ Name: 'One more' }])
+    expect([more.statusCode, more.json()[0].Message]).toEqual([
+      400,
+      'A store has at most 100 payment methods. Rename or hide one of them',
+    ])
+    expect(await methods()).toHaveLength(100)
+    expect((await merchant.open(page)).body).not.toContain('Name.new1')
+    expect((await put(address(), [{ PaymentMethodID: 50, Visible: false }])).statusCode).toBe(200)
+    expect((await methods())[49]).toEqual({ PaymentMethodID: 50, Name: 'Method 43', Visible: false })
+  })
+
+  test('of two changes at once, both add theirs', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `Method ${index}`)
+    const answers = await Promise.all(names.map((Name) => put(address(), [{ Name }])))
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(names.map(() => 200))
+    const found: { PaymentMethodID: number; Name: string }[] = (await methods()).slice(6)
+    expect(found.map(({ PaymentMethodID }) => PaymentMethodID)).toEqual([7, 8, 9, 10, 11, 12, 13, 14])
+    expect(found.map(({ Name }) => Name).sort()).toEqual(names)
+  })
+
+  test('are no other merchant’s', async () => {
+    const stranger = await merchantIn(server, (await server.openStore()).store)
+    expect((await stranger.call('GET', address())).statusCode).toBe(404)
+    expect((await stranger.call('PUT', address(), [{ Name: 'Mine' }])).statusCode).toBe(404)
+    expect(await methods()).toHaveLength(6)
+  })
+})
+
 test('the user key is shown to the merchant, and a new one takes its place at once', async () => {
   const { UserKey: before } = await store()
   const page = (await merchant.open('/admin/modules/cartapi')).body

@@ -5,12 +5,14 @@ import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/people.ts'
 import { updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
+import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
+import { listPaymentMethods, updatePaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { contractFigures } from '../../../throttle.ts'
 import { listStatuses } from '../list-statuses.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
-/** What a merchant sets for the store: name, address, currency, time zone, and what the statuses of orders are called. */
+/** What a merchant sets for the store: name, address, currency, time zone, texts of order statuses, and payment methods. */
 export async function settingsRoutes(app: FastifyInstance, services: ChangeStore): Promise<void> {
   app.get('/admin/settings', async (request, reply) => sendPage(reply, await settingsPage(request, services)))
 
@@ -38,11 +40,32 @@ export async function settingsRoutes(app: FastifyInstance, services: ChangeStore
       async () => {
         const input = statusesOf(form)
         await updateOrderStatuses(merchantCaller(request, services), input, actorOf(request)).catch((error) => {
-          throw error instanceof StoreFailure ? byFields(error, input) : error
+          const keys = input.map(({ OrderStatusID }) => String(OrderStatusID))
+          throw error instanceof StoreFailure ? byFields(error, keys) : error
         })
         return saved(reply, '/admin/settings/order-statuses')
       },
       async () => ({ ...(await statusesPage(request, services)), values: form }),
+    )
+  })
+
+  app.get('/admin/settings/payment-methods', async (request, reply) => {
+    return sendPage(reply, await methodsPage(request, services))
+  })
+
+  app.post('/admin/settings/payment-methods', async (request, reply) => {
+    const form = formOf(request)
+    return orShowAgain(
+      reply,
+      async () => {
+        const keys = methodKeysOf(form)
+        const input = keys.map((key) => methodOf(form, key))
+        await updatePaymentMethods(merchantCaller(request, services), input, actorOf(request)).catch((error) => {
+          throw error instanceof StoreFailure ? byFields(error, keys) : error
+        })
+        return saved(reply, '/admin/settings/payment-methods')
+      },
+      async () => ({ ...(await methodsPage(request, services)), values: form }),
     )
   })
 }
@@ -86,11 +109,43 @@ function statusesOf(form: Readonly<Record<string, string | string[]>>) {
   }))
 }
 
-/** The list says `3.StatusText` for its fourth entry; the form's field has the status's id. */
-function byFields(failure: StoreFailure, input: readonly { OrderStatusID: number }[]): StoreFailure {
+/** Rows for new payment methods. */
+const newMethods = ['new1', 'new2', 'new3']
+
+async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
+  const methods = await listPaymentMethods(db, merchantOf(request).store.id)
+  const values = Object.fromEntries([
+    ...methods.flatMap(({ id, name, visible }) => [
+      [`Name.${id}`, name],
+      [`Visible.${id}`, visible ? 'yes' : ''],
+    ]),
+    ...newMethods.map((key) => [`Visible.${key}`, 'yes']),
+  ])
+  const added = newMethods.slice(0, METHODS_MAX - methods.length)
+  const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
+  return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
+}
+
+/** The ids of the methods that the form names, and the new rows that have a name. */
+function methodKeysOf(form: Readonly<Record<string, string | string[]>>): string[] {
+  const keys = Object.keys(form).flatMap((name) => /^Name\.(\d{1,10}|new\d)$/.exec(name)?.[1] ?? [])
+  return keys.filter((key) => !key.startsWith('new') || textIn(form, `Name.${key}`).trim() !== '')
+}
+
+function methodOf(form: Readonly<Record<string, string | string[]>>, key: string) {
+  const id = key.startsWith('new') ? textIn(form, `PaymentMethodID.${key}`).trim() : key
+  return {
+    ...(id !== '' && { PaymentMethodID: Number(id) }),
+    Name: textIn(form, `Name.${key}`),
+    Visible: form[`Visible.${key}`] !== undefined,
+  }
+}
+
+/** The list says `3.StatusText` for its fourth entry; the form's field has the row's key. */
+function byFields(failure: StoreFailure, keys: readonly string[]): StoreFailure {
   const faults = failure.faults.map(({ field, problem }) => {
     const [index = '', name = ''] = field.split('.')
-    return { field: `${name}.${input[Number(index)]?.OrderStatusID}`, problem }
+    return { field: `${name}.${keys[Number(index)]}`, problem }
   })
   return new StoreFailure(failure.kind, failure.message, { field: failure.field, faults })
 }

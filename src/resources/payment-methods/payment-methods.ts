@@ -1,0 +1,41 @@
+import type { Caller } from '../../caller.ts'
+import { defineResource } from '../../engine/define.ts'
+import { boolean, integer, text } from '../../engine/fields.ts'
+import { StoreFailure } from '../../failure.ts'
+
+/** Payment methods of one store. */
+export const METHODS_MAX = 100
+export const NAME_LENGTH_MAX = 50
+
+/**
+ * The store's ways of paying, by the id that orders name as BillingPaymentMethodID. No service shows them: they move with the
+ * store, and the administration edits them (update-methods.ts).
+ */
+export const paymentMethods = defineResource({
+  service: 'PaymentMethods',
+  typeName: 'PaymentMethod',
+  idParam: 'paymentmethodid',
+  idField: 'PaymentMethodID',
+  table: 'PaymentMethod',
+  methods: [],
+  maxRecords: METHODS_MAX,
+  fields: {
+    PaymentMethodID: integer({ column: 'id', access: 'key' }),
+    Name: text(NAME_LENGTH_MAX, { column: 'name', required: true }),
+    Visible: boolean({ column: 'visible', default: true }),
+  },
+  imported: refuseTooMany,
+})
+
+/** Throws `bad-request`. */
+async function refuseTooMany({ db, store }: Caller): Promise<void> {
+  const count = await db.paymentMethod.count({ where: { storeId: store.id } })
+  if (count > METHODS_MAX) throw tooManyMethods()
+}
+
+export function tooManyMethods(): StoreFailure {
+  return new StoreFailure(
+    'bad-request',
+    `A store has at most ${METHODS_MAX} payment methods. Rename or hide one of them`,
+  )
+}

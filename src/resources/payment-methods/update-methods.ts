@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../../access/audit.ts'
+import { namedObject, readInput, text } from '../../access/input.ts'
+import type { Caller } from '../../caller.ts'
+import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
+import { StoreFailure } from '../../failure.ts'
+import { METHODS_MAX, NAME_LENGTH_MAX, tooManyMethods } from './payment-methods.ts'
+
+export interface PaymentMethod {
+  readonly id: number
+  readonly name: string
+  /** Whether it is offered for new orders. */
+  readonly visible: boolean
+}
+
+const ID_MAX = 999_999_999
+const list = `must be a list of 1 to ${METHODS_MAX} payment methods`
+const id = `must be a whole number from 1 to ${ID_MAX}`
+
+/** The body of `PUT /admin/stores/{id}/payment-methods`: what is to change of known methods, and new ones. */
+export const changedMethods = z
+  .array(
+    namedObject({
+      PaymentMethodID: z.int(id).min(1, id).max(ID_MAX, id).optional(),
+      Name: text(NAME_LENGTH_MAX).optional(),
+      Visible: z.boolean('must be true or false').optional(),
+    }),
+    list,
+  )
+  .min(1, list)
+  .max(METHODS_MAX, list)
+
+type ChangedMethod = z.output<typeof changedMethods>[number]
+
+/** The payment methods of a store by ascending id, hidden ones too. */
+export function listPaymentMethods(db: Db | Transaction, storeId: number): Promise<PaymentMethod[]> {
+  return db.paymentMethod.findMany({
+    where: { storeId },
+    select: { id: true, name: true, visible: true },
+    orderBy: { id: 'asc' },
+    take: METHODS_MAX,
+  })
+}
+
+/**
+ * Changes names and visibility of payment methods and adds new ones, all or none. A method without id, or with one that the
+ * store does not have, is new; without id it gets the lowest free one. Methods are never removed, because orders name them.
+ * Refuses input that does not fit and more than 100 methods (400), and a name that two methods would have without regard to
+ * case (409).
+ */
+export async function updatePaymentMethods(caller: Caller, input: unknown, actor: Actor): Promise<void> {
+  const changes = readInput(changedMethods, input)
+  await inTransaction(caller.db, async (tx) => {
+    const storeId = caller.store.id
+    // Of two changes at once, the second sees what the first one added.
+    await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
+    const methods = new Map((await listPaymentMethods(tx, storeId)).map((method) => [method.id, method]))
+    const ids = changes.map((change, index) => apply(methods, change, index))
+    if (methods.size > METHODS_MAX) throw tooManyMethods()
+    refuseEqualNames([...methods.values()])
+    for (const changed of new Set(ids)) {
+      const { name, visible } = methods.get(changed) as PaymentMethod
+      await tx.paymentMethod.upsert({
+        where: { storeId_id: { storeId, id: changed } },
+        create: { storeId, id: changed, name, visible },
+        update: { name, visible },
+      })
+    }
+    await recordAudit(tx, caller.now, {
+      actor,
+      action: 'payment-methods.changed',
+      target: caller.store.name,
+      storeId,
+      details: { methods: ids },
+    })
+  })
+}
+
+/** Returns the id of the method. */
+function apply(methods: Map<number, PaymentMethod>, { PaymentMethodID, Name, Visible }: ChangedMethod, index: number) {
+  const changed = PaymentMethodID ?? lowestFreeId(methods)
+  const { name = Name, visible = true } = methods.get(changed) ?? {}
+  if (name === undefined) {
+    const field = `${index}.Name`
+    throw new StoreFailure('bad-request', `${field} is missing: a new payment method needs a name`, { field })
+  }
+  methods.set(changed, { id: changed, name: Name ?? name, visible: Visible ?? visible })
+  return changed
+}
+
+function lowestFreeId(methods: ReadonlyMap<number, unknown>): number {
+  let free = 1
+  while (methods.has(free)) free++
+  return free
+}
+
+function refuseEqualNames(methods: readonly PaymentMethod[]): void {
+  const names = new Set<string>()
+  for (const { name } of methods) {
+    if (names.has(name.toLowerCase())) {
+      const problem = `Two payment methods would have the name ${name}; each needs one of its own`
+      throw new StoreFailure('conflict', problem, { field: 'Name' })
+    }
+    names.add(name.toLowerCase())
+  }
+}
