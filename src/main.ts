@@ -79,7 +79,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const { keys, keep: keepKeys } = await installationKeys(config)
   const { secretKey, operatorKey } = keys
   say('Applying migrations …')
-  for (const name of await migrate(url)) log.info({ migration: name }, 'migration applied')
+  const applied = await migrate(url, (message) => log.warn(message))
+  for (const name of applied) log.info({ migration: name }, 'migration applied')
   shutdown.checkpoint()
 
   const db = connect(url)

@@ -9,6 +9,9 @@ const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import
 /** Any number: the lock that lets one process at a time migrate a database. */
 const MIGRATION_LOCK = 7_420_311
 
+/** SQLSTATE of RAISE WARNING. Its severity comes in the server's language. */
+const WARNING = '01000'
+
 /** Foreign keys that clear one column alone came with this version. */
 const SERVER_VERSION_MIN = 15
 
@@ -17,10 +20,14 @@ const SERVER_VERSION_MIN = 15
  * Each migration and its entry in Prisma's own table are one transaction: a process that is killed leaves the schema
  * before or after it, never between, and `prisma migrate deploy` can go on with the same folder and database.
  * Processes that start at once wait for one another. Throws `StartupError` when the database cannot be used.
+ * `warn` gets what a migration found and could not correct (RAISE WARNING).
  */
-export async function migrate(url: string): Promise<readonly string[]> {
+export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
+  client.on('notice', ({ code, message = '' }) => {
+    if (code === WARNING) warn(message)
+  })
   try {
     await client.connect()
     await refuseOldServer(client)

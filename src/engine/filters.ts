@@ -30,6 +30,12 @@ export function exactly(column: string): Filter {
   }
 }
 
+/** The same for a text that is stored without white space around it: what is around the given one does not matter. */
+export function exactlyTrimmed(column: string): Filter {
+  const { kind, read } = exactly(column)
+  return { kind, read: (given, name, timeZone) => read(given.trim(), name, timeZone) }
+}
+
 /** A part of the text, without regard to case. */
 export function containing(column: string): Filter {
   return {

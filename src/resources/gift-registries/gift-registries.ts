@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, integer, object, text } from '../../engine/fields.ts'
-import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { giftRegistryItemList, giftRegistryItemRows, sumOfItems } from './items.ts'
 
 /** What somebody wishes for, and where it is to be sent (rest-resources 8). */
@@ -42,7 +42,7 @@ export const giftRegistries = defineResource({
   privateFields: { UserID: text(50, { column: 'updatedBy' }) },
   filters: {
     catalogid: anyItem(giftRegistryItemRows, equalTo('productId')),
-    sku: anyItem(giftRegistryItemRows, exactly('sku')),
+    sku: anyItem(giftRegistryItemRows, exactlyTrimmed('sku')),
     datestartcreated: since('createdAt'),
     dateendcreated: until('createdAt'),
     datestartevent: since('eventAt'),

@@ -10,7 +10,7 @@ export const giftRegistryItemList = list(
   'GiftRegistryItem',
   {
     CatalogID: reference('productId'),
-    SKU: text(300, { column: 'sku' }),
+    SKU: text(300, { column: 'sku', trim: 'both' }),
     ItemName: text(LONG_TEXT, { column: 'name' }),
     Listed: integer({ column: 'listed', min: 0 }),
     Price: decimal({ column: 'price' }),

@@ -6,7 +6,7 @@ import { exact } from './amounts.ts'
  * that of a product or of its advanced option; without a product their SKU.
  */
 export function goodsOf({ productId, optionCode, sku }: Row): string {
-  return JSON.stringify(productId === null ? String(sku).toLowerCase() : [productId, optionCode])
+  return JSON.stringify(productId === null ? String(sku).trim().toLowerCase() : [productId, optionCode])
 }
 
 /** How much there is of which goods, in ten-thousandths. */

@@ -92,7 +92,8 @@ export const advancedOptionList = list(
   'AdvancedOption',
   {
     AdvancedOptionCode: text(50, { column: 'code', access: 'key' }),
-    AdvancedOptionSufix: text(50, { column: 'suffix' }),
+    // Sold SKUs end in it, and may begin with the product's: "SHIRT" and " L".
+    AdvancedOptionSufix: text(50, { column: 'suffix', trim: 'end' }),
     AdvancedOptionName: text(),
     AdvancedOptionCost: decimal(),
     // Documented as an integer; a product that is sold in fractions leaves fractions.

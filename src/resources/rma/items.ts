@@ -12,7 +12,7 @@ export const rmaItemList = list(
   'RMAItem',
   {
     CatalogID: reference('productId'),
-    SKU: text(150, { column: 'sku' }),
+    SKU: text(150, { column: 'sku', trim: 'both' }),
     ItemName: text(LONG_TEXT, { column: 'name' }),
     // Documented as integers; products may be sold in fractions.
     ReturnQuantity: decimal({ column: 'returnQuantity', min: 0 }),

@@ -24,7 +24,7 @@ export function completeItems(items: readonly Row[], { lines, restocked }: Retur
     const line = find(item) ?? refuse(item, lines, path)
     item.productId = line.productId as number | null
     item.optionCode = line.optionCode as string | null
-    if (skuIn(item) === '') item.sku = line.sku as string
+    if (skuIn(item) === '') item.sku = String(line.sku).trim()
     if (item.name === '') item.name = line.description as string
 
     const goods = goodsOf(line)

@@ -1,6 +1,6 @@
 import { defineResource } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
-import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { settleDeletedReturn, settleReturn } from './settle-return.ts'
 
@@ -33,7 +33,7 @@ export const rma = defineResource({
     rmareasonid: equalTo('reasonId'),
     rmamethodid: equalTo('methodId'),
     catalogid: anyItem(rmaItemRows, equalTo('productId')),
-    sku: anyItem(rmaItemRows, exactly('sku')),
+    sku: anyItem(rmaItemRows, exactlyTrimmed('sku')),
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
   },

@@ -29,7 +29,7 @@ const post =
     returns.shop.call('POST', '/RMA', { body: { OrderID, RMAItemList } })
 
 describe('an item', () => {
-  test('takes SKU, name and product from the order’s line; what is sent of them stays as it is sent', async () => {
+  test('takes SKU, name and product from the order’s line; what is sent of them stays as it is sent, but for blanks around a SKU', async () => {
     const { orderId, bag, shirt } = await soldThings()
 
     const id = await returns.rma({
@@ -47,7 +47,7 @@ describe('an item', () => {
       { CatalogID: bag.id, SKU: bag.sku, ItemName: 'Tote Bag', ...none },
       { CatalogID: shirt.id, SKU: `${shirt.sku}-802`.toUpperCase(), ItemName: 'Shirt, large', ...none },
       { CatalogID: shirt.id, SKU: `${shirt.sku}-801`, ItemName: expect.stringContaining('Tote Bag'), ...none },
-      { CatalogID: 0, SKU: ' engraving ', ItemName: 'Your name', ...none, ReturnQuantity: 1, RestockQuantity: 1 },
+      { CatalogID: 0, SKU: 'engraving', ItemName: 'Your name', ...none, ReturnQuantity: 1, RestockQuantity: 1 },
     ])
     expect((await returns.shop.call('GET', `/RMA/${id}/Items`)).json()).toEqual(RMAItemList)
   })
