@@ -1,8 +1,26 @@
+import { z } from 'zod'
 import { hashPassword } from '../../access/passwords.ts'
 import type { Change } from '../../engine/write.ts'
+import { StoreFailure } from '../../failure.ts'
 
-/** A password that was sent is kept as argon2id alone. */
-export async function settleCustomer({ patch, after }: Change): Promise<void> {
+/** Checks an e-mail address that is new to the customer; a password that was sent is kept as argon2id alone. */
+export async function settleCustomer(change: Change): Promise<void> {
+  settleEmail(change)
+  const { patch, after } = change
   const password = patch.writeOnly.Password
   if (typeof password === 'string' && password !== '') after.row.passwordHash = await hashPassword(password)
+}
+
+/** Imports brought addresses that are none. A client that sends such a record back as it was read must not be refused. */
+function settleEmail({ before, after }: Change): void {
+  const { email } = after.row
+  if (typeof email !== 'string' || email === before?.row.email) return
+  after.row.email = email.trim()
+  if (isEmailAddress(email.trim())) return
+  throw new StoreFailure('bad-request', 'Email must be an e-mail address such as name@shop.example', { field: 'Email' })
+}
+
+/** By the rule of HTML for `<input type=email>`. */
+export function isEmailAddress(text: string): boolean {
+  return z.regexes.html5Email.test(text)
 }

@@ -4,6 +4,7 @@ import { StoreFailure } from '../../failure.ts'
 import { findGroup } from '../../resources/customer-groups/group-names.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { type CustomerIds, findCustomer } from '../../resources/customers/find-customer.ts'
+import { isEmailAddress } from '../../resources/customers/settle-customer.ts'
 import { element, rootElement, textElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
 import { textParameter } from '../parameters.ts'
@@ -44,7 +45,7 @@ const actions = new Map([
 
 async function insert(caller: Caller, data: CustomerData): Promise<string> {
   const patch = readNewCustomer(await withGroupId(caller, data), caller.store.timeZone)
-  const id = await unlessTaken(() => addRecord(caller, customers, patch))
+  const id = await unlessTaken(data, () => addRecord(caller, customers, patch))
   if (id === null) return answer('NOT_OK', null)
   return answer('OK', { id, altContactId: data.get('alt_contactid') ?? null })
 }
@@ -52,7 +53,7 @@ async function insert(caller: Caller, data: CustomerData): Promise<string> {
 async function update(caller: Caller, data: CustomerData): Promise<string> {
   const patch = readCustomerChange(await withGroupId(caller, data), caller.store.timeZone)
   const found = await customerOf(caller, data)
-  const id = await unlessTaken(() => changeRecord(caller, customers, found.id, patch))
+  const id = await unlessTaken(data, () => changeRecord(caller, customers, found.id, patch))
   return answer(id === null ? 'NOT_OK' : 'OK', found)
 }
 
@@ -78,12 +79,14 @@ async function customerOf(caller: Caller, data: CustomerData): Promise<CustomerI
 }
 
 /** Null: another customer has the e-mail address or the alt_contactid. */
-async function unlessTaken<T>(write: () => Promise<T>): Promise<T | null> {
+async function unlessTaken<T>(data: CustomerData, write: () => Promise<T>): Promise<T | null> {
   try {
     return await write()
   } catch (error) {
-    // These two were read before: what is wrong with them now is that they must be one customer's alone.
-    const isTaken = error instanceof StoreFailure && ['Email', 'AltContactID'].includes(error.field)
+    // AltContactID was read before, and the address is one: they must be one customer's alone.
+    const isTaken =
+      error instanceof StoreFailure &&
+      (error.field === 'AltContactID' || (error.field === 'Email' && isEmailAddress(data.get('email') ?? '')))
     if (isTaken) return null
     if (!(error instanceof StoreFailure)) throw error
     throw new StoreFailure(error.kind, inCustomerData(error.message), { field: error.field })
