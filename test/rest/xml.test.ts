@@ -171,6 +171,7 @@ describe('a body in XML', () => {
         <SKUInfo><SKU>  x-1 </SKU><Name>A &amp; <![CDATA[<b>&amp;</b>]]> &#xE4;&#8364;</Name><Price>12.50</Price><OnSale>true</OnSale></SKUInfo>
         <hide>1</hide>
         <MFGID xsi:nil="true" />
+        <GTIN>  x-1 </GTIN>
         <Unknown><Deep>1</Deep></Unknown>
         <Keywords />
         <FeatureList>
@@ -183,9 +184,10 @@ describe('a body in XML', () => {
     expect(answer.statusCode).toBe(201)
     const record = await read(answer.json<Result[]>()[0]?.Value)
     expect(record).toMatchObject({
-      SKUInfo: { SKU: '  x-1 ', Name: 'A & <b>&amp;</b> ä€', Price: 12.5, OnSale: true },
+      SKUInfo: { SKU: 'x-1', Name: 'A & <b>&amp;</b> ä€', Price: 12.5, OnSale: true },
       Hide: true,
       MFGID: '',
+      GTIN: '  x-1 ',
       FeatureList: [{ FeatureTitle: 'one' }, { FeatureTitle: 'two' }],
       OptionSetList: [{ OptionSetName: 'Size', OptionList: [{ OptionName: 'S' }] }],
     })

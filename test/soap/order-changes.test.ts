@@ -313,6 +313,7 @@ describe('updateOrderShipment', () => {
     const others = {
       OrderID: one.OrderID,
       InvoiceNumber: one.InvoiceNumber,
+      ContinueURL: one.ContinueURL,
       OrderItemList: one.OrderItemList,
       ShipmentList: one.ShipmentList,
     }
