@@ -7,7 +7,7 @@ import { importRecords } from '../../src/engine/transfer.ts'
 import { exportRecords } from '../../src/engine/transfer-export.ts'
 import { type NumberedLine, numberLines, readLines } from '../../src/engine/transfer-lines.ts'
 import { writeText } from '../../src/pages/admin/write-text.ts'
-import { resources } from '../../src/resources/index.ts'
+import { transferredResources } from '../../src/resources/index.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { exportOf, importInto, linesOf, operator } from './fixture.ts'
 
@@ -32,7 +32,7 @@ describe('an import holds a bounded part of its file', () => {
     function* lines() {
       for (given = 1; given <= total; given++) yield product(given, 10_000)
     }
-    const counts = await importRecords(shop.caller, resources, numberLines(lines()), {
+    const counts = await importRecords(shop.caller, transferredResources, numberLines(lines()), {
       refused: () => {},
       progress: ({ stored }) => {
         furthest = Math.max(furthest, given - stored)
@@ -51,7 +51,7 @@ describe('an import holds a bounded part of its file', () => {
       for (given = 1; given <= total; given++)
         yield Buffer.from(line.replace('"CatalogID":1', `"CatalogID":${given}`).replace('S-1"', `S-${given}"`))
     }
-    await importRecords(shop.caller, resources, readLines(chunks()), {
+    await importRecords(shop.caller, transferredResources, readLines(chunks()), {
       refused: () => {},
       progress: ({ stored }) => {
         furthest = Math.max(furthest, (given - stored) * line.length)
@@ -71,7 +71,7 @@ describe('an import holds a bounded part of its file', () => {
       yield { service: 'Manufacturers', record: { ManufacturerID: 5, ManufacturerName: 'Last' } }
     }
     const stored: number[] = []
-    const counts = await importRecords(shop.caller, resources, numberLines(lines()), {
+    const counts = await importRecords(shop.caller, transferredResources, numberLines(lines()), {
       refused: () => {},
       progress: (state) => {
         stored.push(state.stored)
@@ -126,7 +126,9 @@ test('an import whose client goes away stores what is in hand and stops, and can
 describe('on a transaction that the caller gives', () => {
   const onTransaction = (lines: object[], then: () => void = () => {}) =>
     server.database.db.$transaction(async (db) => {
-      const counts = await importRecords({ ...shop.caller, db }, resources, numberLines(lines), { refused: () => {} })
+      const counts = await importRecords({ ...shop.caller, db }, transferredResources, numberLines(lines), {
+        refused: () => {},
+      })
       then()
       return counts
     })
@@ -180,7 +182,7 @@ describe('an export', () => {
     )
     const written: string[] = []
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
-    const finished = exportRecords(shop.caller, resources, async (lines) => {
+    const finished = exportRecords(shop.caller, transferredResources, async (lines) => {
       written.push(lines)
       await gate
     })
@@ -200,7 +202,7 @@ describe('an export', () => {
     )
     const expected = await exportOf(server, shop)
     const written: string[] = []
-    await exportRecords(shop.caller, resources, async (lines) => {
+    await exportRecords(shop.caller, transferredResources, async (lines) => {
       if (written.length === 0) await importInto(server, shop, [product(240, 50), product(300)])
       written.push(lines)
     })
@@ -236,7 +238,7 @@ describe('an export', () => {
 
 async function importLinesOf(lines: AsyncIterable<NumberedLine>) {
   const refused: string[] = []
-  const counts = await importRecords(shop.caller, resources, lines, {
+  const counts = await importRecords(shop.caller, transferredResources, lines, {
     refused: ({ message }) => {
       refused.push(message)
     },
