@@ -77,18 +77,19 @@ function isRetryable(error: unknown): boolean {
 export interface DatabaseError {
   /** SQLSTATE, such as 23505. */
   code: string
-  /** The violated constraint or index, where there is one. */
+  /** The violated unique index or foreign key; undefined for every other error. */
   constraint: string | undefined
-  message: string
 }
 
-/** What PostgreSQL itself said, out of the error that Prisma wrapped it in; null when the error is another. */
+/**
+ * SQLSTATE and constraint of an error of PostgreSQL, out of the error that Prisma wrapped it in; null for every other error.
+ * Both come from fields of the protocol, never from the message, because that is in the language of the server (lc_messages).
+ */
 export function databaseError(error: unknown): DatabaseError | null {
   const cause = driverError(error)
   const code = cause?.originalCode ?? cause?.code
   if (!cause || typeof code !== 'string') return null
-  const message = String(cause.originalMessage ?? cause.message ?? '')
-  return { code, constraint: /constraint "([^"]+)"/.exec(message)?.[1], message }
+  return { code, constraint: (cause.constraint as { index?: string } | undefined)?.index }
 }
 
 /** What the driver said: Prisma wraps it in an error of its own, but for what happens at the commit. */

@@ -8,7 +8,7 @@ const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028
 /** PostgreSQL's own: connection exceptions, too many connections, stopping, starting. */
 const sqlStates = /^(08\w{3}|53300|57P0[123])$/
 
-/** What pg or the system says, where Prisma hands that on as it is. */
+/** What the package pg or the system says without a code; both are English whatever language the server speaks. */
 const noConnection =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|write) E[A-Z]+\b)/m
 

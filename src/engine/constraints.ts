@@ -6,8 +6,14 @@ import type { FieldSet } from './fields.ts'
 /**
  * The refusal that a violated constraint or an overflow means, or null for any other error.
  * Constraints are named `{table}_{column}_key` and `{table}_storeId_{column}_fkey`; the column leads to the wire field.
+ * `change` decides what a violated foreign key means, because PostgreSQL reports a missing target and a remaining
+ * reference by the same code, constraint and table: in a deletion another record still refers to this one.
  */
-export function refusalOf(error: unknown, resource: Resource): StoreFailure | null {
+export function refusalOf(
+  error: unknown,
+  resource: Resource,
+  change: 'write' | 'deletion' = 'write',
+): StoreFailure | null {
   const found = databaseError(error)
   // Two numbers within their bounds can add up to one that is not.
   if (found?.code === '22003') return new StoreFailure('bad-request', 'A number becomes larger than can be stored')
@@ -18,8 +24,7 @@ export function refusalOf(error: unknown, resource: Resource): StoreFailure | nu
     const field = fieldOf(resource, table, column)
     return new StoreFailure('bad-request', `${field} is already used by another ${resource.typeName}`, { field })
   }
-  // A key that is still referred to names the referring table; one that does not exist, the table being written.
-  if (/still referenced/.test(found.message) || /update or delete on table/.test(found.message)) {
+  if (change === 'deletion') {
     const message = `This ${resource.typeName} cannot be deleted: ${table} records refer to it`
     return new StoreFailure('bad-request', message, { field: resource.resultKey })
   }

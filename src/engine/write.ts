@@ -170,7 +170,7 @@ export async function deleteRecord(
   id: number,
   { precondition, finish }: Terms = {},
 ): Promise<void> {
-  await write(caller, resource, { keyless: 0, all: 0 }, async (tx) => {
+  const deletion = async (tx: Caller) => {
     await lockDeletions(tx, resource)
     const before = await lockRow(tx, resource, id, 'FOR UPDATE')
     const { deletionRaises } = resource
@@ -185,7 +185,8 @@ export async function deleteRecord(
       id,
     )
     await finish?.(tx, id)
-  })
+  }
+  await write(caller, resource, { keyless: 0, all: 0 }, deletion, 'deletion')
 }
 
 /** Locks a record against other changes and reads its row and the named table lists. Throws `not-found`. */
@@ -236,11 +237,12 @@ async function write<T>(
   resource: Resource,
   newRows: { keyless: number; all: number },
   work: (tx: Caller, ids: RowIds) => Promise<T>,
+  change?: 'deletion',
 ): Promise<T> {
   try {
     return await withRowIds(caller, newRows.keyless, newRows.all, (ids) => inChange(caller, (tx) => work(tx, ids)))
   } catch (error) {
-    throw refusalOf(error, resource) ?? error
+    throw refusalOf(error, resource, change) ?? error
   }
 }
 

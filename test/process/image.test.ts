@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, copyFile, cp, mkdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -8,20 +7,17 @@ import { promisify } from 'node:util'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SandboxFile } from '../../src/sandbox/file.ts'
+import { hasPostgres15, ordinaryUser, type Postgres15, programs15, startPostgres15 } from '../support/postgres-15.ts'
 import { freePort, type Run, runProgram, temporaryFolder } from './server.ts'
 
 const execute = promisify(execFile)
 const project = fileURLToPath(new URL('../..', import.meta.url))
-/** The oldest version that is supported; from Debian's package postgresql-15. */
-const postgres15 = '/usr/lib/postgresql/15/bin'
 const isRoot = process.getuid?.() === 0
-/** Whom the image's USER and PostgreSQL's user are here: `nobody`, or who runs the tests. */
-const ordinaryUser = isRoot ? { uid: 65_534, gid: 65_534 } : {}
 
 /** No Docker engine is needed: the Dockerfile's own instructions are carried out in a folder. */
-describe.skipIf(!existsSync(postgres15))(`the image (needs PostgreSQL 15 in ${postgres15})`, () => {
+describe.skipIf(!hasPostgres15)(`the image (needs PostgreSQL 15 in ${programs15})`, () => {
   let folder: string
-  let database: { url: string; stop: () => Promise<void> }
+  let database: Postgres15
   let image: Image
   let server: Run
   let port: number
@@ -29,7 +25,7 @@ describe.skipIf(!existsSync(postgres15))(`the image (needs PostgreSQL 15 in ${po
   beforeAll(async () => {
     folder = temporaryFolder()
     await chmod(folder, 0o755)
-    database = await startPostgres15(join(folder, 'postgres'))
+    database = await startPostgres15()
     image = await buildImage(join(folder, 'image'))
     port = await freePort()
     server = await startImage()
@@ -155,23 +151,4 @@ async function runInstaller(command: string, cwd: string, env: Record<string, st
     cwd,
     env: { ...Object.fromEntries(own), ...env, npm_config_prefer_offline: 'true' },
   })
-}
-
-async function startPostgres15(folder: string) {
-  await mkdir(folder)
-  if (isRoot) await chown(folder, 65_534, 65_534)
-  const port = await freePort()
-  const data = join(folder, 'data')
-  const options = { cwd: folder, stdio: 'ignore', ...ordinaryUser } as const
-  const run = async (program: string, ...args: string[]) => {
-    const [code] = await once(spawn(join(postgres15, program), args, options), 'exit')
-    if (code !== 0) throw new Error(`${program} ended with ${code}`)
-  }
-  await run('initdb', '-D', data, '-U', 'store', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
-  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off`
-  await run('pg_ctl', 'start', '-w', '-D', data, '-o', settings)
-  return {
-    url: `postgresql://store@127.0.0.1:${port}/postgres`,
-    stop: () => run('pg_ctl', 'stop', '-w', '-m', 'fast', '-D', data),
-  }
 }

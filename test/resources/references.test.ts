@@ -138,6 +138,20 @@ describe('a deletion', () => {
     expect(await rowsOf(server, shop)).toEqual(before)
   })
 
+  test.each(['NO ACTION', 'RESTRICT'])('is refused for a foreign key without a rule too: %s', async (rule) => {
+    const { db } = server.database
+    await db.$executeRawUnsafe(`
+      CREATE TABLE "Extra" ("storeId" int, "categoryId" int, CONSTRAINT "Extra_storeId_categoryId_fkey"
+        FOREIGN KEY ("storeId", "categoryId") REFERENCES "Category" ("storeId", "id") ON DELETE ${rule})`)
+    await db.$executeRawUnsafe(`INSERT INTO "Extra" VALUES (${shop.store.id}, 3)`)
+
+    const answer = await shop.call('DELETE', '/Category/3')
+
+    await db.$executeRawUnsafe('DROP TABLE "Extra"')
+    const Message = 'This Category cannot be deleted: Extra records refer to it'
+    expect(answer.json()).toEqual([{ Key: 'Error', Value: 'CategoryID', Status: '400', Message }])
+  })
+
   test('that is refused is done after what refers is deleted or changed', async () => {
     expect((await shop.call('DELETE', '/Category/2')).statusCode).toBe(200)
     await changed('/Products/3', { AllowAccessCustomerGroupID: 0 })

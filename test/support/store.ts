@@ -79,8 +79,11 @@ const roomy = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
 let serial = 0
 
 /** The whole application on an empty database of its own, with a clock that stands at noon of a day in March 2026. */
-export async function openServer(settings: Record<string, string> = {}): Promise<TestServer> {
-  const database = await cloneDatabase()
+export async function openServer(
+  settings: Record<string, string> = {},
+  openDatabase: () => Promise<TestDatabase> = cloneDatabase,
+): Promise<TestServer> {
+  const database = await openDatabase()
   const { db } = database
   const clock = createTestClock(Date.parse('2026-03-10T16:00:00Z'))
   const now = () => new Date(clock.ms)
