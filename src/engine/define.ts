@@ -3,6 +3,7 @@ import type { EventKind } from '../events/kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Condition, Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
+import type { Link } from './links.ts'
 import type { Row } from './merge.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 import type { Referrer } from './referrers.ts'
@@ -78,8 +79,8 @@ export interface RelatedSubResource {
   kind: 'related'
   /** A function, since definitions refer to one another. */
   resource: () => Resource
-  /** SQL over `t`, the other record; `?` is the id of this one. */
-  where: string
+  /** What ties the other records to this one. */
+  link: Link
 }
 
 export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource

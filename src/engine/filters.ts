@@ -1,8 +1,9 @@
 import { type Bound, dateForms, instantText, nextDay, readDate } from '../dates.ts'
 import { StoreFailure } from '../failure.ts'
 import type { ListRows } from './fields.ts'
+import { thisStore } from './listed.ts'
 
-/** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`. */
+/** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`, `$1` for the store's id. */
 export interface Condition {
   readonly sql: string
   readonly values: readonly (string | number | boolean)[]
@@ -117,8 +118,8 @@ export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Fi
       const condition = read(given, name, timeZone)
       if (condition === null) return null
       // Inside, `t` is the item.
-      const items = `SELECT t."storeId", t."${parent}" FROM "${table}" t WHERE ${condition.sql}`
-      return { ...condition, sql: `(t."storeId", t."id") IN (${items})` }
+      const items = `SELECT t."${parent}" FROM "${table}" t WHERE t."storeId" = ${thisStore} AND ${condition.sql}`
+      return { ...condition, sql: `t."id" IN (${items})` }
     },
   }
 }

@@ -1,5 +1,5 @@
 /**
- * For statements about a batch of records: `$1` is the store's id, `$2` the records' ids with commas between them.
+ * For statements in which `$1` is the store's id, and `$2` the ids of a batch of records with commas between them.
  * The store's id is not compared as a plain parameter: of a store that had nothing when PostgreSQL last counted, it would
  * believe that any index that begins with the store gives nearly nothing, and read the whole store through a wrong one.
  */

@@ -3,6 +3,8 @@ import { StoreFailure } from '../failure.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import type { Condition, Filters } from './filters.ts'
 import { identifier, invalid } from './filters.ts'
+import { isTableLink, refersBy, type TableLink } from './links.ts'
+import { thisStore } from './listed.ts'
 import type { Reader, Row, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are left out. */
@@ -111,8 +113,9 @@ export async function listRelated(
   options: ListOptions = {},
 ): Promise<Listing> {
   const other = sub.resource()
-  const own = [{ sql: sub.where, values: [id] }]
-  return list(caller, other, { reader: other.reader, filters: other.filters, own }, query, options)
+  const own = [{ sql: refersBy(sub.link), values: [id] }]
+  const linked = isTableLink(sub.link) ? { link: sub.link, id } : null
+  return list(caller, other, { reader: other.reader, filters: other.filters, own, linked }, query, options)
 }
 
 /** The same for a few records that no table holds: all that match, by identifier, with their JSON texts. */
@@ -184,16 +187,24 @@ interface Source {
   readonly filters: Filters
   /** Conditions of the address itself. */
   readonly own: readonly Condition[]
+  /** What `own` says, where it is nothing but a link by the rows of a table. */
+  readonly linked?: Linked | null
+}
+
+interface Linked {
+  readonly link: TableLink
+  /** The record that is referred to. */
+  readonly id: number
 }
 
 async function list(
   caller: Caller,
   resource: Resource,
-  { reader, filters, own }: Source,
+  { reader, filters, own, linked = null }: Source,
   query: Query,
   { counted = false }: ListOptions,
 ): Promise<Listing> {
-  const where = new Where(caller, resource, filters, query, own)
+  const where = new Where(caller, resource, filters, query, own, linked)
   if (isCountOnly(query)) return { count: await where.count() }
   const { limit, offset } = pageOf(query, resource.maxRecords)
   const after = cursorOf(query)
@@ -229,23 +240,28 @@ export function emptyPage(offset: number, count: number): StoreFailure {
 class Where {
   readonly #caller: Caller
   readonly #table: string
-  readonly #sql: string
-  readonly #values: (string | number | boolean)[]
+  readonly #chosen: Choice
 
-  constructor(caller: Caller, resource: Resource, filters: Filters, query: Query, own: readonly Condition[]) {
+  constructor(
+    caller: Caller,
+    resource: Resource,
+    filters: Filters,
+    query: Query,
+    own: readonly Condition[],
+    linked: Linked | null = null,
+  ) {
     this.#caller = caller
     this.#table = resource.table
-    const ofStore = { sql: 't."storeId" = ?::int', values: [caller.store.id] }
-    const asked = queryConditions(caller, resource, filters, query)
-    const { sql, values } = numbered([ofStore, ...owned(caller, resource), ...own, ...asked])
-    this.#sql = sql
-    this.#values = [...values]
+    const asked = [...owned(caller, resource), ...queryConditions(caller, resource, filters, query)]
+    this.#chosen =
+      linked && asked.length === 0 ? linkedIds(caller, linked) : records(caller, resource, [...own, ...asked])
   }
 
   async count(): Promise<number> {
+    const { from, where } = this.#chosen
     const [row] = await this.#caller.db.$queryRawUnsafe<{ count: number }[]>(
-      `SELECT count(*)::int AS "count" FROM "${this.#table}" t WHERE ${this.#sql}`,
-      ...this.#values,
+      `SELECT count(*)::int AS "count" FROM ${from} WHERE ${where.sql}`,
+      ...where.values,
     )
     return row?.count ?? 0
   }
@@ -259,24 +275,59 @@ class Where {
     reader: Reader,
     { limit, offset, after }: { limit: number; offset: number; after: number },
   ): Promise<{ rows: readonly Row[]; next: string | null }> {
-    const values = [...this.#values]
+    const { from, id, where, toRecords } = this.#chosen
+    const values = [...where.values]
     const placed = (value: number) => `$${values.push(value)}`
     // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
-    const behind = after === 0 ? '' : `AND t."id" > ${placed(after)}::int`
-    const isPlannedOnce = this.#values.length === 1 && offset === 0 && plannedLimits.has(limit)
+    const behind = after === 0 ? '' : `AND ${id} > ${placed(after)}::int`
+    const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
     const bounds = isPlannedOnce
       ? `LIMIT ${limit + 1}`
       : `LIMIT ${placed(limit)}::int + 1 OFFSET ${placed(offset)}::bigint`
     const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null; highest: number }[]>(
       `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
          SELECT t."id", ${reader.select} AS "row"
-         FROM (SELECT * FROM "${this.#table}" t WHERE ${this.#sql} ${behind} ORDER BY t."id" ${bounds}) t
+         FROM (SELECT * FROM ${from} WHERE ${where.sql} ${behind} ORDER BY ${id} ${bounds}) ${toRecords(this.#table)}
          JOIN "Store" s ON s."id" = t."storeId") p`,
       ...values,
     )
     const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
     const next = found && rows.length > limit ? String(found.highest - 1) : null
     return { rows: rows.slice(0, limit), next }
+  }
+}
+
+/** The rows by which the records of a list are chosen. */
+interface Choice {
+  readonly from: string
+  /** SQL of a record's id. */
+  readonly id: string
+  readonly where: Condition
+  /** SQL that follows the chosen rows and gives the records as `t`. */
+  readonly toRecords: (table: string) => string
+}
+
+function records(caller: Caller, { table }: Resource, conditions: readonly Condition[]): Choice {
+  const ofStore = { sql: 't."storeId" = ?::int', values: [caller.store.id] }
+  return { from: `"${table}" t`, id: 't."id"', where: numbered([ofStore, ...conditions]), toRecords: () => 't' }
+}
+
+/**
+ * A list that nothing narrows but a link is read from the link's own rows, in the order of an index, and only the records of
+ * the page are looked up: a join would leave it to PostgreSQL's statistics whether it walks through all records of the store
+ * instead. OFFSET 0 keeps the look-up apart, and the sub-selects keep the store's id from the planner (listed.ts).
+ */
+function linkedIds(caller: Caller, { link, id }: Linked): Choice {
+  const { table, record, column } = link
+  return {
+    from: `"${table}" l`,
+    id: `l."${record}"`,
+    where: numbered([
+      { sql: 'l."storeId" = (SELECT ?::int)', values: [caller.store.id] },
+      { sql: `l."${column}" = ?::int`, values: [id] },
+    ]),
+    toRecords: (target) => `l
+         JOIN LATERAL (SELECT * FROM "${target}" t WHERE t."storeId" = ${thisStore} AND t."id" = l."${record}" OFFSET 0) t ON true`,
   }
 }
 

@@ -12,7 +12,7 @@ export interface Referrer {
   readonly table: string
   /** The wire paths of the reference, without indices: `CategoryList.CategoryID`. */
   readonly fields: readonly string[]
-  /** SQL over `t`, the referring record; `?` is the id of the one that is deleted. */
+  /** SQL over `t`, the referring record, such as `refersBy` makes; `?` is the id of the one that is deleted, `$1` the store's. */
   readonly where: string
   /** `refuse`: the record stays as long as others refer to it. `clear`: the others lose the reference, and are stamped as changed. */
   readonly rule: 'refuse' | 'clear'

@@ -3,6 +3,7 @@ import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchCompression } from './compression.ts'
+import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
@@ -17,6 +18,7 @@ import { benchWebhooks } from './webhooks.ts'
 const benches = {
   rest: benchRest,
   profile: profileRest,
+  lists: benchLists,
   pages: benchPages,
   webhooks: benchWebhooks,
   soap: benchSoap,

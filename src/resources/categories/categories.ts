@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, type Fields, integer, list, reference, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
+import { refersBy } from '../../engine/links.ts'
 import { productChanged } from '../../events/kinds.ts'
 import { optionSetList } from '../option-sets.ts'
 import { products } from '../products/products.ts'
@@ -14,8 +15,7 @@ const externalIds: Fields = {
   ExternalIdType: text(),
 }
 
-const inCategory = `t."id" IN (SELECT c."productId" FROM "ProductCategory" c
-  WHERE c."storeId" = t."storeId" AND c."categoryId" = ?::int)`
+const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
 
 /** Categories (rest-resources 4). The public interface calls the collection Categories, the contract Category. */
 export const categories = defineResource({
@@ -76,16 +76,18 @@ export const categories = defineResource({
   filters: { category: containing('name') },
   subResources: {
     Options: { kind: 'nested', list: 'OptionSetList', methods: ['GET', 'POST', 'PUT'], idParam: 'optionsetid' },
-    Products: {
-      kind: 'related',
-      resource: () => products,
-      where: inCategory,
-    },
+    Products: { kind: 'related', resource: () => products, link: inCategory },
   },
   settle: settleCategory,
   imported: importCategories,
   referrers: [
-    { table: 'Category', fields: ['CategoryParent'], where: 't."parentId" = ?::int', rule: 'refuse' },
-    { table: 'Product', fields: ['CategoryList.CategoryID'], where: inCategory, rule: 'clear', raises: productChanged },
+    { table: 'Category', fields: ['CategoryParent'], where: refersBy({ column: 'parentId' }), rule: 'refuse' },
+    {
+      table: 'Product',
+      fields: ['CategoryList.CategoryID'],
+      where: refersBy(inCategory),
+      rule: 'clear',
+      raises: productChanged,
+    },
   ],
 })

@@ -1,8 +1,9 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, text } from '../../engine/fields.ts'
+import { refersBy } from '../../engine/links.ts'
 import { customers } from '../customers/customers.ts'
 
-const inGroup = 't."groupId" = ?::int'
+const inGroup = { column: 'groupId' }
 
 /** Groups of customers, with the price level that they buy at (rest-resources 7). */
 export const customerGroups = defineResource({
@@ -27,11 +28,16 @@ export const customerGroups = defineResource({
   },
   privateFields: { LastUpdate: date({ column: 'updatedAt', access: 'ro' }) },
   subResources: {
-    Customers: { kind: 'related', resource: () => customers, where: inGroup },
+    Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },
   referrers: [
     // Cleared, what is for the group alone would be open to everybody.
-    { table: 'Product', fields: ['AllowAccessCustomerGroupID'], where: 't."accessGroupId" = ?::int', rule: 'refuse' },
-    { table: 'Customer', fields: ['CustomerGroupID'], where: inGroup, rule: 'clear' },
+    {
+      table: 'Product',
+      fields: ['AllowAccessCustomerGroupID'],
+      where: refersBy({ column: 'accessGroupId' }),
+      rule: 'refuse',
+    },
+    { table: 'Customer', fields: ['CustomerGroupID'], where: refersBy(inGroup), rule: 'clear' },
   ],
 })

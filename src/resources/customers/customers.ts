@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, importOnly, integer, reference, text } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
+import { refersBy } from '../../engine/links.ts'
 import { customerNew } from '../../events/kinds.ts'
 import { passwordHash } from './password-hash.ts'
 import { settleCustomer } from './settle-customer.ts'
@@ -75,5 +76,5 @@ export const customers = defineResource({
   },
   settle: settleCustomer,
   raises: (before) => (before === null ? [customerNew] : []),
-  referrers: [{ table: 'Order', fields: ['CustomerID'], where: 't."customerId" = ?::int', rule: 'clear' }],
+  referrers: [{ table: 'Order', fields: ['CustomerID'], where: refersBy({ column: 'customerId' }), rule: 'clear' }],
 })

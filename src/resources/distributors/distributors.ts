@@ -1,11 +1,11 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
+import { refersBy } from '../../engine/links.ts'
 import { productChanged } from '../../events/kinds.ts'
 import { products } from '../products/products.ts'
 
-const ofDistributor = `t."id" IN (SELECT d."productId" FROM "ProductDistributor" d
-  WHERE d."storeId" = t."storeId" AND d."distributorId" = ?::int)`
+const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
 
 /** Distributors (rest-resources 6). */
 export const distributors = defineResource({
@@ -55,17 +55,13 @@ export const distributors = defineResource({
     phone: exactly('phone'),
   },
   subResources: {
-    Products: {
-      kind: 'related',
-      resource: () => products,
-      where: ofDistributor,
-    },
+    Products: { kind: 'related', resource: () => products, link: ofDistributor },
   },
   referrers: [
     {
       table: 'Product',
       fields: ['DistributorList.DistributorID'],
-      where: ofDistributor,
+      where: refersBy(ofDistributor),
       rule: 'clear',
       raises: productChanged,
     },

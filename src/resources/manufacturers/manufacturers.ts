@@ -1,10 +1,11 @@
 import { defineResource } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
+import { refersBy } from '../../engine/links.ts'
 import { productChanged } from '../../events/kinds.ts'
 import { products } from '../products/products.ts'
 
-const ofManufacturer = 't."manufacturerId" = ?::int'
+const ofManufacturer = { column: 'manufacturerId' }
 
 /** Manufacturers (rest-resources 5). */
 export const manufacturers = defineResource({
@@ -31,9 +32,15 @@ export const manufacturers = defineResource({
   },
   filters: { manufacturer: containing('name') },
   subResources: {
-    Products: { kind: 'related', resource: () => products, where: ofManufacturer },
+    Products: { kind: 'related', resource: () => products, link: ofManufacturer },
   },
   referrers: [
-    { table: 'Product', fields: ['ManufacturerID'], where: ofManufacturer, rule: 'clear', raises: productChanged },
+    {
+      table: 'Product',
+      fields: ['ManufacturerID'],
+      where: refersBy(ofManufacturer),
+      rule: 'clear',
+      raises: productChanged,
+    },
   ],
 })

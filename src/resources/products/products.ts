@@ -13,6 +13,7 @@ import {
   text,
 } from '../../engine/fields.ts'
 import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
+import { refersBy } from '../../engine/links.ts'
 import { productDeleted } from '../../events/kinds.ts'
 import { optionSetList } from '../option-sets.ts'
 import { keepNamedProducts, productLinks } from './linked-products.ts'
@@ -260,20 +261,19 @@ export const products = defineResource({
     {
       table: 'Order',
       fields: ['OrderItemList.CatalogID'],
-      where: `t."id" IN (SELECT i."orderId" FROM "OrderItem" i WHERE i."storeId" = t."storeId" AND i."productId" = ?::int)`,
+      where: refersBy({ table: 'OrderItem', record: 'orderId', column: 'productId' }),
       rule: 'clear',
     },
     {
       table: 'Rma',
       fields: ['RMAItemList.CatalogID'],
-      where: `t."id" IN (SELECT i."rmaId" FROM "RmaItem" i WHERE i."storeId" = t."storeId" AND i."productId" = ?::int)`,
+      where: refersBy({ table: 'RmaItem', record: 'rmaId', column: 'productId' }),
       rule: 'clear',
     },
     {
       table: 'GiftRegistry',
       fields: ['GiftRegistryItemList.CatalogID'],
-      where: `t."id" IN (SELECT i."registryId" FROM "GiftRegistryItem" i
-        WHERE i."storeId" = t."storeId" AND i."productId" = ?::int)`,
+      where: refersBy({ table: 'GiftRegistryItem', record: 'registryId', column: 'productId' }),
       rule: 'clear',
     },
     ...productLinks,

@@ -1,0 +1,32 @@
+import { thisStore } from './listed.ts'
+
+/**
+ * How records refer to another one: by a column of their own, or by rows of a table that has both ids. Such a table has at
+ * most one row for a record and a target where the link makes a list (`RelatedSubResource`).
+ */
+export type Link = ColumnLink | TableLink
+
+export interface ColumnLink {
+  /** Holds the target's id. */
+  readonly column: string
+}
+
+export interface TableLink extends ColumnLink {
+  readonly table: string
+  /** Its column that holds the id of the record that refers. */
+  readonly record: string
+}
+
+export function isTableLink(link: Link): link is TableLink {
+  return 'table' in link
+}
+
+/**
+ * SQL over `t`, the record that refers; `?` is the target's id, `$1` the store's. The sub-select does not depend on `t`:
+ * PostgreSQL 15 would run one that does for each record of the store.
+ */
+export function refersBy(link: Link): string {
+  if (!isTableLink(link)) return `t."${link.column}" = ?::int`
+  const { table, record, column } = link
+  return `t."id" IN (SELECT l."${record}" FROM "${table}" l WHERE l."storeId" = ${thisStore} AND l."${column}" = ?::int)`
+}
