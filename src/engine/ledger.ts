@@ -17,9 +17,11 @@ export interface Ledger {
   readonly fields: FieldSet
   /** Reads a row as `t`. */
   readonly reader: Reader
+  /** Appends the row that is missing of each of these records. An import that brings no rows of them has just written them. */
+  readonly complete: (caller: Caller, recordIds: readonly number[]) => Promise<void>
 }
 
-export function defineLedger(definition: { name: string; table: string; parent: string; fields: Fields }): Ledger {
+export function defineLedger(definition: Omit<Ledger, 'fields' | 'reader'> & { fields: Fields }): Ledger {
   const fields = fieldSet(definition.fields)
   return { ...definition, fields, reader: compileReader(fields) }
 }

@@ -131,10 +131,13 @@ async function writeList(
 
 async function writeLedger(tx: Caller, ledger: Ledger, records: readonly TransferRecord[]): Promise<void> {
   const pieces = records.flatMap(({ id, ledger: piece }) => (piece ? [{ id, piece }] : []))
-  if (pieces.length === 0) return
-  const ids = pieces.map(({ id }) => id)
-  await cutLedger(tx, ledger, ids, 0)
-  await insertPieces(tx, ledger, pieces)
+  if (pieces.length > 0) {
+    const ids = pieces.map(({ id }) => id)
+    await cutLedger(tx, ledger, ids, 0)
+    await insertPieces(tx, ledger, pieces)
+  }
+  const without = records.filter((record) => record.ledger === null).map(({ id }) => id)
+  if (without.length > 0) await ledger.complete(tx, without)
 }
 
 async function insertPieces(tx: Caller, ledger: Ledger, pieces: readonly { id: number; piece: LedgerPiece }[]) {

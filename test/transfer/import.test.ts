@@ -315,18 +315,26 @@ describe('a record that is there', () => {
 })
 
 describe('nothing but the record changes', () => {
-  test('no stock is moved, by an order or by a product’s new stock', async () => {
+  test('an order moves no stock, and stocks that come without movements get one each', async () => {
     const withStock = (stock: number) => product(1, { SKUInfo: { CatalogID: 1, SKU: 'S', Name: 'S', Stock: stock } })
     await importInto(server, shop, [withStock(10), order(1, { OrderItemList: [{ CatalogID: 1, ItemQuantity: 4 }] })])
     expect((await shop.call('GET', '/Products/1')).json()[0].SKUInfo.Stock).toBe(10)
     await importInto(server, shop, [withStock(3)])
     expect((await shop.call('GET', '/Products/1')).json()[0].SKUInfo.Stock).toBe(3)
-    expect(await server.database.db.stockMovement.count({ where: { storeId: shop.store.id } })).toBe(0)
+    const moved = await server.database.db.stockMovement.findMany({
+      where: { storeId: shop.store.id },
+      orderBy: { id: 'asc' },
+    })
+    expect(moved.map(({ quantity, stockAfter, cause }) => [Number(quantity), Number(stockAfter), cause])).toEqual([
+      [10, 10, 'initial'],
+      [-7, 3, 'set'],
+    ])
   })
 
   test('the movements of a product stay when the line brings none, and become those that it brings', async () => {
     const movement = (Quantity: number) => ({ Quantity, StockAfter: Quantity, Cause: 'set' })
-    const bringing = (StockMovements: object[]) => ({ ...product(1), private: { StockMovements } })
+    const withStock = product(1, { SKUInfo: { CatalogID: 1, SKU: 'S', Name: 'S', Stock: 6 } })
+    const bringing = (StockMovements: object[]) => ({ ...withStock, private: { StockMovements } })
     const quantities = async () => {
       const found = await server.database.db.stockMovement.findMany({
         where: { storeId: shop.store.id },
@@ -335,7 +343,7 @@ describe('nothing but the record changes', () => {
       return found.map(({ quantity }) => Number(quantity))
     }
     await importInto(server, shop, [bringing([movement(1), movement(2), movement(3)])])
-    await importInto(server, shop, [product(1)])
+    await importInto(server, shop, [withStock])
     expect(await quantities()).toEqual([1, 2, 3])
     await importInto(server, shop, [bringing([movement(4)])])
     expect(await quantities()).toEqual([4])

@@ -93,7 +93,7 @@ const moveOptionStock = `
 export function settleStock({ caller, id, before, after, afterwards }: Change): void {
   const cause: StockCause = before === null ? 'initial' : 'set'
   afterwards.push(async () => {
-    for (const { optionCode, quantity, stockAfter } of stockMoves(before, after)) {
+    for (const { optionCode, quantity, stockAfter } of [...stockMoves(before, after), ...goneOptions(before, after)]) {
       await caller.db.$executeRawUnsafe(
         `INSERT INTO "StockMovement" ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "actor", "createdAt")
          VALUES ($1::int, $2::int, $3::text, $4::numeric, $5::numeric, $6, $7, $8::timestamptz)`,
@@ -127,6 +127,15 @@ export function stockMoves(before: Stored | null, after: Stored): Movement[] {
 function optionMovements(before: readonly Row[], after: readonly Row[]): Movement[] {
   const stored = new Map(before.map((row) => [row.code, row]))
   return after.flatMap((row) => movement(String(row.code), stored.get(row.code), row))
+}
+
+/** An advanced option that goes takes its stock along. It may come back, and begins with nothing then. */
+function goneOptions(before: Stored | null, after: Stored): Movement[] {
+  const { AdvancedOptionList: options } = after.lists
+  if (options === undefined) return []
+  const kept = new Set(options.map(({ code }) => code))
+  const gone = (before?.lists.AdvancedOptionList ?? []).filter(({ code }) => !kept.has(code))
+  return gone.flatMap((row) => movement(String(row.code), row, { stock: 0 }))
 }
 
 /** The record is locked and its stock written absolutely, so the difference to what was read is what moved. */
