@@ -1,8 +1,9 @@
 import { StartupError } from '../startup-error.ts'
 
-/** Runs a program of the command line: exit code 0 when it answers true, else 1; a failure is one clear line. */
+/** Runs a program of the command line: exit code 0 when it answers true, else 1; a failure is one clear line and `failureCode`. */
 export async function runProgram(
   main: (given: string[], environment: NodeJS.ProcessEnv) => Promise<boolean>,
+  failureCode = 1,
 ): Promise<void> {
   // Whoever reads the output may go away; the program then ends by itself.
   process.stdout.on('error', () => {})
@@ -10,7 +11,7 @@ export async function runProgram(
     if (!(await main(process.argv.slice(2), process.env))) process.exitCode = 1
   } catch (error) {
     process.stderr.write(`${reasonOf(error)}\n`)
-    process.exitCode = 1
+    process.exitCode = failureCode
   }
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
@@ -6,7 +7,7 @@ import { StartupError } from '../startup-error.ts'
 import { type KeptConnection, keepConnected } from './kept-connection.ts'
 import { type Login, openFolder, removeLeftovers } from './postgres-folder.ts'
 import { chooseRunner } from './postgres-runner.ts'
-import { addressOf, type Endpoint, ensureRunning, type Server, stopServer } from './postgres-server.ts'
+import { addressOf, type Endpoint, ensureRunning, findRunning, type Server, stopServer } from './postgres-server.ts'
 import { DATABASE, newServerLogin, prepareDatabase } from './server-role.ts'
 
 /** Any number: held while a process uses the folder, and gone with that process. */
@@ -19,7 +20,7 @@ const LOCK_RETRY_MS = 50
 export interface Embedded {
   /** Where the owner of the database, an ordinary role, reaches it from this machine. Holds until the next start on the folder. */
   readonly url: string
-  /** Stops it cleanly. */
+  /** Stops it cleanly, where this process started it. */
   readonly stop: () => Promise<void>
 }
 
@@ -52,6 +53,22 @@ export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions
       return stopping
     },
   }
+}
+
+/**
+ * Opens the database of `dataDir` for a program beside the server: where PostgreSQL runs already, as its superuser, and
+ * `stop` does nothing; else it is started until then. Throws `StartupError` where there is no database.
+ */
+export async function visitEmbedded(dataDir: string): Promise<Embedded> {
+  const path = join(resolve(dataDir), 'postgres')
+  if (!existsSync(path)) {
+    throw new StartupError(`${dataDir} has no database. Name the server's DATA_DIR, or its DATABASE_URL`)
+  }
+  const folder = await openFolder(await chooseRunner(path), path, true)
+  const endpoint = await findRunning(folder)
+  if (endpoint === null) return startEmbedded({ dataDir })
+  // The password of the server's own role is known to the server alone.
+  return { url: addressOf(endpoint, folder.administrator, DATABASE), stop: async () => {} }
 }
 
 /** A server that was found may be one that its process is stopping: then there is another to start. */

@@ -40,6 +40,18 @@ export async function migrate(url: string, warn: (message: string) => void = () 
   }
 }
 
+/** Throws `StartupError` unless the database has exactly the migrations of this version. Changes nothing. */
+export async function refuseOtherSchema(client: pg.Client): Promise<void> {
+  const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
+  const applied = tables.length > 0 ? await readApplied(client) : []
+  const known = migrationNames()
+  refuseStrangeHistory(applied, known)
+  if (applied.length === known.length) return
+  throw new StartupError(
+    'The database is of an older version. Start this version of the server once, which migrates it',
+  )
+}
+
 async function refuseOldServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: number }>(
     `SELECT current_setting('server_version_num')::int / 10000 AS "version"`,
@@ -57,15 +69,20 @@ interface Applied {
 
 async function applyMissing(client: pg.Client): Promise<string[]> {
   await client.query(prismaTable)
-  const { rows } = await client.query<Applied>(
-    'SELECT "migration_name", "finished_at" FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL',
-  )
+  const rows = await readApplied(client)
   const known = migrationNames()
   refuseStrangeHistory(rows, known)
   const applied = new Set(rows.map((row) => row.migration_name))
   const missing = known.filter((name) => !applied.has(name))
   for (const name of missing) await applyOne(client, name)
   return missing
+}
+
+async function readApplied(client: pg.Client): Promise<Applied[]> {
+  const { rows } = await client.query<Applied>(
+    'SELECT "migration_name", "finished_at" FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL',
+  )
+  return rows
 }
 
 function refuseStrangeHistory(applied: readonly Applied[], known: readonly string[]): void {
@@ -120,7 +137,8 @@ const prismaTable = `
     "applied_steps_count" INTEGER NOT NULL DEFAULT 0
   )`
 
-function asStartupError(error: unknown, url: string): StartupError {
+/** Says of which database it is. */
+export function asStartupError(error: unknown, url: string): StartupError {
   if (error instanceof StartupError) return error
   const { hostname, port, pathname, searchParams } = new URL(url)
   const where = `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}${pathname}`

@@ -65,6 +65,12 @@ export async function ensureRunning(server: Server, endpoint?: Endpoint): Promis
   )
 }
 
+/** The port of the server that runs on the folder and answers; null: none does. Starts nothing. */
+export async function findRunning(folder: PostgresFolder): Promise<Endpoint | null> {
+  const running = await findPostmaster(folder)
+  return running?.endpoint && (await answers(folder, running.endpoint)) ? running.endpoint : null
+}
+
 /** Stops the server cleanly, where it runs: the next start then has nothing to recover. */
 export async function stopServer({ runner, folder }: Server): Promise<void> {
   if ((await findPostmaster(folder)) === null) return

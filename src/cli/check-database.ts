@@ -1,0 +1,39 @@
+import { openSnapshot } from '../database/snapshot.ts'
+import { type Check, checks } from './checks.ts'
+
+export interface Finding {
+  readonly storeId: number
+  /** Such as `Order 12`. */
+  readonly record: string
+  readonly found: string
+}
+
+/** What became of one check. */
+export interface Outcome {
+  readonly check: Check
+  readonly count: number
+  /** The first of them, by store and record. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Makes every check on one snapshot of the database, and gives what became of each, with at most `shown` findings. Reads
+ * only: PostgreSQL does the work, so that memory is bounded here, and nothing that the server does has to wait for it.
+ */
+export async function* checkDatabase(url: string, shown: number): AsyncGenerator<Outcome> {
+  const snapshot = await openSnapshot(url)
+  try {
+    for (const check of checks) {
+      const [row] = await snapshot.query<{ count: string; findings: Finding[] }>(
+        `WITH "finding" AS MATERIALIZED (${check.sql})
+         SELECT (SELECT count(*) FROM "finding") AS "count", coalesce((
+           SELECT json_agg(f) FROM (
+             SELECT * FROM "finding" ORDER BY "storeId", length("record"), "record", "found" LIMIT $1::int) f), '[]') AS "findings"`,
+        [shown],
+      )
+      yield { check, count: Number(row?.count), findings: row?.findings ?? [] }
+    }
+  } finally {
+    await snapshot.close()
+  }
+}

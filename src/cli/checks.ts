@@ -1,0 +1,237 @@
+import { type FieldSet, hasRows, type ListField } from '../engine/fields.ts'
+import { ROW_COUNTER } from '../engine/ids.ts'
+import { keyColumn } from '../engine/reader.ts'
+import { resources, servedResources } from '../resources/index.ts'
+import { stocksAndMovements } from '../resources/products/movements.ts'
+
+/**
+ * Something that holds in every database. Only rules of invoice numbers, line shipments and linked products can be broken
+ * from outside: clients may set the numbers, and imports bring what the file says.
+ */
+export interface Check {
+  readonly name: string
+  /** What holds, as a sentence. */
+  readonly rule: string
+  /** SQL that gives each record for which it does not: "storeId", "record" (such as `Order 12`) and "found". */
+  readonly sql: string
+}
+
+/**
+ * The order's amounts as the checkout adds them up (order-amount.ts). A client may change each of them afterwards, and an
+ * import brings its own, so only orders count that nobody has changed since their stock was taken.
+ */
+const amounts = `
+  SELECT o."storeId", o."id", o."orderAmount", greatest(0,
+    (SELECT coalesce(sum(round((i."unitPrice" + i."optionPrice") * i."quantity", 2)), 0)
+     FROM "OrderItem" i WHERE i."storeId" = o."storeId" AND i."orderId" = o."id")
+    + (SELECT coalesce(sum(round(h."cost", 2)), 0)
+       FROM "OrderShipment" h WHERE h."storeId" = o."storeId" AND h."orderId" = o."id")
+    + round(o."salesTax", 2) + round(o."salesTax2", 2) + round(o."salesTax3", 2)
+    - round(o."discountCoupon", 2) - round(o."discountPromotion", 2)) AS "sum"
+  FROM "Order" o
+  JOIN (SELECT "storeId", "orderId", min("createdAt") AS "placedAt" FROM "StockMovement"
+        WHERE "cause" = 'order' GROUP BY "storeId", "orderId") m ON m."storeId" = o."storeId" AND m."orderId" = o."id"
+  WHERE o."orderDate" = o."updatedAt" AND m."placedAt" >= o."updatedAt"`
+
+/** Highest numbers of a feed's events that may be missing because of their age. */
+const deletedThrough = `
+  coalesce((SELECT max(c."deletedThrough") FROM "EventCut" c WHERE c."storeId" = e."storeId"), 0)`
+
+const withoutBlanks = (sku: string) => `lower(regexp_replace(${sku}, '^\\s+|\\s+$', '', 'g'))`
+
+export const checks: readonly Check[] = [
+  {
+    name: 'stock-ledger',
+    rule: 'The movements of each stock add up to it',
+    sql: `
+      SELECT s."storeId", concat('Product ', s."productId", ', option ' || s."optionCode") AS "record",
+        concat('stock ', trim_scale(s."stock"), ', movements ', trim_scale(s."moved")) AS "found"
+      FROM (${stocksAndMovements('TRUE')}) s
+      JOIN "Product" p ON p."storeId" = s."storeId" AND p."id" = s."productId"
+      WHERE s."stock" <> s."moved"`,
+  },
+  {
+    name: 'order-amounts',
+    rule: 'OrderAmount of an order that nobody has changed is what the checkout added up',
+    sql: `
+      SELECT a."storeId", concat('Order ', a."id") AS "record",
+        concat('OrderAmount ', trim_scale(a."orderAmount"), ', sum ', trim_scale(a."sum")) AS "found"
+      FROM (${amounts}) a WHERE a."orderAmount" <> a."sum"`,
+  },
+  {
+    name: 'id-counters',
+    rule: 'The next identifier of each kind of record is above those that there are',
+    sql: `
+      SELECT used."storeId", used."name" AS "record", concat('highest ', used."highest", ', counter ', coalesce(c."value", 0)) AS "found"
+      FROM (SELECT "storeId", "name", max("highest") AS "highest" FROM (${highestIds().join(' UNION ALL ')}) each
+            GROUP BY "storeId", "name") used
+      LEFT JOIN "Counter" c ON c."storeId" = used."storeId" AND c."name" = used."name"
+      WHERE used."highest" > coalesce(c."value", 0)`,
+  },
+  {
+    name: 'invoice-counter',
+    rule: "The next invoice number is above those with the store's prefix",
+    sql: `
+      SELECT s."id" AS "storeId", concat('Order ', o."id") AS "record",
+        concat('invoice number ', o."invoiceNumber", ', next ', s."nextInvoiceNumber") AS "found"
+      FROM "Store" s JOIN "Order" o ON o."storeId" = s."id" AND o."invoiceNumber" >= s."nextInvoiceNumber"
+      WHERE lower(o."invoicePrefix") = lower(s."invoicePrefix") AND s."nextInvoiceNumber" < 2147483647`,
+  },
+  {
+    name: 'invoice-numbers',
+    rule: 'No two orders have the same invoice number',
+    sql: `
+      SELECT o."storeId", concat('Order ', min(o."id")) AS "record",
+        concat(min(o."invoicePrefix"), o."invoiceNumber", ' is the number of ', count(*), ' orders, up to Order ', max(o."id")) AS "found"
+      FROM "Order" o WHERE o."invoiceNumber" > 0
+      GROUP BY o."storeId", lower(o."invoicePrefix"), o."invoiceNumber" HAVING count(*) > 1`,
+  },
+  {
+    name: 'stores',
+    rule: 'The store of each record exists',
+    sql: [...new Set(servedResources.map(({ table }) => table))]
+      .map(
+        (table) => `
+      SELECT t."storeId", concat('${table} ', t."id") AS "record", 'there is no such store' AS "found" FROM "${table}" t
+      WHERE NOT EXISTS (SELECT FROM "Store" s WHERE s."id" = t."storeId")`,
+      )
+      .join(' UNION ALL '),
+  },
+  {
+    name: 'order-statuses',
+    rule: 'The status of each order and shipment is one of the store',
+    sql: [
+      { table: 'Order', order: 'id' },
+      { table: 'OrderShipment', order: 'orderId' },
+    ]
+      .map(
+        ({ table, order }) => `
+      SELECT t."storeId", concat('Order ', t."${order}") AS "record", concat('${table} has status ', t."statusId") AS "found"
+      FROM "${table}" t WHERE t."statusId" <> 0 AND NOT EXISTS (
+        SELECT FROM "OrderStatus" o WHERE o."storeId" = t."storeId" AND o."id" = t."statusId")`,
+      )
+      .join(' UNION ALL '),
+  },
+  {
+    name: 'line-shipments',
+    rule: 'The shipment of each line belongs to its order',
+    sql: `
+      SELECT i."storeId", concat('Order ', i."orderId") AS "record", concat('line ', i."id", ' has shipment ', i."shipmentId") AS "found"
+      FROM "OrderItem" i WHERE i."shipmentId" <> 0 AND NOT EXISTS (
+        SELECT FROM "OrderShipment" h
+        WHERE h."storeId" = i."storeId" AND h."id" = i."shipmentId" AND h."orderId" = i."orderId")`,
+  },
+  {
+    name: 'linked-products',
+    rule: 'Related, up-selling and bundled products exist',
+    sql: ['Product', 'Category']
+      .map(
+        (table) => `
+      SELECT t."storeId", concat('${table} ', t."id") AS "record", concat('names Product ', linked."id") AS "found"
+      FROM "${table}" t CROSS JOIN unnest("linkedProducts"(t."details")) linked ("id")
+      WHERE linked."id" <> 0 AND NOT EXISTS (
+        SELECT FROM "Product" p WHERE p."storeId" = t."storeId" AND p."id" = linked."id")`,
+      )
+      .join(' UNION ALL '),
+  },
+  {
+    name: 'category-circles',
+    rule: 'No category lies in itself',
+    sql: `
+      WITH RECURSIVE reached AS (
+        SELECT "storeId", "id" FROM "Category" WHERE "parentId" IS NULL
+        UNION ALL
+        SELECT c."storeId", c."id" FROM reached r JOIN "Category" c ON c."storeId" = r."storeId" AND c."parentId" = r."id"
+      )
+      SELECT c."storeId", concat('Category ', c."id") AS "record", concat('lies below Category ', c."parentId", ' in a circle') AS "found"
+      FROM "Category" c
+      WHERE NOT EXISTS (SELECT FROM reached r WHERE r."storeId" = c."storeId" AND r."id" = c."id")`,
+  },
+  {
+    name: 'event-numbers',
+    rule: 'The events of each store are numbered without gaps, but for those deleted because of their age',
+    sql: `
+      SELECT e."storeId", concat('Event ', e."sequence") AS "record", concat('none from ', e."above" + 1, ' to ', e."sequence" - 1) AS "found"
+      FROM (SELECT e."storeId", e."sequence", greatest(${deletedThrough},
+              coalesce(lag(e."sequence") OVER (PARTITION BY e."storeId" ORDER BY e."sequence"), 0)) AS "above"
+            FROM "Event" e WHERE e."sequence" > 0) e
+      WHERE e."sequence" > e."above" + 1`,
+  },
+  {
+    name: 'event-numbers-twice',
+    rule: 'No two events of a store have the same number',
+    sql: `
+      SELECT e."storeId", concat('Event ', e."sequence") AS "record", concat(count(*), ' events, with the ids ', min(e."id"), ' to ', max(e."id")) AS "found"
+      FROM "Event" e WHERE e."sequence" > 0 GROUP BY e."storeId", e."sequence" HAVING count(*) > 1`,
+  },
+  {
+    name: 'event-feeds',
+    rule: 'The feed of each store ends with its last event',
+    sql: `
+      SELECT e."storeId", 'Events' AS "record", concat('last event ', e."last", ', feed up to ', coalesce(f."lastSequence", 0)) AS "found"
+      FROM (SELECT e."storeId", greatest(max(e."sequence"), ${deletedThrough}) AS "last"
+            FROM (SELECT "storeId", "sequence" FROM "Event" WHERE "sequence" > 0
+                  UNION ALL SELECT "storeId", 0 FROM "EventFeed") e GROUP BY e."storeId") e
+      LEFT JOIN "EventFeed" f ON f."storeId" = e."storeId"
+      WHERE e."last" <> coalesce(f."lastSequence", 0)`,
+  },
+  {
+    name: 'deliveries',
+    rule: 'Each delivery is of a numbered event of its store, and what is pending has its webhook',
+    sql: `
+      SELECT d."storeId", concat('Delivery ', d."id") AS "record",
+        CASE WHEN e."id" IS NULL OR e."storeId" <> d."storeId" THEN concat('event ', d."eventId", ' is not of the store')
+          WHEN e."sequence" IS NULL THEN concat('event ', d."eventId", ' has no number')
+          ELSE concat('there is no Webhook ', d."webhookId") END AS "found"
+      FROM "Delivery" d LEFT JOIN "Event" e ON e."id" = d."eventId"
+      WHERE e."id" IS NULL OR e."storeId" <> d."storeId" OR e."sequence" IS NULL OR (d."state" = 'pending' AND NOT EXISTS (
+        SELECT FROM "Webhook" w WHERE w."storeId" = d."storeId" AND w."id" = d."webhookId"))`,
+  },
+  {
+    name: 'sku-blanks',
+    rule: 'No SKU begins or ends with a blank',
+    sql: `
+      SELECT p."storeId", concat('Product ', p."id") AS "record", concat('SKU ', to_json(p."sku"),
+        (SELECT concat('; without the blanks it is that of Product ', min(o."id")) FROM "Product" o
+         WHERE o."storeId" = p."storeId" AND o."id" <> p."id" AND lower(o."sku") = ${withoutBlanks('p."sku"')}
+         HAVING count(*) > 0)) AS "found"
+      FROM "Product" p WHERE p."sku" ~ '^\\s|\\s$'`,
+  },
+]
+
+/** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
+function highestIds(): string[] {
+  return [
+    ...servedResources
+      .filter(({ table }) => table !== 'OrderStatus')
+      .map(
+        ({ table }) =>
+          `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`,
+      ),
+    ...resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"')),
+  ]
+}
+
+/** Of the items of all lists inside, however deep: in tables of their own, and in the document `details` of the rows `from`. */
+function nestedIds(fields: FieldSet, from: string, details: string, depth = 0): string[] {
+  return fields.entries.flatMap(([name, field]) => {
+    if (field.kind === 'object') return nestedIds(field.fields, from, `${details} -> '${name}'`, depth)
+    if (field.kind !== 'list') return []
+    const item = `item${depth}`
+    const inside = hasRows(field)
+      ? { from: `"${field.rows.table}" t`, details: 't."details"', id: `t."${keyColumn(field)}"` }
+      : {
+          from: `${from} CROSS JOIN json_array_elements(${details} -> '${name}') ${item}`,
+          details: item,
+          id: `(${item} ->> '${field.key}')::int`,
+        }
+    const own = isCounted(field)
+      ? [`SELECT t."storeId", '${ROW_COUNTER}', max(${inside.id}) FROM ${inside.from} GROUP BY t."storeId"`]
+      : []
+    return [...own, ...nestedIds(field.fields, inside.from, inside.details, depth + 1)]
+  })
+}
+
+function isCounted({ key, keyFrom }: ListField): boolean {
+  return key !== undefined && keyFrom === 'counter'
+}

@@ -1,0 +1,30 @@
+import pg from 'pg'
+import { asStartupError, refuseOtherSchema } from './migrations.ts'
+
+/** The database as it was at one moment. */
+export interface Snapshot {
+  readonly query: <T extends object>(sql: string, values?: readonly (string | number)[]) => Promise<T[]>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens a transaction that can only read, and in which every statement sees the database as the first one did. Throws
+ * `StartupError` when the database cannot be reached, or is of another version of the schema.
+ */
+export async function openSnapshot(url: string): Promise<Snapshot> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+    await refuseOtherSchema(client)
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw asStartupError(error, url)
+  }
+  return {
+    query: async <T extends object>(sql: string, values: readonly (string | number)[] = []) =>
+      (await client.query<T>(sql, [...values])).rows,
+    close: () => client.end(),
+  }
+}
