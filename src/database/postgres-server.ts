@@ -65,7 +65,7 @@ export async function ensureRunning(server: Server, endpoint?: Endpoint): Promis
   )
 }
 
-/** The port of the server that runs on the folder and answers; null: none does. Starts nothing. */
+/** Returns where the server that runs on the folder listens; null: none runs, or it does not answer. Starts nothing. */
 export async function findRunning(folder: PostgresFolder): Promise<Endpoint | null> {
   const running = await findPostmaster(folder)
   return running?.endpoint && (await answers(folder, running.endpoint)) ? running.endpoint : null
