@@ -103,6 +103,7 @@ describe('storeUrl and userKey', () => {
         faults: [],
         retryAfterSeconds: undefined,
         logDetail: undefined,
+        logMessage: 'userKey is not the key of the store that storeUrl names',
         message: 'userKey is not the key of the store that storeUrl names',
       })
     }
