@@ -57,6 +57,27 @@ describe('an order that is placed by hand', () => {
     expect(page).toContain('$135.25')
   })
 
+  test('names one of the payment methods that the store offers', async () => {
+    const hidden = [
+      { PaymentMethodID: 2, Visible: false },
+      { PaymentMethodID: 7, Name: 'Gift card' },
+    ]
+    const changed = await server.app.inject({
+      method: 'PUT',
+      url: `/admin/stores/${shop.store.id}/payment-methods`,
+      headers: { authorization: `Bearer ${server.services.operatorKey}` },
+      payload: hidden,
+    })
+    expect(changed.statusCode).toBe(200)
+
+    const { body } = await merchant.open('/admin/orders/new')
+    expect(body).toContain('<option value="7">Gift card</option>')
+    expect(body).not.toContain('<option value="2">')
+    await place({ BillingPaymentMethodID: '7' })
+    expect(await order(1)).toMatchObject({ BillingPaymentMethodID: '7', BillingPaymentMethod: 'Gift card' })
+    expect((await merchant.open('/admin/orders/1')).body).toContain('Gift card')
+  })
+
   test('is Unpaid where it was not paid online', async () => {
     await place()
     expect(await order(1)).toMatchObject({ OrderStatusID: 11 })

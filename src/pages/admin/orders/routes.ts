@@ -10,6 +10,7 @@ import { type Page, sendPage } from '../../../html/page.ts'
 import { merchantCaller, merchantOf } from '../../../html/people.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { readIds } from '../../parameters.ts'
 import { listStatuses } from '../list-statuses.ts'
@@ -73,7 +74,9 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
 
   async function newOrder(request: FastifyRequest, form: Form): Promise<Page> {
     const caller = merchantCaller(request, services)
-    return newOrderPage(await lookUpLines(caller, form), caller)
+    const methods = await listPaymentMethods(services.db, caller.store.id)
+    const paymentMethods = methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name] as const)
+    return newOrderPage(await lookUpLines(caller, form), caller, [['', 'Not chosen'], ...paymentMethods])
   }
 }
 
@@ -87,13 +90,17 @@ async function placeFrom(caller: Caller, form: Form): Promise<number> {
   }
 }
 
-function newOrderPage({ lines, values }: LookedUp, { store }: Caller): Page {
+function newOrderPage(
+  { lines, values }: LookedUp,
+  { store }: Caller,
+  paymentMethods: readonly (readonly [id: number | '', name: string])[],
+): Page {
   return {
     template: '/pages/admin/orders/new',
     title: 'New order',
     values,
     // Another one for each time that the form is shown.
-    data: { lines, linesMax: ITEMS_MAX, labels: lineLabels(lines), oneTimeKey: randomUUID(), store },
+    data: { lines, linesMax: ITEMS_MAX, labels: lineLabels(lines), oneTimeKey: randomUUID(), store, paymentMethods },
   }
 }
 
