@@ -21,6 +21,7 @@ import type { Db } from './database/client.ts'
 import { StoreFailure } from './failure.ts'
 import { createReadiness } from './health.ts'
 import { installCompression } from './html/compression.ts'
+import { anyOrigin } from './html/cors.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { wantsHtml } from './html/wants-html.ts'
 import { loggablePath } from './loggable-path.ts'
@@ -208,7 +209,7 @@ function logRequests(app: FastifyInstance): void {
     done()
   })
   app.addHook('onRequestAbort', (request, done) => {
-    request.log.info(lineOf(request), 'request aborted by the client')
+    if (!cutOff.has(request.raw)) request.log.info(lineOf(request), 'request aborted by the client')
     done()
   })
 }
@@ -227,6 +228,9 @@ function lineOf(request: FastifyRequest) {
   }
 }
 
+/** Answered requests whose connection was closed because the rest of the body did not come: no client aborted them. */
+const cutOff = new WeakSet<IncomingMessage>()
+
 /**
  * Limits the time for a body, because Node's requestTimeout is one figure for all routes, and an import may take an hour.
  * Without a limit, slow senders would hold connections and memory without end.
@@ -238,7 +242,10 @@ function limitBodyTime(app: FastifyInstance): void {
     if (hasBody && !routeOptions.config.streamed) {
       const timer = setTimeout(() => {
         // Refused before its body was read: the answer is sent, and Node still throws away what comes of the body.
-        if (reply.raw.headersSent) return void raw.destroy()
+        if (reply.raw.headersSent) {
+          cutOff.add(raw)
+          return void raw.destroy()
+        }
         reply.code(408).header('connection', 'close').send(errorBody(408, 'The body was not sent in time'))
       }, BODY_TIMEOUT_MS)
       raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
@@ -279,7 +286,7 @@ function answerUnroutable(
   const status = error.statusCode ?? 400
   const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
   request.log.info({ method: request.method, status }, 'request')
-  reply.headers(commonHeaders(config, request.id, request.protocol))
+  reply.headers({ ...commonHeaders(config, request.id, request.protocol), ...anyOrigin })
   if (wantsHtml(request)) return sendErrorPage(reply, status, message)
   return reply.code(status).send(errorBody(status, message))
 }

@@ -2,7 +2,8 @@ import { openSnapshot } from '../database/snapshot.ts'
 import { type Check, checks } from './checks.ts'
 
 export interface Finding {
-  readonly storeId: number
+  /** Null: the record is of no store. */
+  readonly storeId: number | null
   /** Such as `Order 12`. */
   readonly record: string
   readonly found: string
@@ -24,8 +25,9 @@ export async function* checkDatabase(url: string, shown: number): AsyncGenerator
   const snapshot = await openSnapshot(url)
   try {
     for (const check of checks) {
+      const sql = typeof check.sql === 'string' ? check.sql : await check.sql(snapshot)
       const [row] = await snapshot.query<{ count: string; findings: Finding[] }>(
-        `WITH "finding" AS MATERIALIZED (${check.sql})
+        `WITH "finding" AS MATERIALIZED (${sql})
          SELECT (SELECT count(*) FROM "finding") AS "count", coalesce((
            SELECT json_agg(f) FROM (
              SELECT * FROM "finding" ORDER BY "storeId", length("record"), "record", "found" LIMIT $1::int) f), '[]') AS "findings"`,

@@ -24,7 +24,7 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
       findings += outcome.count
       process.stdout.write(describe(outcome))
     }
-    process.stdout.write(findings === 0 ? 'All is well\n' : `${findings} findings\n`)
+    process.stdout.write(findings === 0 ? 'All is well\n' : `${findings} ${findings === 1 ? 'finding' : 'findings'}\n`)
     return findings === 0
   } finally {
     await stop()
@@ -40,8 +40,10 @@ function readArguments(given: string[]): number {
 
 function describe({ check, count, findings }: Outcome): string {
   if (count === 0) return `ok     ${check.name}\n`
-  const lines = findings.map(({ storeId, record, found }) => `         store ${storeId}, ${record}: ${found}\n`)
+  const lines = findings.map(
+    ({ storeId, record, found }) => `         ${storeId === null ? '' : `store ${storeId}, `}${record}: ${found}\n`,
+  )
   const others = count - findings.length
   const more = others > 0 ? `         and ${others} more\n` : ''
-  return `FOUND  ${check.name}: ${count}. ${check.rule}, but not:\n${lines.join('')}${more}`
+  return `FOUND  ${check.name}: ${count}. This rule is broken: ${check.rule}\n${lines.join('')}${more}`
 }

@@ -1,3 +1,4 @@
+import type { Snapshot } from '../database/snapshot.ts'
 import { type FieldSet, hasRows, type ListField } from '../engine/fields.ts'
 import { ROW_COUNTER } from '../engine/ids.ts'
 import { keyColumn } from '../engine/reader.ts'
@@ -12,8 +13,11 @@ export interface Check {
   readonly name: string
   /** What holds, as a sentence. */
   readonly rule: string
-  /** SQL that gives each record for which it does not: "storeId", "record" (such as `Order 12`) and "found". */
-  readonly sql: string
+  /**
+   * SQL that gives each record for which it does not: "storeId", "record" (such as `Order 12`) and "found". A function where
+   * the database itself says what to look at.
+   */
+  readonly sql: string | ((snapshot: Pick<Snapshot, 'query'>) => Promise<string>)
 }
 
 /**
@@ -37,7 +41,8 @@ const amounts = `
 const deletedThrough = `
   coalesce((SELECT max(c."deletedThrough") FROM "EventCut" c WHERE c."storeId" = e."storeId"), 0)`
 
-const withoutBlanks = (sku: string) => `lower(regexp_replace(${sku}, '^\\s+|\\s+$', '', 'g'))`
+/** White space as String.prototype.trim() takes it off, and with it every SKU that is given. */
+const blanks = String.raw`U&'\0009\000A\000B\000C\000D\0020\00A0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200A\2028\2029\202F\205F\3000\FEFF'`
 
 export const checks: readonly Check[] = [
   {
@@ -85,6 +90,11 @@ export const checks: readonly Check[] = [
         concat(min(o."invoicePrefix"), o."invoiceNumber", ' is the number of ', count(*), ' orders, up to Order ', max(o."id")) AS "found"
       FROM "Order" o WHERE o."invoiceNumber" > 0
       GROUP BY o."storeId", lower(o."invoicePrefix"), o."invoiceNumber" HAVING count(*) > 1`,
+  },
+  {
+    name: 'foreign-keys',
+    rule: 'What every foreign key refers to exists',
+    sql: brokenForeignKeys,
   },
   {
     name: 'stores',
@@ -193,11 +203,40 @@ export const checks: readonly Check[] = [
     sql: `
       SELECT p."storeId", concat('Product ', p."id") AS "record", concat('SKU ', to_json(p."sku"),
         (SELECT concat('; without the blanks it is that of Product ', min(o."id")) FROM "Product" o
-         WHERE o."storeId" = p."storeId" AND o."id" <> p."id" AND lower(o."sku") = ${withoutBlanks('p."sku"')}
+         WHERE o."storeId" = p."storeId" AND o."id" <> p."id" AND lower(o."sku") = lower(btrim(p."sku", ${blanks}))
          HAVING count(*) > 0)) AS "found"
-      FROM "Product" p WHERE p."sku" ~ '^\\s|\\s$'`,
+      FROM "Product" p WHERE p."sku" <> btrim(p."sku", ${blanks})`,
   },
 ]
+
+/** A restore without triggers leaves rows behind that no foreign key has looked at. */
+async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<string> {
+  const keys = await query<{ table: string; columns: string[]; target: string; targetColumns: string[] }>(`
+    SELECT conrelid::regclass::text AS "table", ${namesOf('conrelid', 'conkey')} AS "columns",
+      confrelid::regclass::text AS "target", ${namesOf('confrelid', 'confkey')} AS "targetColumns"
+    FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace ORDER BY conrelid::regclass::text, conname`)
+  const broken = keys.map(({ table, columns, target, targetColumns }) => {
+    const column = columns.at(-1)
+    const isSet = columns.map((each) => `c.${each} IS NOT NULL`).join(' AND ')
+    const isTarget = columns.map((each, index) => `p.${targetColumns[index]} = c.${each}`).join(' AND ')
+    return `
+      SELECT (to_jsonb(c) ->> 'storeId')::int AS "storeId", concat('${bare(table)} ', to_jsonb(c) ->> 'id') AS "record",
+        concat('${bare(column)} ', c.${column}, ' is no ${bare(target)}') AS "found"
+      FROM ${table} c WHERE ${isSet} AND NOT EXISTS (SELECT FROM ${target} p WHERE ${isTarget})`
+  })
+  return broken.join(' UNION ALL ')
+}
+
+/** SQL of the quoted names of a constraint's columns, in its order. */
+function namesOf(table: string, numbers: string): string {
+  return `ARRAY(
+      SELECT quote_ident(a.attname) FROM unnest(${numbers}) WITH ORDINALITY k (number, place)
+      JOIN pg_attribute a ON a.attrelid = ${table} AND a.attnum = k.number ORDER BY k.place)`
+}
+
+function bare(quoted = ''): string {
+  return quoted.replaceAll('"', '')
+}
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
 function highestIds(): string[] {

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify'
  */
 export const anyOrigin = { 'access-control-allow-origin': '*' }
 
-/** Of requests, beside those that every page may send: all that REST reads. `*` would leave out Authorization. */
+/** The request headers that REST reads and a browser does not allow by itself. `*` would leave out Authorization. */
 const requestHeaders = [
   'SecureURL',
   'PrivateKey',

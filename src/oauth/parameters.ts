@@ -12,7 +12,7 @@ export interface Parameters {
 }
 
 interface ReadParameters {
-  /** A parameter may be repeated with the same value, and counts once. */
+  /** A parameter may be repeated with the same value, and counts once. One without a value is absent, repeated or not. */
   readonly areRepeatsTaken?: boolean
 }
 
@@ -25,7 +25,7 @@ export function readParameters(text: string, { areRepeatsTaken = false }: ReadPa
     else sent.set(name, [raw])
   }
   const raw = (name: string): string | null => {
-    const all = sent.get(name) ?? []
+    const all = (sent.get(name) ?? []).filter((one) => one !== '' || !areRepeatsTaken)
     const counted = areRepeatsTaken ? new Set(all.map((one) => decode(one) ?? one)).size : all.length
     const how = areRepeatsTaken ? ' with different values' : ''
     if (counted > 1) throw new OAuthRefusal('invalid_request', `${name} is sent more than once${how}`)

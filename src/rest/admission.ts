@@ -42,7 +42,14 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
       reply.header('allow', allowed)
       throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}`)
     }
-    for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))
+    try {
+      for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))
+    } catch (error) {
+      if (bearerToken(request.headers.authorization) !== null) {
+        reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
+      }
+      throw error
+    }
   }
 
   async function identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated> {

@@ -7,6 +7,7 @@ export const errorIds = {
   storeUrlMissing: 2,
   productIdMissing: 3,
   quantityMissing: 4,
+  batchSizeMissing: 5,
   invoiceNumMissing: 7,
   newStatusMissing: 8,
   addressRefused: 16,

@@ -146,6 +146,22 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
     ],
     found: () => [expect.stringMatching(/ Order 1: AB-\d+ is the number of 2 orders, up to Order 2$/)],
   },
+  'foreign-keys': {
+    // As a restore without triggers leaves them: the key is there, and has looked at no row.
+    does: () => [
+      `ALTER TABLE "Order" DROP CONSTRAINT "Order_storeId_customerId_fkey"`,
+      `UPDATE "Order" SET "customerId" = 88888 WHERE "id" = 4`,
+      `ALTER TABLE "Order" ADD CONSTRAINT "Order_storeId_customerId_fkey" FOREIGN KEY ("storeId", "customerId")
+         REFERENCES "Customer" ("storeId", "id") NOT VALID`,
+      `ALTER TABLE "Store" ADD COLUMN "developerId" int`,
+      `UPDATE "Store" SET "developerId" = 77`,
+      `ALTER TABLE "Store" ADD FOREIGN KEY ("developerId") REFERENCES "Developer" ("id") NOT VALID`,
+    ],
+    found: () => [
+      `${storeId} Order 4: customerId 88888 is no Customer`,
+      `null Store ${storeId}: developerId 77 is no Developer`,
+    ],
+  },
   stores: {
     does: () => [
       `INSERT INTO "Manufacturer" ("storeId", "id", "name", "updatedAt", "updatedBy", "details") VALUES (99, 1, '', now(), '', '{}')`,
@@ -203,10 +219,12 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
     does: () => [
       `UPDATE "Product" SET "sku" = ' ' || (SELECT "sku" FROM "Product" WHERE "id" = 3) WHERE "id" = 2`,
       `UPDATE "Product" SET "sku" = E'own\\t' WHERE "id" = 4`,
+      `UPDATE "Product" SET "sku" = U&'own too\\FEFF' WHERE "id" = 5`,
     ],
     found: () => [
       expect.stringMatching(/ Product 2: SKU " \S+"; without the blanks it is that of Product 3$/),
       `${storeId} Product 4: SKU "own\\t"`,
+      `${storeId} Product 5: SKU "own too\u{feff}"`,
     ],
   },
 }
@@ -259,7 +277,7 @@ describe('npm run check', () => {
     await damage(`UPDATE "Product" SET "stock" = -12345 WHERE "id" <= 40`)
     const { code, output } = await check({ DATABASE_URL: database.url, ...keys }, '--show', '2')
     expect(code).toBe(1)
-    expect(output).toContain('FOUND  stock-ledger: 40. The movements of each stock add up to it, but not:\n')
+    expect(output).toContain('FOUND  stock-ledger: 40. This rule is broken: The movements of each stock add up to it\n')
     expect(output.match(/store \d+, Product \d+: stock -12345/g)).toHaveLength(2)
     expect(output).toContain('\n         and 38 more\n')
     expect(output.endsWith('40 findings\n')).toBe(true)

@@ -140,6 +140,8 @@ describe('a code gives a token', () => {
       }),
     'with every parameter twice': (form) => sendForm(`${textOf(form)}&${textOf(form)}`),
     'with every parameter twice in the query': (form) => sendForm('', `?${textOf(form)}&${textOf(form)}`),
+    'with every parameter once more, without a value': (form) =>
+      sendForm(`${textOf(form)}&${Object.keys(form).join('=&')}=`),
     'with every parameter in the form and in the query': (form) => sendForm(textOf(form), `?${textOf(form)}`),
     'with a name in two cases, and its value in two encodings': (form) =>
       sendForm(`${textOf(form)}&Grant_Type=authorization%5Fcode`),
@@ -344,13 +346,9 @@ describe('a request is refused', () => {
     async (name) => {
       const code = await newCode()
       const form = { ...exchangeOf(client, code), redirect_uri: redirectUri, code_verifier: verifier }
-      for (const more of ['x', '']) {
-        const answer = await sendForm(`${textOf(form)}&${name}=${more}`)
-        expect(refusal(answer)).toEqual([400, 'invalid_request'])
-        expect(answer.json().error_description).toBe(
-          `${name.toLowerCase()} is sent more than once with different values`,
-        )
-      }
+      const answer = await sendForm(`${textOf(form)}&${name}=x`)
+      expect(refusal(answer)).toEqual([400, 'invalid_request'])
+      expect(answer.json().error_description).toBe(`${name.toLowerCase()} is sent more than once with different values`)
       expect((await exchange(code)).statusCode).toBe(200)
     },
   )

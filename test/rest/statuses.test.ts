@@ -98,6 +98,14 @@ describe('401', () => {
     expect(refusalOf(answer)).toMatchObject({ statusCode: 401, field: 'Products' })
   })
 
+  test('for a lacking privilege has a challenge for Bearer alone, which a new token would not answer', async () => {
+    const { call, token } = await server.openStore({ privileges: { Manufacturers: ['read'] } })
+    const byBearer = await call('GET', '/Products', { headers: { token: undefined, authorization: `Bearer ${token}` } })
+    expect(byBearer.headers['www-authenticate']).toBe('Bearer error="insufficient_scope"')
+    expect(refusalOf(byBearer)).toMatchObject({ statusCode: 401, field: 'Products' })
+    expect((await call('GET', '/Products')).headers['www-authenticate']).toBeUndefined()
+  })
+
   test('comes before the body is looked at', async () => {
     const answer = await shop.call('POST', '/Products', { body: '{', headers: { token: 'wrong' } })
     expect(answer.statusCode).toBe(401)

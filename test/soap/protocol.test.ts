@@ -399,13 +399,13 @@ describe('numbers and booleans', () => {
     expect(await set(quantity, 'true')).toBe(errorDocument(32, 'Data Error'))
   })
 
-  test('none, or an empty one, is the default; a startNum of 0, as a proxy sends what nobody set, too', async () => {
+  test('none, or an empty one, is startNum 1, and so is 0, as a proxy sends what nobody set; batchSize has no default', async () => {
     for (const startNum of [{}, { startNum: '' }, { startNum: 0 }]) {
       const page = await soapCall(server, store, 'getProduct', { batchSize: 1, ...startNum })
       expect(page).toContain('<ProductID>N-1</ProductID>')
     }
     for (const batchSize of [{}, { batchSize: '' }]) {
-      expect(await soapCall(server, store, 'getProduct', batchSize)).toContain('<ProductID>N-1</ProductID>')
+      expect(await soapCall(server, store, 'getProduct', batchSize)).toBe(errorDocument(5, 'XML file error'))
     }
     expect(await soapCall(server, store, 'getProduct', { batchSize: 0 })).toBe(errorDocument(33, 'Data Error'))
   })

@@ -31,8 +31,11 @@ export const headers = {
   ...retryAfter,
   'WWW-Authenticate': {
     description:
-      'Where an Authorization header, or no credentials at all, were sent; with `error` for a Bearer token that was refused.',
-    schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
+      'Where an Authorization header, or no credentials at all, were sent; with `error` for a Bearer token that was refused, or whose application lacks the privilege.',
+    schema: {
+      type: 'string',
+      enum: ['Bearer', 'Bearer error="invalid_token"', 'Bearer error="insufficient_scope"'],
+    },
   },
   Allow: {
     description: 'The methods that the address takes.',

@@ -4,17 +4,16 @@ import { integerParameter, type Parameters, textParameter } from '../parameters.
 import { ResultError } from '../result-errors.ts'
 
 const BATCH_SIZE_MAX = 100
-const BATCH_SIZE_DEFAULT = 5
 /** Of an answer. A page of a hundred large orders has some megabytes. */
 const LENGTH_MAX = 32 * 1024 * 1024
 
 /**
- * Reads which page is asked for: 1 to 100 records (missing or empty: 5) from the position `startNum` on, which counts from 1 (0,
- * missing or empty: 1). The offset counts from 0. Refuses other figures (33, 34).
+ * Reads which page is asked for: 1 to 100 records from the position `startNum` on, which counts from 1 (0, missing or empty: 1).
+ * The offset counts from 0. Refuses a missing or empty batchSize (5) and other figures (33, 34).
  */
 export function readBatch(parameters: Parameters): { limit: number; offset: number } {
-  const isGiven = textParameter(parameters, 'batchSize') !== ''
-  const limit = isGiven ? integerParameter(parameters, 'batchSize') : BATCH_SIZE_DEFAULT
+  if (textParameter(parameters, 'batchSize') === '') throw new ResultError('batchSizeMissing', 'batchSize is missing')
+  const limit = integerParameter(parameters, 'batchSize')
   if (!(limit >= 1 && limit <= BATCH_SIZE_MAX)) {
     throw new ResultError('invalidBatchSize', `batchSize must be a whole number from 1 to ${BATCH_SIZE_MAX}`)
   }
