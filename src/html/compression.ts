@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 export const COMPRESSED_BYTES_MIN = 1_024
 /** Each level up to these saves more time on a line of 100 Mbit/s than it takes the processor (docs/performance.md). */
 const BROTLI_QUALITY = 1
-const GZIP_LEVEL = 4
+const GZIP_LEVEL = 5
 
 export type Encoding = 'br' | 'gzip'
 
