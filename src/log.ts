@@ -51,7 +51,7 @@ export function readableLines({ colorize }: { colorize: boolean }): (line: strin
   return (line) => pretty(line.replace(/\p{Cc}/gu, ''))
 }
 
-/** Such as "GET /StoreWebAPI/v1/Products 200 12 ms store 1 app 1 id …". */
+/** Such as "GET /StoreWebAPI/v1/Products 200 12 ms store 1 app 1 from 127.0.0.1 id …". The route says less than the path. */
 function head({
   msg,
   method,
@@ -62,8 +62,9 @@ function head({
   storeId,
   applicationId,
   requestId,
+  ip,
 }: Record<string, unknown>) {
-  const labelled = { store: storeId, app: applicationId, id: requestId }
+  const labelled = { store: storeId, app: applicationId, from: ip, id: requestId }
   return [
     ...[method, path, operation, msg === 'request' ? undefined : msg, status],
     ...(ms === undefined ? [] : [ms, 'ms']),

@@ -7,11 +7,14 @@ const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1000
 const NEW_LENGTH_MIN = 12
 const COMMON_MAX = 10_000
+/** Shorter beginnings of a number say nothing. */
+const DIGITS_MIN = 6
 
 const email = `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`
 const typed = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
 const length = `must be a text of ${NEW_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
-const common = 'must not be one of the 10,000 most common passwords, nor one of them with digits or signs at its ends'
+const common =
+  'must not be one of the 10,000 most common passwords, nor one of them repeated, or with digits or signs at its ends'
 const isAddress = 'must be another text than the e-mail address'
 
 export const emailInput = z.string(email).trim().max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
@@ -32,10 +35,20 @@ export const newPasswordInput = z
 /** The dictionary begins with the most common ones, in lower case. */
 const commonPasswords: ReadonlySet<string> = new Set(dictionary['passwords-common'].slice(0, COMMON_MAX))
 
-/** Few of the list have 12 characters: without the second look the rule would let `password2024!` pass. */
+/** Few of the list have 12 characters: compared as they are, the rule would let `password2024!` and `123456123456` pass. */
 function isCommon(password: string): boolean {
   const plain = comparable(password)
-  return commonPasswords.has(plain) || commonPasswords.has(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''))
+  const [, unit = plain] = /^(.+?)\1+$/su.exec(plain) ?? []
+  return [plain, unit].some((text) => commonPasswords.has(text) || isCommonInside(text))
+}
+
+/** Whether digits and signs at the ends are all that a text has beside a common password. */
+function isCommonInside(text: string): boolean {
+  const letters = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  if (letters !== '') return commonPasswords.has(letters)
+  // Such as 123456, of which the rest is a continuation. Blanks alone are no better.
+  const beginnings = Array.from(text, (_, index) => text.slice(0, index + 1))
+  return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && commonPasswords.has(beginning))
 }
 
 /** Refuses (400, naming `field`) the e-mail address of the account as its password, in any case. */

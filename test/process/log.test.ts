@@ -15,7 +15,7 @@ const request = { requestId: 'r-1', method: 'GET', path: '/StoreWebAPI/v1/Produc
 
 test('a request is one line: what was called, how it ended, for whom', () => {
   const members = { ...request, storeId: 1, applicationId: 2, status: 200, ms: 12 }
-  const line = 'INFO: GET /StoreWebAPI/v1/Products 200 12 ms store 1 app 2 id r-1\n'
+  const line = 'INFO: GET /StoreWebAPI/v1/Products 200 12 ms store 1 app 2 from 127.0.0.1 id r-1\n'
   expect(shown((log) => log.info(members, 'request'))).toBe(line)
   const colored = shown((log) => log.info(members, 'request'), true)
   expect(colored).not.toBe(line)
@@ -29,7 +29,7 @@ test('every other record is one line with its message and members', () => {
     log.warn('requests were cut off')
   })
   expect(text.split('\n')).toEqual([
-    'INFO: GET /StoreWebAPI/v1/Products getOrder request aborted by the client id r-1',
+    'INFO: GET /StoreWebAPI/v1/Products getOrder request aborted by the client from 127.0.0.1 id r-1',
     'INFO: migration applied {"migration":"20261121000000_init"}',
     'WARN: requests were cut off',
     '',

@@ -91,8 +91,8 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
 
   function renew(part, sent, buttonName) {
     const former = document.getElementById(form.dataset.refresh)
-    for (const field of former.querySelectorAll('input[type=text]')) {
-      const next = [...part.querySelectorAll('input')].find(({ name }) => name === field.name)
+    for (const field of former.querySelectorAll('input[type=text], select')) {
+      const next = [...part.querySelectorAll('input, select')].find(({ name }) => name === field.name)
       if (next && field.value !== sent.get(field.name)) next.value = field.value
     }
     const focused = document.activeElement

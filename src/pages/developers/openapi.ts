@@ -30,11 +30,12 @@ const { operation, answers, refused, responses } = routesOf('Developer', 'Develo
 
 const id = idParameter('id', 'The application.')
 
-/** Of changes that may come without a body, whose type would do as well (src/html/guard.ts). */
+/** Of changes without a body, whose type would do as well (src/html/guard.ts). */
 const requestedWith: Parameter = {
   name: 'X-Requested-With',
   in: 'header',
-  description: 'Any text. No page of another site can make a browser send it.',
+  description:
+    'Any text, which no page of another site can make a browser send. `Content-Type: application/json` does as well.',
   required: true,
   schema: { type: 'string', minLength: 1 },
   example: 'my program',
@@ -112,7 +113,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       post: operation('rotatePrivateKey', 'Make a new private key', {
         description:
           'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
-        parameters: [id, requestedWith],
+        parameters: [id, { ...requestedWith, required: false }],
         requestBody: { ...jsonBody(bodySchema(keyRotation), { KeepFormerForHours: 24 }), required: false },
         responses: answers(200, 'The application, with its new key.', application, [404, 409, ...ofBody]),
       }),
@@ -121,7 +122,7 @@ function pathsFor(services: readonly string[]): ApiPart['paths'] {
       post: operation('rotateCallbackSecret', 'Make a new callback secret', {
         description:
           'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
-        parameters: [id, requestedWith],
+        parameters: [id, { ...requestedWith, required: false }],
         requestBody: { ...jsonBody(bodySchema(secretRotation), {}), required: false },
         responses: answers(200, 'The application, with its new secret.', application, [404, 409, ...ofBody]),
       }),

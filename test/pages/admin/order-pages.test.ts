@@ -87,7 +87,7 @@ describe('an order that is placed by hand', () => {
     {
       fields: { 'ItemID.1': 'NONE' },
       status: 400,
-      says: '<a href="#ItemID.1">Line 1: the product</a> is not the SKU or catalogue id of a product in this store',
+      says: '<a href="#ItemID.1">Line 1: the product</a> fits no product of this store',
     },
     {
       fields: { 'ItemQuantity.1': 'many' },

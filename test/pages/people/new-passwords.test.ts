@@ -85,6 +85,10 @@ const bad: [string, string, RegExp][] = [
   ['that is common in another case', '1Q2W3E4R5T6Y', common],
   ['that is common in full-width letters', '１ｑ２ｗ３ｅ４ｒ５ｔ６ｙ', common],
   ['that is common but for digits and signs at its ends', '**Password2024!', common],
+  ['that is common and repeated', 'LetMeInLetMeIn', common],
+  ['that is common digits with further ones', '123456789012', common],
+  ['of one digit', '111111111111', common],
+  ['of blanks', '            ', common],
 ]
 
 describe.each(doors)('a new password at $door', ({ address, set }) => {

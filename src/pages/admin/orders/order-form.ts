@@ -17,6 +17,26 @@ const billing = [
   'CustomerComments',
 ] as const
 
+const orderLabels = {
+  CustomerID: 'Customer number',
+  BillingEmail: 'E-mail',
+  BillingFirstName: 'First name',
+  BillingLastName: 'Last name',
+  BillingCompany: 'Company',
+  BillingAddress: 'Address',
+  BillingZipCode: 'Postal code',
+  BillingCity: 'City',
+  BillingState: 'State',
+  BillingCountry: 'Country',
+  BillingPhoneNumber: 'Phone',
+  ShipmentMethodName: 'Shipping method',
+  ShipmentCost: 'Shipping cost',
+  SalesTax: 'Tax',
+  OrderDiscountPromotion: 'Discount',
+  BillingPaymentMethodID: 'Payment method',
+  CustomerComments: 'Comments',
+}
+
 /**
  * The body that `placeOrder` takes, out of the form of a page: what is left empty is not sent. Refuses (400) products that the
  * store does not have, and required options that are not chosen, by the form's fields.
@@ -43,7 +63,7 @@ function filledLines(lines: readonly FormLine[]): FormLine[] {
 
 function faultsOf({ number, product }: FormLine, values: Form): Fault[] {
   if (product === null) {
-    return [{ field: `ItemID.${number}`, problem: 'is not the SKU or catalogue id of a product in this store' }]
+    return [{ field: `ItemID.${number}`, problem: 'fits no product of this store' }]
   }
   return product.fields
     .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
@@ -78,14 +98,14 @@ function refusal(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-req
   return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
 }
 
-/** What the fields of the lines are called, by their names, for the list of what is to be corrected. */
-export function lineLabels(lines: readonly FormLine[]): Record<string, string> {
+/** What the fields of the form are called, by their names. */
+export function formLabels(lines: readonly FormLine[]): Record<string, string> {
   const labels = lines.flatMap(({ number, product }) => [
     [`ItemID.${number}`, `Line ${number}: the product`],
     [`ItemQuantity.${number}`, `Line ${number}: the quantity`],
     ...(product?.fields ?? []).map(({ name, label }) => [name, `Line ${number}: ${label}`]),
   ])
-  return Object.fromEntries(labels)
+  return { ...orderLabels, ...Object.fromEntries(labels) }
 }
 
 /** To the billing address; only how it is sent and what that costs are asked for. */

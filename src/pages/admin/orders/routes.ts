@@ -16,7 +16,7 @@ import { readIds } from '../../parameters.ts'
 import { listStatuses } from '../list-statuses.ts'
 import { type Form, type LookedUp, lookUpLines } from './form-lines.ts'
 import { listOrders } from './list.ts'
-import { inFormFields, lineLabels, orderOf } from './order-form.ts'
+import { formLabels, inFormFields, orderOf } from './order-form.ts'
 import { placeOnce } from './place-once.ts'
 
 export interface OrderPagesServices {
@@ -100,7 +100,7 @@ function newOrderPage(
     title: 'New order',
     values,
     // Another one for each time that the form is shown.
-    data: { lines, linesMax: ITEMS_MAX, labels: lineLabels(lines), oneTimeKey: randomUUID(), store, paymentMethods },
+    data: { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey: randomUUID(), store, paymentMethods },
   }
 }
 
