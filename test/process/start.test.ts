@@ -448,7 +448,7 @@ describe.skipIf(!hasTerminal)(`the log at a terminal (needs ${script} of util-li
     const output = terminal.output()
     expect(output).toMatch(/\[\d\d:\d\d:\d\d\] \S+INFO\S+ /)
     const text = stripVTControlCharacters(output)
-    expect(text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/healthz 200 \d+ ms id r-1\r$/m)
+    expect(text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: GET \/healthz 200 \d+ ms from 127\.0\.0\.1 id r-1\r$/m)
     expect(text).toMatch(/INFO: stopped \{"exitCode":0\}\s*$/)
     expect(text).not.toMatch(/secret|"level"/)
   })
