@@ -9,11 +9,14 @@ import { request } from 'undici'
 import type { Server } from '../../src/cli/server.ts'
 import { startEmbedded } from '../../src/database/embedded.ts'
 import { freePort } from '../process/server.ts'
+import { administratorUrl } from '../support/administrator.ts'
 import type { Stops } from './bench.ts'
 
 export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly pid: number
   readonly databaseUrl: string
+  /** The same server as its superuser. */
+  readonly administratorUrl: string
   /** Where the inspector of a server that was started with one listens. */
   readonly inspectorUrl: string | null
   /** One of the operator's routes. */
@@ -59,7 +62,15 @@ export async function startBenchServer(stops: Stops, nodeOptions: readonly strin
     return (await answer.body.json()) as Record<string, string | number>
   }
   const [inspectorUrl = null] = /ws:\/\/\S+/.exec(readFileSync(logFile, 'utf8')) ?? []
-  return { pid: child.pid ?? 0, baseUrl, operatorKey, databaseUrl, inspectorUrl, post }
+  return {
+    pid: child.pid ?? 0,
+    baseUrl,
+    operatorKey,
+    databaseUrl,
+    administratorUrl: await administratorUrl(folder, databaseUrl),
+    inspectorUrl,
+    post,
+  }
 }
 
 /** The server says its address when it listens. */

@@ -55,7 +55,7 @@ export async function openBenchStores(server: BenchServer, file: string | null):
   if (!sandbox || others.length !== 1) throw new Error('The sandbox and one store were expected')
   // What a database that has been up for a while has done by itself; it must not happen in the middle of a measurement.
   await query(server, 'VACUUM ANALYZE')
-  await query(server, 'CHECKPOINT')
+  await query({ databaseUrl: server.administratorUrl }, 'CHECKPOINT')
   return { year: await open(Number(Id), year.SecureURL), sandbox: await open(sandbox.id, sandbox.secureUrl) }
 }
 
@@ -89,7 +89,11 @@ async function productsOf(server: BenchServer, storeId: number): Promise<{ id: n
   return rows
 }
 
-async function query<R extends pg.QueryResultRow>({ databaseUrl }: BenchServer, sql: string, values: unknown[] = []) {
+async function query<R extends pg.QueryResultRow>(
+  { databaseUrl }: Pick<BenchServer, 'databaseUrl'>,
+  sql: string,
+  values: unknown[] = [],
+) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {

@@ -6,8 +6,10 @@ import { orderItemList, promotionList, questionList, shipmentList, transactionLi
 import { orderEvents } from './order-events.ts'
 import { settleOrder } from './settle-order.ts'
 
-const paymentMethodName = `(SELECT m."name" FROM "PaymentMethod" m
-  WHERE m."storeId" = t."storeId" AND m."id"::text = t."details" ->> 'BillingPaymentMethodID')`
+/** OFFSET 0 keeps the document from being parsed once for each method of the store. */
+const paymentMethodName = String.raw`(SELECT m."name"
+  FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\s*0*([1-9][0-9]{0,8})\s*$')::int AS "id" OFFSET 0) named
+  JOIN "PaymentMethod" m ON m."storeId" = t."storeId" AND m."id" = named."id")`
 
 /** Orders (rest-resources 3). They are placed by `placeOrder` and never deleted (contract §4.1). */
 export const orders = defineResource({

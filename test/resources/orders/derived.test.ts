@@ -49,7 +49,14 @@ describe('BillingPaymentMethod', () => {
     expect((await read(id)).BillingPaymentMethod).toBe('Check')
   })
 
-  test.each(['0', '99', '', '3 ', 'check', '00003', '99999999999999999999'])(
+  test.each(['3 ', ' 3', '00003'])('is the same for the id "%s"', async (given) => {
+    const id = await place({ BillingPaymentMethodID: given })
+    const { BillingPaymentMethod } = await read(await place({ BillingPaymentMethodID: '3' }))
+    expect(BillingPaymentMethod).not.toBe('')
+    expect(await read(id)).toMatchObject({ BillingPaymentMethodID: given, BillingPaymentMethod })
+  })
+
+  test.each(['0', '99', '', '3x', 'check', '3 4', '99999999999999999999'])(
     'is empty for the id "%s"',
     async (given) => {
       const id = await place({ BillingPaymentMethodID: given })
