@@ -48,7 +48,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
   try {
     const config = await readConfigWithPort(environment)
-    log = createLog(config.logLevel)
+    log = await createLog(config.logLevel)
     const starting = Promise.withResolvers<void>()
     shutdown = handleShutdown(log, starting.promise)
     await start(config, log, shutdown).finally(starting.resolve)

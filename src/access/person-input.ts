@@ -1,4 +1,4 @@
-import { dictionary } from '@zxcvbn-ts/language-common'
+import { createRequire } from 'node:module'
 import { z } from 'zod'
 import type { Db, Transaction } from '../database/client.ts'
 import { StoreFailure } from '../failure.ts'
@@ -32,23 +32,32 @@ export const newPasswordInput = z
   .refine((value) => [...value].length >= NEW_LENGTH_MIN, length)
   .refine((value) => !isCommon(value), common)
 
-/** The dictionary begins with the most common ones, in lower case. */
-const commonPasswords: ReadonlySet<string> = new Set(dictionary['passwords-common'].slice(0, COMMON_MAX))
+const require = createRequire(import.meta.url)
+let commonPasswords: ReadonlySet<string> | undefined
+
+/** The dictionary begins with the most common ones, in lower case. It is read when the first password is set: it takes 20 MB. */
+function isListed(password: string): boolean {
+  if (commonPasswords === undefined) {
+    const { dictionary } = require('@zxcvbn-ts/language-common') as typeof import('@zxcvbn-ts/language-common')
+    commonPasswords = new Set(dictionary['passwords-common'].slice(0, COMMON_MAX))
+  }
+  return commonPasswords.has(password)
+}
 
 /** Few of the list have 12 characters: compared as they are, the rule would let `password2024!` and `123456123456` pass. */
 function isCommon(password: string): boolean {
   const plain = comparable(password)
   const [, unit = plain] = /^(.+?)\1+$/su.exec(plain) ?? []
-  return [plain, unit].some((text) => commonPasswords.has(text) || isCommonInside(text))
+  return [plain, unit].some((text) => isListed(text) || isCommonInside(text))
 }
 
 /** Whether digits and signs at the ends are all that a text has beside a common password. */
 function isCommonInside(text: string): boolean {
   const letters = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-  if (letters !== '') return commonPasswords.has(letters)
+  if (letters !== '') return isListed(letters)
   // Such as 123456, of which the rest is a continuation. Blanks alone are no better.
   const beginnings = Array.from(text, (_, index) => text.slice(0, index + 1))
-  return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && commonPasswords.has(beginning))
+  return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && isListed(beginning))
 }
 
 /** Refuses (400, naming `field`) the e-mail address of the account as its password, in any case. */

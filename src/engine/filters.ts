@@ -3,6 +3,9 @@ import { StoreFailure } from '../failure.ts'
 import type { ListRows } from './fields.ts'
 import { thisStore } from './listed.ts'
 
+/** The greatest whole number of PostgreSQL's type `integer`, which identifiers are. */
+export const INT32_MAX = 2_147_483_647
+
 /** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`, `$1` for the store's id. */
 export interface Condition {
   readonly sql: string
@@ -146,12 +149,12 @@ function number(given: string, name: string): string {
 /** A 32-bit whole number out of a query parameter. */
 export function wholeNumber(given: string, name: string): number {
   const read = /^[+-]?\d{1,10}$/.test(given.trim()) ? Number(given) : Number.NaN
-  if (!Number.isInteger(read) || Math.abs(read) > 2_147_483_647) throw invalid(name, given, 'must be a whole number')
+  if (!Number.isInteger(read) || Math.abs(read) > INT32_MAX) throw invalid(name, given, 'must be a whole number')
   return read
 }
 
 /** A record's identifier in an address or a query parameter: a positive number of 32 bits (rest-resources 0.4). */
-export function identifier(given: string, name: string, min = 1, max = 2_147_483_647): number {
+export function identifier(given: string, name: string, min = 1, max = INT32_MAX): number {
   const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
   if (read < min || read > max) throw invalid(name, given, `must be a whole number from ${min} to ${max}`)
   return read

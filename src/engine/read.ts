@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts'
 import { StoreFailure } from '../failure.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import type { Condition, Filters } from './filters.ts'
-import { identifier, invalid } from './filters.ts'
+import { INT32_MAX, identifier, invalid } from './filters.ts'
 import { isTableLink, refersBy, type TableLink } from './links.ts'
 import { thisStore } from './listed.ts'
 import type { Reader, Row, WireRecord } from './reader.ts'
@@ -380,5 +380,3 @@ function boundOf(query: Query, name: 'limit' | 'offset'): number {
   if (!/^[+-]?\d+$/.test(given.trim())) throw invalid(name, given, 'must be a whole number')
   return Math.max(-INT32_MAX, Math.min(Number(given), INT32_MAX))
 }
-
-const INT32_MAX = 2_147_483_647

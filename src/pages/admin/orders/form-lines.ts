@@ -18,12 +18,12 @@ import {
   skuOf,
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
+import { INTEGER_MAX } from '../../parameters.ts'
 import { isText } from './list.ts'
 
 /** Lines that an empty form has. */
 const LINES_SHOWN = 3
 const SKU_LENGTH_MAX = 150
-const ID_MAX = 2_147_483_647
 
 export type Form = Readonly<Record<string, string | string[]>>
 
@@ -116,7 +116,7 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
   const texts = [...new Set(typed)].filter((text) => text !== '' && text.length <= SKU_LENGTH_MAX && isText(text))
   const found = await findBySku(caller, texts)
   for (const text of texts) {
-    const isId = /^\d{1,10}$/.test(text) && Number(text) <= ID_MAX
+    const isId = /^\d{1,10}$/.test(text) && Number(text) <= INTEGER_MAX
     if (isId && !found.has(text)) found.set(text, { productId: Number(text), optionCode: null })
   }
   return found
@@ -125,7 +125,7 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
 /** Of the form's customer; whether there is such a customer shows when the order is placed. */
 async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
   const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
-  if (id < 1 || id > ID_MAX) return 0
+  if (id < 1 || id > INTEGER_MAX) return 0
   try {
     return (await readBuyer(caller, id)).priceLevel
   } catch (error) {

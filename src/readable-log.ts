@@ -1,0 +1,42 @@
+import { prettyFactory } from 'pino-pretty'
+
+/** Members of a record that its readable line begins with, in `head`, or leaves out. */
+const HEAD = ['method', 'path', 'route', 'ip', 'operation', 'status', 'ms', 'storeId', 'applicationId', 'requestId']
+
+/** Returns what makes of a JSON line one that people read: time, level, message, further members; below it an error's stack. */
+export function readableLines({ colorize }: { colorize: boolean }): (line: string) => string {
+  const pretty = prettyFactory({
+    colorize,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss',
+    errorLikeObjectKeys: ['err'],
+    ignore: HEAD.join(),
+    messageFormat: head,
+  })
+  // A terminal obeys control characters. In JSON only those beyond ASCII stand as they are.
+  return (line) => pretty(line.replace(/\p{Cc}/gu, ''))
+}
+
+/** Such as "GET /StoreWebAPI/v1/Products 200 12 ms store 1 app 1 from 127.0.0.1 id …". The route says less than the path. */
+function head({
+  msg,
+  method,
+  path,
+  operation,
+  status,
+  ms,
+  storeId,
+  applicationId,
+  requestId,
+  ip,
+}: Record<string, unknown>) {
+  const labelled = { store: storeId, app: applicationId, from: ip, id: requestId }
+  return [
+    ...[method, path, operation, msg === 'request' ? undefined : msg, status],
+    ...(ms === undefined ? [] : [ms, 'ms']),
+    ...Object.entries(labelled).flatMap(([label, value]) => (value === undefined ? [] : [label, value])),
+  ]
+    .filter((part) => part !== undefined)
+    .join(' ')
+    .replace(/\p{Cc}/gu, ' ')
+}
