@@ -32,15 +32,25 @@ export async function createDatabase(options = ''): Promise<{ url: string; drop:
   await onServer(templateUrl, `CREATE DATABASE "${name}" ${options}`)
   return {
     url: Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href,
-    drop: () => onServer(templateUrl, `DROP DATABASE "${name}" WITH (FORCE)`),
+    drop: () => dropDatabase(templateUrl, name),
   }
 }
 
-/** From the maintenance database: a template that somebody is connected to cannot be cloned. */
-async function onServer(templateUrl: string, sql: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: Object.assign(new URL(templateUrl), { pathname: '/postgres' }).href,
-  })
+/**
+ * Ends the sessions of the database `name` and removes it. `WITH (FORCE)` would fail while autovacuum works on it, since
+ * only a superuser may end autovacuum that way; a plain DROP DATABASE asks it to stop.
+ */
+export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  await onServer(
+    serverUrl,
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`,
+  )
+  await onServer(serverUrl, `DROP DATABASE "${name}"`)
+}
+
+/** Runs `sql` from the maintenance database: a template that somebody is connected to cannot be cloned. */
+export async function onServer(serverUrl: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: Object.assign(new URL(serverUrl), { pathname: '/postgres' }).href })
   await client.connect()
   try {
     await client.query(sql)

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/database/migrations.ts'
+import { dropDatabase, onServer } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -34,7 +34,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   provide('templateUrl', templateUrl)
 
   return async () => {
-    await onServer(server.url, `DROP DATABASE "${name}" WITH (FORCE)`)
+    await dropDatabase(server.url, name)
     await server.close()
   }
 }
@@ -52,15 +52,5 @@ async function startServer(): Promise<TestServer> {
       child.stdin.end()
       await exited
     },
-  }
-}
-
-async function onServer(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
   }
 }
