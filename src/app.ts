@@ -11,41 +11,49 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
-import type { Authenticator } from './access/authenticate.ts'
-import { bearerToken } from './access/bearer.ts'
-import type { CallLog } from './access/call-log.ts'
-import { sameSecret } from './access/secrets.ts'
-import type { Caller } from './caller.ts'
-import type { Config } from './config.ts'
+import type { CallLog } from './applications/call-log.ts'
 import type { Db } from './database/client.ts'
-import { StoreFailure } from './failure.ts'
-import { createReadiness } from './health.ts'
-import { installCompression } from './html/compression.ts'
-import { anyOrigin } from './html/cors.ts'
+import type { Caller } from './engine/caller.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
+import { openPages } from './html/scope.ts'
 import { wantsHtml } from './html/wants-html.ts'
-import { loggablePath } from './loggable-path.ts'
-import { isLoopback, isLoopbackHost } from './loopback.ts'
-import type { Metrics } from './metrics.ts'
 import { describeOAuth } from './oauth/openapi.ts'
 import { type OAuthServices, oauth } from './oauth/routes.ts'
-import type { OpenApiDocument } from './openapi.ts'
-import type { Outbound } from './outbound.ts'
-import { describeAdmin } from './pages/admin/openapi.ts'
+import { describeAdmin } from './operator/openapi.ts'
+import { type OperatorServices, operatorRoutes } from './operator/routes.ts'
+import type { Outbound } from './outbound/outbound.ts'
 import { describeDevelopers } from './pages/developers/openapi.ts'
 import { type PagesServices, pages } from './pages/routes.ts'
+import type { Config } from './process/settings.ts'
 import { assembleDocument, type DocumentOptions } from './reference/assemble.ts'
 import { describeReference } from './reference/describe.ts'
 import { examples } from './reference/examples.ts'
 import { type ReferenceServices, reference } from './reference/routes.ts'
-import { servedResources } from './resources/index.ts'
+import { servedResources } from './registry.ts'
 import { describeRest } from './rest/openapi/describe.ts'
 import { type RestServices, rest } from './rest/routes.ts'
-import { resultItem } from './result-item.ts'
+import { installCompression } from './server/compression.ts'
+import { anyOrigin } from './server/cors.ts'
+import { createReadiness } from './server/health.ts'
+import { loggablePath } from './server/loggable-path.ts'
+import type { Metrics } from './server/metrics.ts'
+import type { OpenApiDocument } from './server/openapi.ts'
 import { type SoapServices, soap } from './soap/routes.ts'
+import type { Authenticator } from './subscriptions/authenticate.ts'
+import { bearerToken } from './values/bearer.ts'
+import { StoreFailure } from './values/failure.ts'
+import { isLoopback, isLoopbackHost } from './values/loopback.ts'
+import { resultItem } from './values/result-item.ts'
+import { sameSecret } from './values/secrets.ts'
 
 /** What the parts are made of; each part declares which of these it needs. */
-export interface Services extends PagesServices, OAuthServices, RestServices, SoapServices, ReferenceServices {
+export interface Services
+  extends OperatorServices,
+    PagesServices,
+    OAuthServices,
+    RestServices,
+    SoapServices,
+    ReferenceServices {
   readonly config: Config
   readonly authenticator: Authenticator
   readonly callLog: CallLog
@@ -116,7 +124,11 @@ export function buildApp(services: Services): FastifyInstance {
   installCompression(app)
   answerErrors(app)
   app.register(async (scope) => addOperatorRoutes(scope, services))
-  app.register(async (scope) => pages(scope, services))
+  app.register(async (scope) => {
+    await openPages(scope, services)
+    scope.register(operatorRoutes, services)
+    scope.register(pages, services)
+  })
   app.register(async (scope) => oauth(scope, services))
   app.register(async (scope) => rest(scope, services))
   app.register(async (scope) => soap(scope, services))

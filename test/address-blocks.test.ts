@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { inBlocks, isAddressBlock } from '../src/address-blocks.ts'
+import { inBlocks, isAddressBlock } from '../src/values/address-blocks.ts'
 
 describe('an address or CIDR block', () => {
   test.each([

@@ -2,31 +2,34 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Field, FieldSet } from '../src/engine/fields.ts'
-import { servedResources } from '../src/resources/index.ts'
+import { servedResources } from '../src/registry.ts'
 
-const protocols = ['rest', 'soap', 'oauth', 'pages', 'webhooks', 'reference']
+const protocols = ['rest', 'soap', 'oauth', 'pages', 'operator', 'reference']
+/** Who may enter: data and rules. They refer to one another, so that they count as one part. */
+const domains = ['stores', 'applications', 'subscriptions', 'people', 'audit']
 
 /**
  * Who may import whom: a part imports parts of the lines below it, and never one of its own line.
- * Whatever is not named here, files directly in src and database/, is the ground under all of them.
+ * What is not named here (process/, database/, outbound/, values/) is the ground under all of them.
  */
 const lines = [
   ['start.js'],
   ['main.ts', 'cli'],
-  ['app.ts', 'welcome.ts'],
+  ['app.ts'],
   protocols,
-  ['html', 'xml'],
-  ['sandbox'],
+  ['html'],
+  ['server', 'xml', 'sandbox'],
+  ['registry.ts'],
+  ['webhooks'],
   ['resources'],
-  ['access'],
+  ['domains'],
   ['engine'],
-  ['events'],
 ]
 
 /** What only some parts may import: everything below them works with plain values. */
 const reserved: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['main.ts', 'app.ts', 'html', ...protocols],
-  '@fastify/': ['html', ...protocols],
+  fastify: ['main.ts', 'app.ts', 'server', 'html', ...protocols],
+  '@fastify/': ['server', 'html', ...protocols],
   eta: ['html'],
   'fast-xml-parser': ['xml'],
   'strong-soap': ['soap'],
@@ -38,7 +41,7 @@ const reserved: Readonly<Record<string, readonly string[]>> = {
 interface Source {
   /** Below src, such as `rest/routes.ts`. */
   readonly file: string
-  /** The folder below src, or the file itself where it lies directly in src. */
+  /** The folder below src (`domains` for several), or the file itself where it lies directly in src. */
   readonly part: string
   /** Without comments. */
   readonly text: string
@@ -53,7 +56,7 @@ const sources = readSources()
 describe('imports go one way', () => {
   test('every source was read, with its imports', () => {
     expect(sources.map(({ file }) => file)).toEqual(expect.arrayContaining(['app.ts', 'engine/define.ts', 'start.js']))
-    expect(sources.find(({ file }) => file === 'app.ts')?.imports).toContain('./config.ts')
+    expect(sources.find(({ file }) => file === 'app.ts')?.imports).toContain('./process/settings.ts')
     expect(sources.find(({ file }) => file === 'start.js')?.imports).toContain('./main.ts')
     for (const { file, imports } of sources) {
       for (const specifier of imports.filter((each) => each.startsWith('.'))) {
@@ -62,7 +65,7 @@ describe('imports go one way', () => {
     }
   })
 
-  test('main → app → protocols → sandbox → resources → access → engine → events → files directly in src and database/', () => {
+  test('main → app → protocols → html → server → registry → webhooks → resources → domains → engine → ground', () => {
     const wrong = innerImports().filter(([from, to]) => {
       return from.part !== to.part && lineOf(from.part) >= lineOf(to.part) && lineOf(to.part) < lines.length
     })
@@ -102,12 +105,12 @@ describe('imports go one way', () => {
   })
 })
 
-test('the environment is read in config.ts alone; programs hand it over whole', () => {
+test('the environment is read in process/settings.ts alone; programs hand it over whole', () => {
   const programs = ['main.ts', 'cli']
   const wrong = sources.flatMap(({ file, part, text }) => {
     const uses = text.match(/process\s*\.\s*env\b\s*[.[]?|import\.meta\.env/g) ?? []
     return uses
-      .filter((use) => part !== 'config.ts' && (/[.[]$/.test(use) || !programs.includes(part)))
+      .filter((use) => file !== 'process/settings.ts' && (/[.[]$/.test(use) || !programs.includes(part)))
       .map((use) => `${file}: ${use}`)
   })
 
@@ -119,7 +122,7 @@ test('fields’ wire names stand in definitions alone: the engine, the access ru
   expect(names.size).toBeGreaterThan(200)
 
   const wrong = sources
-    .filter(({ part }) => ['engine', 'access', 'rest'].includes(part))
+    .filter(({ part }) => ['engine', 'domains', 'rest'].includes(part))
     .flatMap(({ file, text }) => {
       return [...new Set(text.match(/\b[A-Za-z]\w+\b/g))]
         .filter((word) => names.has(word))
@@ -136,7 +139,8 @@ function readSources(): Source[] {
     .filter((file) => /\.[cm]?[jt]s$/.test(file) && !file.startsWith('database/generated/'))
     .map((file) => {
       const text = withoutComments(readFileSync(new URL(file, folder), 'utf8'))
-      return { file, part: file.split('/')[0] ?? file, text, imports: importsIn(text) }
+      const top = file.split('/')[0] ?? file
+      return { file, part: domains.includes(top) ? 'domains' : top, text, imports: importsIn(text) }
     })
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { instantText, nextDay, readDate, writeDate } from '../src/dates.ts'
+import { instantText, nextDay, readDate, writeDate } from '../src/values/dates.ts'
 
 const newYork = 'America/New_York'
 

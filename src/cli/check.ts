@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from '../config.ts'
-import { visitEmbedded } from '../database/embedded.ts'
-import { StartupError } from '../startup-error.ts'
+import { visitEmbedded } from '../database/embedded/embedded.ts'
+import { readConfig } from '../process/settings.ts'
+import { StartupError } from '../process/startup-error.ts'
 import { checkDatabase, type Outcome } from './check-database.ts'
 import { runProgram } from './run-program.ts'
 

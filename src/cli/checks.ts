@@ -2,7 +2,7 @@ import type { Snapshot } from '../database/snapshot.ts'
 import { type FieldSet, hasRows, type ListField } from '../engine/fields.ts'
 import { ROW_COUNTER } from '../engine/ids.ts'
 import { keyColumn } from '../engine/reader.ts'
-import { resources, servedResources } from '../resources/index.ts'
+import { resources, servedResources } from '../registry.ts'
 import { stocksAndMovements } from '../resources/products/movements.ts'
 
 /**

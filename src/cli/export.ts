@@ -5,7 +5,7 @@ import { PassThrough, type Readable, Transform, type Writable } from 'node:strea
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
-import { StartupError } from '../startup-error.ts'
+import { StartupError } from '../process/startup-error.ts'
 import { createLineCounter } from './count-lines.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'

@@ -1,4 +1,4 @@
-import { StartupError } from '../startup-error.ts'
+import { StartupError } from '../process/startup-error.ts'
 
 /** Runs a program of the command line: exit code 0 when it answers true, else 1; a failure is one clear line and `failureCode`. */
 export async function runProgram(

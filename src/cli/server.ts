@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { request } from 'undici'
-import { readConfig } from '../config.ts'
-import { readSandboxFile } from '../sandbox/file.ts'
-import { readIfThere } from '../secret-file.ts'
-import { StartupError } from '../startup-error.ts'
+import { readSandboxFile } from '../process/sandbox-file.ts'
+import { readIfThere } from '../process/secret-file.ts'
+import { readConfig } from '../process/settings.ts'
+import { StartupError } from '../process/startup-error.ts'
 
 /** The running server, as its operator's programs reach it. */
 export interface Server {

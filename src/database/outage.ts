@@ -1,4 +1,4 @@
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { driverError } from './client.ts'
 
 /** What the driver says when it has no connection, or lost it. */

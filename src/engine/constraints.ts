@@ -1,5 +1,5 @@
 import { databaseError } from '../database/client.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 import type { Resource } from './define.ts'
 import type { FieldSet } from './fields.ts'
 

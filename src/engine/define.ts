@@ -1,5 +1,5 @@
-import type { Access, Caller } from '../caller.ts'
-import type { EventKind } from '../events/kinds.ts'
+import type { Access, Caller } from './caller.ts'
+import type { EventKind } from './event-kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Condition, Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'

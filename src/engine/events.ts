@@ -1,8 +1,8 @@
-import type { Caller, RaisedEvent, RaisedEvents } from '../caller.ts'
 import { inTransaction } from '../database/client.ts'
-import { announce, eventsChannel } from '../events/announce.ts'
-import type { EventKind } from '../events/kinds.ts'
+import { announce, eventsChannel } from './announce.ts'
+import type { Caller, RaisedEvent, RaisedEvents } from './caller.ts'
 import { resourceOf } from './define.ts'
+import type { EventKind } from './event-kinds.ts'
 import { fewListedIds, thisStore } from './listed.ts'
 import type { Row } from './reader.ts'
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 
 /**
  * Who may give and see a field:
@@ -155,7 +156,7 @@ export function choice(values: readonly [string, ...string[]], options: ValueOpt
 
 /** A whole number of 32 bits. */
 export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
-  const { min = -2_147_483_648, max = 2_147_483_647 } = options
+  const { min = INT32_MIN, max = INT32_MAX } = options
   return value('integer', integerSchema(min, max), options.default ?? 0, { min, max }, options)
 }
 

@@ -1,10 +1,8 @@
-import { type Bound, dateForms, instantText, nextDay, readDate } from '../dates.ts'
-import { StoreFailure } from '../failure.ts'
+import { type Bound, dateForms, instantText, nextDay, readDate } from '../values/dates.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { INT32_MAX } from '../values/int32.ts'
 import type { ListRows } from './fields.ts'
 import { thisStore } from './listed.ts'
-
-/** The greatest whole number of PostgreSQL's type `integer`, which identifiers are. */
-export const INT32_MAX = 2_147_483_647
 
 /** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`, `$1` for the store's id. */
 export interface Condition {

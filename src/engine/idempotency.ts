@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '../caller.ts'
-import type { ResultItem } from '../result-item.ts'
+import type { ResultItem } from '../values/result-item.ts'
+import type { Caller } from './caller.ts'
 
 /** How long a key counts from its first use on. */
 const KEPT_MS = 24 * 60 * 60 * 1_000

@@ -1,10 +1,9 @@
-import type { Caller } from '../caller.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { INT32_MAX } from '../values/int32.ts'
+import type { Caller } from './caller.ts'
 
 /** The counter of the ids of nested rows, one for all kinds in a store. */
 export const ROW_COUNTER = 'row'
-
-const ID_MAX = 2_147_483_647
 
 /**
  * Reserves `count` ids of a kind of record in the caller's store and returns the first of them.
@@ -13,14 +12,14 @@ const ID_MAX = 2_147_483_647
 export async function reserveIds(caller: Caller, counter: string, count: number): Promise<number> {
   const [row] = await caller.db.$queryRawUnsafe<{ value: number | bigint }[]>(
     `INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES ($1::int, $2, $3::int)
-     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = least(c."value"::bigint + $3::int, ${ID_MAX})
+     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = least(c."value"::bigint + $3::int, ${INT32_MAX})
      RETURNING "value"`,
     caller.store.id,
     counter,
     count,
   )
   const last = Number(row?.value)
-  if (last >= ID_MAX) throw new StoreFailure('unavailable', `The store has no ${counter} identifiers left`)
+  if (last >= INT32_MAX) throw new StoreFailure('unavailable', `The store has no ${counter} identifiers left`)
   return last - count + 1
 }
 

@@ -1,5 +1,5 @@
-import { dateForms, instantText, readDate } from '../dates.ts'
-import { StoreFailure } from '../failure.ts'
+import { dateForms, instantText, readDate } from '../values/dates.ts'
+import { StoreFailure } from '../values/failure.ts'
 import type { Field, FieldSet, ListField, Scalar, ValueField } from './fields.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }

@@ -1,7 +1,10 @@
-import { dateForms } from '../dates.ts'
-import type { JsonSchema } from '../openapi.ts'
+import { dateForms } from '../values/dates.ts'
+import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 import { DATE_LENGTH_MAX, type Field, type FieldSet, type ListField, type ValueField } from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
+
+/** A JSON Schema (draft 2020-12), or a reference to one. */
+export type JsonSchema = Readonly<Record<string, unknown>>
 
 /**
  * A record as it is read; as a caller gives it to create or to change one; `item`: as an item of a list in either.
@@ -98,9 +101,6 @@ function replacesList({ key }: ListField): string {
   const keeps = key === undefined ? '' : `; an item with a known ${key} keeps what is not sent of it`
   return `Replaces the stored list as a whole${keeps}.`
 }
-
-const INT32_MIN = -2_147_483_648
-const INT32_MAX = 2_147_483_647
 
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
   if (mode === 'read' && field.access === 'wo') return { type: typeOf(field), const: field.default }

@@ -1,4 +1,4 @@
-import type { Caller } from '../caller.ts'
+import type { Caller } from './caller.ts'
 import { type FieldSet, type Fields, fieldSet } from './fields.ts'
 import { listedIds, thisStore } from './listed.ts'
 import { columnDefaults, type Row } from './merge.ts'

@@ -1,5 +1,5 @@
-import type { Caller } from '../caller.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Caller } from './caller.ts'
 import type { NestedSubResource, Resource } from './define.ts'
 import { hasRows, type ListField, type Scalar } from './fields.ts'
 import { identifier } from './filters.ts'

@@ -1,11 +1,11 @@
-import type { Caller } from '../caller.ts'
+import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import { hasRows, type ListField } from './fields.ts'
 import type { Json } from './input.ts'
 import { thisStore } from './listed.ts'
 import { keyColumn } from './reader.ts'
-import type { TransferRecord } from './transfer-record.ts'
+import type { TransferRecord } from './transfer/record.ts'
 
 /** A column of a resource's table, or of one of its lists' tables, that holds the id of another record. */
 export interface Reference {

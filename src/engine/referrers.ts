@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts'
-import type { EventKind } from '../events/kinds.ts'
+import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
+import type { EventKind } from './event-kinds.ts'
 import { raise } from './events.ts'
 import { listedIds, thisStore } from './listed.ts'
 import type { Document } from './merge.ts'

@@ -1,4 +1,4 @@
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 import type { Field, FieldSet } from './fields.ts'
 import type { Query } from './read.ts'
 

@@ -1,4 +1,4 @@
-import { readDate } from '../dates.ts'
+import { readDate } from '../values/dates.ts'
 import type { Resource } from './define.ts'
 import {
   type FieldSet,

@@ -1,5 +1,5 @@
-import type { Caller } from '../caller.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Caller } from './caller.ts'
 import { fieldOf, refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import { inChange, raise } from './events.ts'

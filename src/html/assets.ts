@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { StoreFailure } from '../failure.ts'
-import { sendTagged } from './send-tagged.ts'
+import { sendTagged } from '../server/send-tagged.ts'
+import { StoreFailure } from '../values/failure.ts'
 
 const own = new URL('./assets/', import.meta.url)
 const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))

@@ -1,6 +1,6 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { SessionKind } from '../access/sessions.ts'
+import type { SessionKind } from '../people/sessions.ts'
 
 /** With https, browsers take the names with `__Host-` from this host alone, for the whole of it, and never over http. */
 export function cookieName(name: string, isHttps: boolean): string {
@@ -16,7 +16,7 @@ export interface SessionCookies {
   read(request: FastifyRequest, kind: SessionKind): string | undefined
   set(reply: FastifyReply, kind: SessionKind, session: { token: string; expiresAt: Date }): void
   clear(reply: FastifyReply, kind: SessionKind): void
-  /** The device cookie (src/access/devices.ts). */
+  /** The device cookie (src/people/devices.ts). */
   readDevices(request: FastifyRequest): string | undefined
   setDevices(reply: FastifyReply, devices: string): void
 }

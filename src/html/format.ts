@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { readDate } from '../dates.ts'
+import { readDate } from '../values/dates.ts'
 
 /** How the pages write values, in English. */
 export const format = { money, surcharge, number, date, second, recordDate, day, ago, postalAddress }

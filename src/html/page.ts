@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { StoreFailure } from '../failure.ts'
+import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
 import { noticeOf } from './notices.ts'
 

@@ -1,4 +1,4 @@
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 
 /**
  * For `catch`: passes a failure on; one of an application that did not confirm gets, after contract §6's `Server not

@@ -1,7 +1,7 @@
-import type { CodeChallenge } from '../access/authorization-codes.ts'
-import { findOAuthClient, type OAuthClient } from '../access/oauth-clients.ts'
+import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
 import type { Db } from '../database/client.ts'
-import { StoreFailure } from '../failure.ts'
+import type { CodeChallenge } from '../subscriptions/authorization-codes.ts'
+import { StoreFailure } from '../values/failure.ts'
 import type { Parameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { authenticateOAuthClient, type OAuthClient } from '../access/oauth-clients.ts'
-import type { Secrets } from '../access/secrets.ts'
+import { authenticateOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
+import type { Throttle } from '../applications/throttle.ts'
 import type { Db } from '../database/client.ts'
-import type { Throttle } from '../throttle.ts'
+import type { Secrets } from '../values/secrets.ts'
 import { decode, type Parameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 

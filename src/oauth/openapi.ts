@@ -1,6 +1,6 @@
+import type { JsonSchema } from '../engine/json-schema.ts'
 import {
   type ApiPart,
-  type JsonSchema,
   jsonAnswer,
   type Operation,
   type Parameter,
@@ -9,7 +9,7 @@ import {
   ref,
   requestId,
   retryAfter,
-} from '../openapi.ts'
+} from '../server/openapi.ts'
 
 /** OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients know them. */
 export function describeOAuth(): ApiPart {

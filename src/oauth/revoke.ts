@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { revokeAccessToken, type TokenServices } from '../access/access-tokens.ts'
-import { StoreFailure } from '../failure.ts'
+import { revokeAccessToken, type TokenServices } from '../subscriptions/access-tokens.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { authenticateClient, type ClientServices } from './client-authentication.ts'
 import { required } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { TokenServices } from '../access/access-tokens.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/scope.ts'
+import type { TokenServices } from '../subscriptions/access-tokens.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
 import type { ClientServices } from './client-authentication.ts'
 import { metadataRoute } from './metadata.ts'

@@ -1,8 +1,8 @@
 import formbody from '@fastify/formbody'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
-import { StoreFailure } from '../failure.ts'
-import { plainHttpFault } from '../plain-http.ts'
+import { plainHttpFault } from '../server/plain-http.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { firstOf, type Parameters, queryOf, readParameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { inBlocks } from '../address-blocks.ts'
+import { inBlocks } from '../values/address-blocks.ts'
 
 /** Whether an IP address may be connected to; false for anything that is none. */
 export type IsAllowed = (address: string) => boolean

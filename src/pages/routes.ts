@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
-import { openPages } from '../html/scope.ts'
 import { type AccountServices, accountRoutes } from './account/routes.ts'
 import { type AdminServices, adminRoutes } from './admin/routes.ts'
 import { type DeveloperServices, developerRoutes } from './developers/routes.ts'
@@ -10,9 +9,8 @@ import { startPage } from './start-page.ts'
 
 export type PagesServices = GuardServices & AdminServices & DeveloperServices & AccountServices
 
-/** Everything that people use by a browser, and the same as JSON. Who may use what stands in html/roles.ts. */
+/** Everything that people use by a browser. Who may use what stands in html/roles.ts. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
-  await openPages(app, services)
   app.register(assetRoutes)
   app.register(startPage)
   app.register(adminRoutes, services)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ApiPart, Components, OpenApiDocument, PathItem, Server } from '../openapi.ts'
+import type { ApiPart, Components, OpenApiDocument, PathItem, Server } from '../server/openapi.ts'
 
 export interface DocumentOptions {
   /** PUBLIC_URL */

@@ -1,4 +1,4 @@
-import { type ApiPart, type Operation, type Response, ref, requestId } from '../openapi.ts'
+import { type ApiPart, type Operation, type Response, ref, requestId } from '../server/openapi.ts'
 
 /** The routes of the reference itself. */
 export function describeReference(): ApiPart {

@@ -1,4 +1,4 @@
-import type { Examples } from '../openapi.ts'
+import type { Examples } from '../server/openapi.ts'
 
 /** What the sandbox, as it is created, answers with success; `id` is 1 where none is named. Creations come first. */
 export const examples: Examples = {

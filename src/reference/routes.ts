@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { anyOrigin, sendOptions } from '../html/cors.ts'
-import { sendTagged } from '../html/send-tagged.ts'
-import type { OpenApiDocument } from '../openapi.ts'
+import { anyOrigin, sendOptions } from '../server/cors.ts'
+import type { OpenApiDocument } from '../server/openapi.ts'
+import { sendTagged } from '../server/send-tagged.ts'
 
 export interface ReferenceServices {
   config: { readonly publicUrl: string }

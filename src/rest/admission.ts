@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { contractFigures, showBucket, type Throttle } from '../applications/throttle.ts'
+import { accessOf, type Method } from '../engine/define.ts'
+import { plainHttpFault } from '../server/plain-http.ts'
 import {
   type Authenticated,
   type Authenticator,
   type Credentials,
   RefusedSubscription,
   requireAccess,
-} from '../access/authenticate.ts'
-import { bearerToken } from '../access/bearer.ts'
-import { accessOf, type Method } from '../engine/define.ts'
-import { StoreFailure } from '../failure.ts'
-import { plainHttpFault } from '../plain-http.ts'
-import { contractFigures, showBucket, type Throttle } from '../throttle.ts'
+} from '../subscriptions/authenticate.ts'
+import { bearerToken } from '../values/bearer.ts'
+import { StoreFailure } from '../values/failure.ts'
 import type { Endpoint, Operations } from './endpoints.ts'
 
 export interface AdmissionServices {

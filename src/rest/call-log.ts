@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { CallLog } from '../access/call-log.ts'
-import { withoutQuoted } from '../failure.ts'
-import { loggablePath } from '../loggable-path.ts'
+import type { CallLog } from '../applications/call-log.ts'
+import { loggablePath } from '../server/loggable-path.ts'
+import { withoutQuoted } from '../values/failure.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

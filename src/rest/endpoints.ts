@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Secrets } from '../access/secrets.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../engine/caller.ts'
 import type { Method, Resource } from '../engine/define.ts'
 import type { Filter } from '../engine/filters.ts'
 import type { Query } from '../engine/read.ts'
-import type { Parameter as QueryParameter } from '../openapi.ts'
+import type { Parameter as QueryParameter } from '../server/openapi.ts'
+import type { Secrets } from '../values/secrets.ts'
 import type { Answer } from './answer.ts'
 import type { Body, RecordType } from './body.ts'
-import { recordEndpoints } from './records.ts'
-import { subResourceEndpoints } from './sub-resources.ts'
-import { webhookEndpoints } from './webhooks.ts'
+import { recordEndpoints } from './record-endpoints.ts'
+import { subResourceEndpoints } from './sub-resource-endpoints.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
 
 /** An admitted request. */
 export interface Call {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Query } from '../engine/read.ts'
 import type { Terms } from '../engine/write.ts'
-import { StoreFailure } from '../failure.ts'
-import { plainTag } from '../html/compression.ts'
+import { plainTag } from '../server/compression.ts'
+import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'
 
 /*

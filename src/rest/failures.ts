@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
-import { StoreFailure } from '../failure.ts'
-import { resultItem } from '../result-item.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { resultItem } from '../values/result-item.ts'
 import { type Answer, sendAnswer } from './answer.ts'
 import { defect } from './change-each.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../engine/caller.ts'
 import type { Scalar } from '../engine/fields.ts'
 import {
   type Claim,
@@ -11,8 +11,8 @@ import {
   storeItem,
 } from '../engine/idempotency.ts'
 import type { Terms } from '../engine/write.ts'
-import { StoreFailure } from '../failure.ts'
-import type { ResultItem } from '../result-item.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { ResultItem } from '../values/result-item.ts'
 import type { Call } from './endpoints.ts'
 
 const HEADER = 'Idempotency-Key'

@@ -1,4 +1,4 @@
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 
 /** Objects and lists inside one another; a record needs four. */
 export const DEPTH_MAX = 32

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ResultItem } from '../result-item.ts'
+import type { ResultItem } from '../values/result-item.ts'
 import type { NothingAnswer, ResultsAnswer } from './answer.ts'
 import { PROBLEM_TYPE } from './format.ts'
 

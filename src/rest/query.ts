@@ -1,5 +1,5 @@
 import type { Query } from '../engine/read.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 
 /**
  * The query parameters of an address: names without regard to case, parameters without a value left out

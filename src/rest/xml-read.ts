@@ -1,5 +1,5 @@
 import type { FieldSet, ListField } from '../engine/fields.ts'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 import {
   broken,
   childElements,

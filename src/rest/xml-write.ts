@@ -1,5 +1,5 @@
 import type { FieldSet } from '../engine/fields.ts'
-import type { ResultItem } from '../result-item.ts'
+import type { ResultItem } from '../values/result-item.ts'
 import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
 import type { RecordType } from './body.ts'
 

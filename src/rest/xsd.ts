@@ -1,4 +1,5 @@
 import type { Bounds, Field, FieldSet, ValueField } from '../engine/fields.ts'
+import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 import type { RecordType } from './body.ts'
 
 /**
@@ -109,15 +110,15 @@ function textType(types: Types, { maxLength, values }: Bounds): string {
   return addRestriction(types, `textOf${values.join('')}`, 'string', { enumeration: values })
 }
 
-function integerType(types: Types, { min = INT_MIN, max = INT_MAX }: Bounds): string {
-  if (max > INT_MAX) return addRestriction(types, 'long', 'long', { minInclusive: min, maxInclusive: max })
-  if (min === INT_MIN && max === INT_MAX) return 'xs:int'
-  const name = `int${min === INT_MIN ? '' : `From${min}`}${max === INT_MAX ? '' : `To${max}`}`.replaceAll('-', 'Minus')
+function integerType(types: Types, { min = INT32_MIN, max = INT32_MAX }: Bounds): string {
+  if (max > INT32_MAX) return addRestriction(types, 'long', 'long', { minInclusive: min, maxInclusive: max })
+  if (min === INT32_MIN && max === INT32_MAX) return 'xs:int'
+  const name = `int${min === INT32_MIN ? '' : `From${min}`}${max === INT32_MAX ? '' : `To${max}`}`.replaceAll(
+    '-',
+    'Minus',
+  )
   return addRestriction(types, name, 'int', { minInclusive: min, maxInclusive: max })
 }
-
-const INT_MIN = -2_147_483_648
-const INT_MAX = 2_147_483_647
 
 function decimalType(types: Types, { min = 0, max = 0 }: Bounds): string {
   const name = min === -max ? 'decimal' : `decimalFrom${min}`

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { registerApplication } from '../access/applications.ts'
-import { hashPassword } from '../access/passwords.ts'
-import type { Secrets } from '../access/secrets.ts'
-import { createStore, storeWithKey } from '../access/stores.ts'
-import { addSubscription } from '../access/subscriptions.ts'
-import type { Caller } from '../caller.ts'
+import { registerApplication } from '../applications/applications.ts'
 import type { Db, Transaction } from '../database/client.ts'
-import { readSandboxFile, type SandboxFile, writeSandboxFile } from './file.ts'
+import type { Caller } from '../engine/caller.ts'
+import { hashPassword } from '../people/passwords.ts'
+import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/sandbox-file.ts'
+import { createStore, storeWithKey } from '../stores/stores.ts'
+import { addSubscription } from '../subscriptions/subscriptions.ts'
+import type { Secrets } from '../values/secrets.ts'
 
 /** Lets one process at a time look whether the database is empty, and fill it. Any number that nothing else locks. */
 const SANDBOX_LOCK = 7_420_313

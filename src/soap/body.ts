@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { StoreFailure } from '../failure.ts'
-import { receiveBytes, tooLarge } from '../receive.ts'
+import { receiveBytes, tooLarge } from '../server/receive.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { contentTypeParameter } from './content-type.ts'
 
 /**

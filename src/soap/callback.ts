@@ -1,4 +1,4 @@
-import type { Outbound } from '../outbound.ts'
+import type { Outbound } from '../outbound/outbound.ts'
 import { XML_DECLARATION } from '../xml/text.ts'
 import { rootElement, textElement } from './elements.ts'
 import type { Xml } from './operation.ts'

@@ -1,5 +1,5 @@
-import type { CustomerTokenServices } from '../access/customer-tokens.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../engine/caller.ts'
+import type { CustomerTokenServices } from '../people/customer-tokens.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What operations need besides the caller. */

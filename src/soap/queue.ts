@@ -1,4 +1,4 @@
-import type { Figures, Pour } from '../throttle.ts'
+import type { Figures, Pour } from '../applications/throttle.ts'
 
 /** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
 export type SetTimer = (callback: () => void, ms: number) => () => void

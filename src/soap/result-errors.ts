@@ -1,4 +1,4 @@
-import { StoreFailure, withoutQuoted } from '../failure.ts'
+import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { element, rootElement } from './elements.ts'
 
 /** The numbers of the error document (soap-cartapi 2), of those that this server gives. */

@@ -1,5 +1,5 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
-import { StoreFailure } from '../failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { hasForbidden, isXmlCharacter } from './text.ts'
 
 /** An element of a document that was read; names as they were written, with their prefix. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Actor, type AuditInput, recordAudit } from '../../src/access/audit.ts'
-import { type AuditOf, listAudit } from '../../src/access/audit-log.ts'
+import { type Actor, type AuditInput, recordAudit } from '../../src/audit/audit.ts'
+import { type AuditOf, listAudit } from '../../src/audit/audit-log.ts'
 import { openAccess, type Services } from './fixture.ts'
 
 let access: Awaited<ReturnType<typeof openAccess>>

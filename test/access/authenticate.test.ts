@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { registerApplication, updateApplication } from '../../src/access/applications.ts'
+import { registerApplication, updateApplication } from '../../src/applications/applications.ts'
+import type { Db } from '../../src/database/client.ts'
+import { Prisma } from '../../src/database/generated/client.ts'
 import {
   type Credentials,
   createAuthenticator,
   RefusedSubscription,
   requireAccess,
-} from '../../src/access/authenticate.ts'
-import { generateKey } from '../../src/access/secrets.ts'
-import { subscribe, unsubscribe } from '../../src/access/subscriptions.ts'
-import type { Db } from '../../src/database/client.ts'
-import { Prisma } from '../../src/database/generated/client.ts'
-import { StoreFailure } from '../../src/failure.ts'
+} from '../../src/subscriptions/authenticate.ts'
+import { subscribe, unsubscribe } from '../../src/subscriptions/subscriptions.ts'
+import { StoreFailure } from '../../src/values/failure.ts'
+import { generateKey } from '../../src/values/secrets.ts'
 import { operator } from '../support/actors.ts'
 import { newStore, openAccess, type Services, subscribed } from './fixture.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type AnsweredCall, type CallLog, createCallLog, lastCalls } from '../../src/access/call-log.ts'
+import { type AnsweredCall, type CallLog, createCallLog, lastCalls } from '../../src/applications/call-log.ts'
 import { connect, type Db, type Transaction } from '../../src/database/client.ts'
 import { openGate } from '../support/gate.ts'
 import { openAccess, type Services, subscribed } from './fixture.ts'

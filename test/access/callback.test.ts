@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { callbackSecret, sendCallback } from '../../src/access/callback.ts'
-import { createSecrets } from '../../src/access/secrets.ts'
-import { createOutbound, type OutboundRequest } from '../../src/outbound.ts'
+import { callbackSecret, sendCallback } from '../../src/applications/callback.ts'
+import { createOutbound, type OutboundRequest } from '../../src/outbound/outbound.ts'
+import { createSecrets } from '../../src/values/secrets.ts'
 import { json, openReceiver, type Received, type Receiver, status } from '../support/receiver.ts'
 
 const secrets = createSecrets('a secret key for tests alone, 32+')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { issueCustomerToken, redeemCustomerToken } from '../../src/access/customer-tokens.ts'
-import { findSession } from '../../src/access/sessions.ts'
-import { operatorCaller } from '../../src/access/stores.ts'
 import { inTransaction } from '../../src/database/client.ts'
+import { issueCustomerToken, redeemCustomerToken } from '../../src/people/customer-tokens.ts'
+import { findSession } from '../../src/people/sessions.ts'
+import { operatorCaller } from '../../src/stores/stores.ts'
 import { newStore, openAccess, type Services } from './fixture.ts'
 import { freshAddress, newCustomer, refusal, visible } from './persons.ts'
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Actor } from '../../src/access/audit.ts'
-import { verifyPassword } from '../../src/access/passwords.ts'
+import type { Actor } from '../../src/audit/audit.ts'
 import {
   changePassword,
   createDeveloper,
@@ -10,9 +9,10 @@ import {
   setDeveloperPassword,
   setStoreUserPassword,
   signUpDeveloper,
-} from '../../src/access/people.ts'
-import { findSession, type Session } from '../../src/access/sessions.ts'
-import { StoreFailure } from '../../src/failure.ts'
+} from '../../src/people/accounts.ts'
+import { verifyPassword } from '../../src/people/passwords.ts'
+import { findSession, type Session } from '../../src/people/sessions.ts'
+import { StoreFailure } from '../../src/values/failure.ts'
 import { openAccess, type Services } from './fixture.ts'
 import {
   enter,

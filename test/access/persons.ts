@@ -1,8 +1,8 @@
-import type { Actor } from '../../src/access/audit.ts'
-import { createDeveloper } from '../../src/access/people.ts'
-import { findSession, type Session, type SessionKind } from '../../src/access/sessions.ts'
-import { type SignIn, signIn } from '../../src/access/sign-in.ts'
-import { StoreFailure } from '../../src/failure.ts'
+import type { Actor } from '../../src/audit/audit.ts'
+import { createDeveloper } from '../../src/people/accounts.ts'
+import { findSession, type Session, type SessionKind } from '../../src/people/sessions.ts'
+import { type SignIn, signIn } from '../../src/people/sign-in.ts'
+import { StoreFailure } from '../../src/values/failure.ts'
 import { newStore, type Services } from './fixture.ts'
 
 export const password = 'correct horse battery'

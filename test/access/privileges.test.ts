@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bothOf, exceeds, samePrivileges } from '../../src/access/privileges.ts'
-import type { Access, Privileges } from '../../src/caller.ts'
+import { bothOf, exceeds, samePrivileges } from '../../src/applications/privileges.ts'
+import type { Access, Privileges } from '../../src/engine/caller.ts'
 
 const services = ['Products', 'Orders', 'Customers']
 const accesses: readonly Access[] = ['read', 'write']

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bearerToken } from '../../src/access/bearer.ts'
-import { hashPassword, verifyPassword } from '../../src/access/passwords.ts'
-import { createSecrets, generateKey, sameSecret } from '../../src/access/secrets.ts'
+import { hashPassword, verifyPassword } from '../../src/people/passwords.ts'
+import { bearerToken } from '../../src/values/bearer.ts'
+import { createSecrets, generateKey, sameSecret } from '../../src/values/secrets.ts'
 
 const secrets = createSecrets('a secret key for tests alone, 32+')
 const others = createSecrets('another secret key for tests, 32+')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { normaliseHost, readSecureUrl } from '../../src/access/secure-url.ts'
+import { normaliseHost, readSecureUrl } from '../../src/stores/secure-url.ts'
 
 test.each([
   'https://www.shop.com',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Actor } from '../../src/access/audit.ts'
-import { issueCustomerToken, redeemCustomerToken } from '../../src/access/customer-tokens.ts'
+import type { Actor } from '../../src/audit/audit.ts'
+import { issueCustomerToken, redeemCustomerToken } from '../../src/people/customer-tokens.ts'
 import {
   changeStore,
   endOtherSessions,
@@ -8,8 +8,8 @@ import {
   findSession,
   listSessions,
   type SessionKind,
-} from '../../src/access/sessions.ts'
-import { operatorCaller } from '../../src/access/stores.ts'
+} from '../../src/people/sessions.ts'
+import { operatorCaller } from '../../src/stores/stores.ts'
 import { openAccess, type Services } from './fixture.ts'
 import {
   enter,

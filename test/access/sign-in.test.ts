@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { setDeveloperPassword } from '../../src/access/people.ts'
-import { findSession } from '../../src/access/sessions.ts'
-import { type SignIn, signIn } from '../../src/access/sign-in.ts'
 import { connect } from '../../src/database/client.ts'
-import type { StoreFailure } from '../../src/failure.ts'
+import { setDeveloperPassword } from '../../src/people/accounts.ts'
+import { findSession } from '../../src/people/sessions.ts'
+import { type SignIn, signIn } from '../../src/people/sign-in.ts'
+import type { StoreFailure } from '../../src/values/failure.ts'
 import { untilItWaits } from '../support/held.ts'
 import { openAccess, type Services } from './fixture.ts'
 import {

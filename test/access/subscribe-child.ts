@@ -1,8 +1,8 @@
-import { createAuthenticator } from '../../src/access/authenticate.ts'
-import { createSecrets } from '../../src/access/secrets.ts'
-import { subscribe } from '../../src/access/subscriptions.ts'
 import { connect } from '../../src/database/client.ts'
-import { createOutbound } from '../../src/outbound.ts'
+import { createOutbound } from '../../src/outbound/outbound.ts'
+import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
+import { subscribe } from '../../src/subscriptions/subscriptions.ts'
+import { createSecrets } from '../../src/values/secrets.ts'
 
 // A process that subscribes a store, for a test that kills it: `node subscribe-child.ts URL SECRET STORE PUBLICKEY`.
 

@@ -1,8 +1,8 @@
-import { type RegisterApplication, registerApplication } from '../../src/access/applications.ts'
-import type { Authenticator, Credentials } from '../../src/access/authenticate.ts'
-import { type CreateStore, createStore } from '../../src/access/stores.ts'
-import type { Subscribing } from '../../src/access/subscriptions.ts'
+import { type RegisterApplication, registerApplication } from '../../src/applications/applications.ts'
 import type { Db } from '../../src/database/client.ts'
+import { type CreateStore, createStore } from '../../src/stores/stores.ts'
+import type { Authenticator, Credentials } from '../../src/subscriptions/authenticate.ts'
+import type { Subscribing } from '../../src/subscriptions/subscriptions.ts'
 import { storeInput } from './fixture.ts'
 
 type Services = Subscribing & CreateStore & RegisterApplication & { authenticator: Authenticator; db: Db }

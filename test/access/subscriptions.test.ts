@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateApplication } from '../../src/access/applications.ts'
-import { accessChannel } from '../../src/access/changes.ts'
-import { verifyPassword } from '../../src/access/passwords.ts'
-import { operatorCaller } from '../../src/access/stores.ts'
+import { updateApplication } from '../../src/applications/applications.ts'
+import { verifyPassword } from '../../src/people/passwords.ts'
+import { operatorCaller } from '../../src/stores/stores.ts'
+import { accessChannel } from '../../src/subscriptions/access-changes.ts'
 import {
   addSubscription,
   findApplicationToSubscribe,
@@ -11,7 +11,7 @@ import {
   subscribe,
   subscriptionById,
   unsubscribe,
-} from '../../src/access/subscriptions.ts'
+} from '../../src/subscriptions/subscriptions.ts'
 import { newStore, openAccess, type Services } from './fixture.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Bucket, contractFigures, createThrottle, pour } from '../../src/throttle.ts'
+import { type Bucket, contractFigures, createThrottle, pour } from '../../src/applications/throttle.ts'
 
 const full: Bucket = { level: 50_000_000, atMs: 0 }
 

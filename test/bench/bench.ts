@@ -1,4 +1,4 @@
-import { StartupError } from '../../src/startup-error.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 
 export interface BenchOptions {
   /** The Online Retail data set; null: a generated one of the same size. */

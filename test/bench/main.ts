@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
-import { StartupError } from '../../src/startup-error.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchCompression } from './compression.ts'
 import { benchLists } from './lists.ts'

@@ -1,4 +1,4 @@
-import { StartupError } from '../../src/startup-error.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 import type { BenchOptions } from './bench.ts'
 import type { Load } from './load.ts'
 import type { BenchStore, BenchStores } from './rest-stores.ts'

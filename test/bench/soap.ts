@@ -1,6 +1,6 @@
 import { request } from 'undici'
 import { createProgress } from '../../src/cli/progress.ts'
-import { StartupError } from '../../src/startup-error.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { startChild } from './child.ts'

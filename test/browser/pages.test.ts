@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { issueCustomerToken } from '../../src/access/customer-tokens.ts'
+import { issueCustomerToken } from '../../src/people/customer-tokens.ts'
 import { placeOrder } from '../../src/resources/orders/place-order.ts'
 import { storedDelivery, storedWebhook } from '../pages/admin/webhooks-fixture.ts'
 import type { TestStore } from '../support/store.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Method, Resource } from '../../src/engine/define.ts'
-import type { ResultItem } from '../../src/result-item.ts'
+import type { ResultItem } from '../../src/values/result-item.ts'
 import { expectNothing } from './answers.ts'
 import { countIn, dialectAt, dialects, inDialect, recordsIn, refusalIn, resultsIn, send } from './dialects.ts'
 import { differences, namesIn, namesOf, shownOf } from './differences.ts'

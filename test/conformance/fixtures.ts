@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { importRecords } from '../../src/engine/transfer.ts'
-import { numberLines } from '../../src/engine/transfer-lines.ts'
-import { resources, type Service } from '../../src/resources/index.ts'
+import { importRecords } from '../../src/engine/transfer/import.ts'
+import { numberLines } from '../../src/engine/transfer/lines.ts'
+import { resources, type Service } from '../../src/registry.ts'
 import type { TestServer, TestStore } from '../support/store.ts'
 import type { Overrides, Wire } from './samples.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
 import type { Referrer } from '../../src/engine/referrers.ts'
-import { resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/registry.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { differences } from './differences.ts'
 import { fullBody, newRecord, nextSeed, readRecord } from './records.ts'

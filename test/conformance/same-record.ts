@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { RelatedSubResource, Resource, SubResource } from '../../src/engine/define.ts'
 import type { ListField, ObjectField } from '../../src/engine/fields.ts'
-import { resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/registry.ts'
 import { exportOf, linesOf } from '../transfer/fixture.ts'
 import { idIn, idsIn } from './answers.ts'
 import { dialects, inDialect, recordsIn } from './dialects.ts'

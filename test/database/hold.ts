@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { startEmbedded } from '../../src/database/embedded.ts'
-import { StartupError } from '../../src/startup-error.ts'
+import { startEmbedded } from '../../src/database/embedded/embedded.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 
 // A process that uses the data folder named on its command line: prints the address, or why it cannot start, and stops
 // when its standard input ends.

@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify'
-import type { Store } from '../../src/access/stores.ts'
+import type { Store } from '../../src/stores/stores.ts'
 import { type ApplicationRecord, registered } from '../pages/developers/fixture.ts'
 import type { TestPerson } from '../support/person.ts'
 import { developerIn, merchantIn } from '../support/signed-in.ts'

@@ -4,7 +4,7 @@ import { BlockList } from 'node:net'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createOutbound } from '../../src/outbound.ts'
+import { createOutbound } from '../../src/outbound/outbound.ts'
 import { special4, special6 } from './special-addresses.ts'
 
 const { addressFault } = createOutbound({ allow: [] })

@@ -4,7 +4,12 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { onTestFinished, vi } from 'vitest'
-import { createOutbound, type OutboundAnswer, type OutboundOptions, type OutboundRequest } from '../../src/outbound.ts'
+import {
+  createOutbound,
+  type OutboundAnswer,
+  type OutboundOptions,
+  type OutboundRequest,
+} from '../../src/outbound/outbound.ts'
 
 export const loopback = ['127.0.0.0/8', '::1/128']
 

@@ -5,7 +5,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { connect } from '../../src/database/client.ts'
-import { StoreFailure } from '../../src/failure.ts'
+import { StoreFailure } from '../../src/values/failure.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { operatorKey, servicesOn } from './services.ts'
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { StartupError } from '../../src/startup-error.ts'
+import { readConfig } from '../../src/process/settings.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 
 const secretKey = 'k'.repeat(32)
 const operatorKey = 'o'.repeat(16)

@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { installationKeys, type Keys } from '../../src/generated-keys.ts'
-import { makeDataFolder } from '../../src/secret-file.ts'
-import { StartupError } from '../../src/startup-error.ts'
+import { installationKeys, type Keys } from '../../src/process/keys.ts'
+import { makeDataFolder } from '../../src/process/secret-file.ts'
+import { StartupError } from '../../src/process/startup-error.ts'
 
 let dataDir: string
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { logOptions } from '../../src/log.ts'
-import { readableLines } from '../../src/readable-log.ts'
+import { logOptions } from '../../src/process/log.ts'
+import { readableLines } from '../../src/process/readable-log.ts'
 
 /** What `write` logs, as a terminal shows it, without the times. */
 function shown(write: (log: pino.Logger) => void, colorize = false): string {

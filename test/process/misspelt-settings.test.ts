@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { settingNames } from '../../src/config.ts'
-import { misspeltSettings } from '../../src/misspelt-settings.ts'
+import { misspeltSettings } from '../../src/process/misspelt-settings.ts'
+import { settingNames } from '../../src/process/settings.ts'
 
 test.each([
   ['PORTT', 'PORT'],

@@ -1,4 +1,4 @@
-import type { TransferLine } from '../../src/engine/transfer.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { countryCode } from './countries.ts'
 import { amountCents, type InvoiceRows, type RetailRow, type RetailSource, readRetailRows } from './retail-rows.ts'
 import { type CatalogIdOf, CustomerOrders, returnLine } from './returns.ts'

@@ -1,4 +1,4 @@
-import type { TransferLine } from '../../src/engine/transfer.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { amountCents, type InvoiceRows, type RetailRow } from './retail-rows.ts'
 
 /** order-statuses 3 */

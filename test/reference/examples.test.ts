@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../src/app.ts'
-import type { HttpMethod, Operation, Parameter, PathItem } from '../../src/openapi.ts'
+import type { HttpMethod, Operation, Parameter, PathItem } from '../../src/server/openapi.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { openSandbox } from './sandbox-store.ts'
 

@@ -1,6 +1,6 @@
-import { importRecords } from '../../src/engine/transfer.ts'
-import { numberLines } from '../../src/engine/transfer-lines.ts'
-import { resources } from '../../src/resources/index.ts'
+import { importRecords } from '../../src/engine/transfer/import.ts'
+import { numberLines } from '../../src/engine/transfer/lines.ts'
+import { resources } from '../../src/registry.ts'
 import { generateSandbox } from '../../src/sandbox/generate.ts'
 import type { TestServer, TestStore } from '../support/store.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasRows } from '../../src/engine/fields.ts'
 import { deleteRecord, updateRecord } from '../../src/engine/write.ts'
-import { resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/registry.ts'
 import { products } from '../../src/resources/products/products.ts'
 import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lastCalls } from '../../src/access/call-log.ts'
 import { openApiDocument } from '../../src/app.ts'
-import type { Operation } from '../../src/openapi.ts'
+import { lastCalls } from '../../src/applications/call-log.ts'
+import type { Operation } from '../../src/server/openapi.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 
 // What a page of another site needs: the preflight, and the headers of answers that it may read.

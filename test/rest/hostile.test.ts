@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { servedResources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/registry.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../src/database/client.ts'
 import { migrate } from '../../src/database/migrations.ts'
-import { servedResources } from '../../src/resources/index.ts'
+import { servedResources } from '../../src/registry.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { fillLargeStore, shares } from '../support/large-store.ts'
 import { hasPostgres15, type Postgres15, startPostgres15 } from '../support/postgres-15.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { registerApplication } from '../../src/access/applications.ts'
-import { subscribe } from '../../src/access/subscriptions.ts'
-import { eventKind } from '../../src/events/kinds.ts'
-import { sampleOf } from '../../src/resources/webhooks/samples.ts'
+import { registerApplication } from '../../src/applications/applications.ts'
+import { eventKind } from '../../src/engine/event-kinds.ts'
+import { subscribe } from '../../src/subscriptions/subscriptions.ts'
+import { sampleOf } from '../../src/webhooks/samples.ts'
 import { operator } from '../support/actors.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../support/store.ts'
 

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { rotateWebhookSecret, signingSecrets } from '../../src/resources/webhooks/secret.ts'
+import { rotateWebhookSecret, signingSecrets } from '../../src/webhooks/secret.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { newWebhook, stored } from './webhooks-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createRecord, updateRecord } from '../../src/engine/write.ts'
-import { webhooks } from '../../src/resources/webhooks/webhooks.ts'
+import { webhooks } from '../../src/webhooks/webhooks.ts'
 import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { refusalOf } from './fixture.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import { type ImportCounts, importRecords, type TransferLine } from '../../src/engine/transfer.ts'
-import { exportRecords } from '../../src/engine/transfer-export.ts'
-import { numberLines } from '../../src/engine/transfer-lines.ts'
-import { resources } from '../../src/resources/index.ts'
+import { exportRecords } from '../../src/engine/transfer/export.ts'
+import { type ImportCounts, importRecords, type TransferLine } from '../../src/engine/transfer/import.ts'
+import { numberLines } from '../../src/engine/transfer/lines.ts'
+import { resources } from '../../src/registry.ts'
 import { generateSandbox } from '../../src/sandbox/generate.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 

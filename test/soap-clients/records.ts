@@ -1,4 +1,4 @@
-import type { TransferLine } from '../../src/engine/transfer.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
 
 /** Text that breaks where bytes are taken for characters, or markup for text. */
 export const hardText = 'Zoë & Söhne <„Größe“> 🎁'

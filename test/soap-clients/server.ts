@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { request } from 'undici'
-import type { TransferLine } from '../../src/engine/transfer.ts'
-import { readSandboxFile } from '../../src/sandbox/file.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
+import { readSandboxFile } from '../../src/process/sandbox-file.ts'
 import { freePort, runServer, temporaryFolder } from '../process/server.ts'
 import { importLines } from '../support/import.ts'
 

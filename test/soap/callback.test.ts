@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { createOutbound, type Outbound, type OutboundRequest } from '../../src/outbound.ts'
+import { createOutbound, type Outbound, type OutboundRequest } from '../../src/outbound/outbound.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 

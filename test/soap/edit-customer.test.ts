@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyPassword } from '../../src/access/passwords.ts'
 import { deleteRecord } from '../../src/engine/write.ts'
+import { verifyPassword } from '../../src/people/passwords.ts'
 import { customers } from '../../src/resources/customers/customers.ts'
 import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operatorCaller } from '../../src/access/stores.ts'
 import { updateRecord } from '../../src/engine/write.ts'
 import { orders } from '../../src/resources/orders/orders.ts'
+import { operatorCaller } from '../../src/stores/stores.ts'
 import { hold, untilItWaits } from '../support/held.ts'
 import { openServer, type TestServer } from '../support/store.ts'
 import { type Orders, openOrders, type Rest } from './orders-stage.ts'

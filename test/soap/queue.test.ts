@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type Bucket, contractFigures, type Figures, type Pour, pour } from '../../src/applications/throttle.ts'
 import { createQueue, type Turn } from '../../src/soap/queue.ts'
-import { type Bucket, contractFigures, type Figures, type Pour, pour } from '../../src/throttle.ts'
 import { createTestClock } from '../support/clock.ts'
 
 /** A queue before buckets that answer at once, or when `answering` says so, as buckets elsewhere do. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { callServer, type Server } from '../../src/cli/server.ts'
-import type { ImportCounts, Refusal, TransferLine } from '../../src/engine/transfer.ts'
-import { readLines } from '../../src/engine/transfer-lines.ts'
+import type { ImportCounts, Refusal, TransferLine } from '../../src/engine/transfer/import.ts'
+import { readLines } from '../../src/engine/transfer/lines.ts'
 
 export interface ImportOutcome {
   readonly counts: ImportCounts

@@ -1,4 +1,4 @@
-import { createDeveloper } from '../../src/access/people.ts'
+import { createDeveloper } from '../../src/people/accounts.ts'
 import { operator } from './actors.ts'
 import { type TestPerson, testPerson } from './person.ts'
 import type { TestServer } from './store.ts'

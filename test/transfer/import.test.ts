@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { TransferLine } from '../../src/engine/transfer.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { exportOf, importInto, linesOf, operator, rowsOf } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/engine/define.ts'
-import { resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/registry.ts'
 import { fullBody, newRecord, nextSeed } from '../conformance/records.ts'
 import { fixtureOf } from '../conformance/stage.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'

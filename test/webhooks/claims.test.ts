@@ -8,8 +8,8 @@ import {
   LEASE_MS,
   PLACES_OF_ALL_FAILING,
   type Room,
-} from '../../src/webhooks/claim.ts'
-import { createPlaces } from '../../src/webhooks/places.ts'
+} from '../../src/webhooks/dispatch/claim.ts'
+import { createPlaces } from '../../src/webhooks/dispatch/slots.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { everything, hold, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
 

@@ -1,7 +1,7 @@
 import { Webhook as Signer } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Webhook } from '../../src/database/generated/client.ts'
-import { signingSecrets } from '../../src/resources/webhooks/secret.ts'
+import { signingSecrets } from '../../src/webhooks/secret.ts'
 import { openSocketReceiver } from '../support/receiver.ts'
 import { type Arrival, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, DAY_MS, openStage, SECOND_MS, type Stage, verifyWith } from './dispatch-stage.ts'

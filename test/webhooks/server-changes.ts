@@ -8,7 +8,7 @@ import {
   productDeleted,
   productNew,
   productStockChanged,
-} from '../../src/events/kinds.ts'
+} from '../../src/engine/event-kinds.ts'
 import { idsIn, type ServerStore } from './server-store.ts'
 
 /** What a change has to be notified as: the kind, the record, and what tells it from the record's other changes. */

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { namedObject, readInput } from '../../access/input.ts'
-import type { SessionServices } from '../../access/sessions.ts'
-import { writeDate } from '../../dates.ts'
 import { sendPage } from '../../html/page.ts'
-import { customerOf } from '../../html/people.ts'
+import { customerOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { readIds, wholeNumber } from '../parameters.ts'
+import type { SessionServices } from '../../people/sessions.ts'
+import { readIds, wholeNumber } from '../../server/parameters.ts'
+import { writeDate } from '../../values/dates.ts'
+import { namedObject, readInput } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 import {
   type Customer,
   type CustomerOrder,
@@ -19,8 +20,7 @@ export type OrderPagesServices = SessionServices
 
 const PAGE_LENGTH = 20
 
-const ID_MAX = 2_147_483_647
-const query = namedObject({ before: wholeNumber(1, ID_MAX).optional(), notice: z.unknown().optional() })
+const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice: z.unknown().optional() })
 
 /** The orders of the customer who is signed in: a page and JSON. */
 export function orderPages(app: FastifyInstance, services: OrderPagesServices): void {

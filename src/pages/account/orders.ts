@@ -1,7 +1,7 @@
-import type { Person } from '../../access/sessions.ts'
 import type { Db } from '../../database/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
 import { postalAddress } from '../../html/format.ts'
+import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { type OrderAmounts, type OrderFigures, orderFigures } from '../order-figures.ts'

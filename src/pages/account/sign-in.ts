@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { redeemCustomerToken } from '../../access/customer-tokens.ts'
-import { namedObject, readInput } from '../../access/input.ts'
-import { endSession, type SessionServices } from '../../access/sessions.ts'
 import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
-import { sessionOf } from '../../html/people.ts'
+import { sessionOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
+import { redeemCustomerToken } from '../../people/customer-tokens.ts'
+import { endSession, type SessionServices } from '../../people/sessions.ts'
+import { namedObject, readInput } from '../../values/input.ts'
 import { clientOf } from '../people/begin-session.ts'
 
 const loginToken = namedObject({ Token: z.string('must be a text') })

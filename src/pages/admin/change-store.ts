@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { namedObject, readInput } from '../../access/input.ts'
-import { normaliseHost } from '../../access/secure-url.ts'
-import { changeStore, type OtherAccount, type SessionServices } from '../../access/sessions.ts'
 import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
-import { merchantOf, sessionOf } from '../../html/people.ts'
+import { merchantOf, sessionOf } from '../../html/principals.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
+import { changeStore, type OtherAccount, type SessionServices } from '../../people/sessions.ts'
+import { normaliseHost } from '../../stores/secure-url.ts'
+import { namedObject, readInput } from '../../values/input.ts'
 
 const account = 'must be the id of an account'
 

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
-import type { CallerStore } from '../../caller.ts'
 import type { Db } from '../../database/client.ts'
+import type { CallerStore } from '../../engine/caller.ts'
 import { statusCancelled, statusNew, statusNotCompleted } from '../../resources/orders/statuses.ts'
 
 /** Figures of a whole store are counted up to here, so that they cost the same however many records there are. */

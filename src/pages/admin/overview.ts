@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { sendPage } from '../../html/page.ts'
-import { merchantOf } from '../../html/people.ts'
+import { merchantOf } from '../../html/principals.ts'
 import { statusNew } from '../../resources/orders/statuses.ts'
 import { COUNTED_MAX, type FigureServices, overviewFigures } from './overview-figures.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import type { OwnApplication } from '../../access/developer-applications.ts'
-import { type Fault, StoreFailure } from '../../failure.ts'
+import type { OwnApplication } from '../../applications/own-applications.ts'
 import { formOf, isForm } from '../../html/forms.ts'
-import { servedResources } from '../../resources/index.ts'
+import { servedResources } from '../../registry.ts'
+import { type Fault, StoreFailure } from '../../values/failure.ts'
 
 // The form of an application's settings has the names of the JSON body, and beside them: RedirectURIs is one text, an
 // address a line; Privileges is `everything` or `these`, and Privileges.{service} each ticked box, read or write.

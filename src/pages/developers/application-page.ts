@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { CallbackTest } from '../../access/callback-test.ts'
-import type { OwnApplication, OwnId } from '../../access/developer-applications.ts'
+import type { OwnApplication, OwnId } from '../../applications/own-applications.ts'
 import type { Page } from '../../html/page.ts'
-import { developerOf } from '../../html/people.ts'
-import { readIds } from '../parameters.ts'
+import { developerOf } from '../../html/principals.ts'
+import { readIds } from '../../server/parameters.ts'
+import type { CallbackTest } from '../../subscriptions/callback-test.ts'
 import { formValues, servicesInForm } from './application-form.ts'
 
 /** Which application the address names, and whose it has to be. */

@@ -6,12 +6,12 @@ import {
   findOwnApplication,
   listOwnApplications,
   type OwnApplicationServices,
-} from '../../access/developer-applications.ts'
+} from '../../applications/own-applications.ts'
 import { isForm, orShowAgain } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
-import { actorOf, developerOf } from '../../html/people.ts'
+import { actorOf, developerOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { resultItem } from '../../result-item.ts'
+import { resultItem } from '../../values/result-item.ts'
 import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
 import { applicationPage, ownOf } from './application-page.ts'
 import { applicationRecord } from './records.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { keyRotation, secretRotation } from '../../access/application-keys.ts'
-import { changedOwnApplication, newOwnApplication } from '../../access/developer-applications.ts'
-import { type ApiPart, jsonAnswer, type Parameter, ref, retryAfter } from '../../openapi.ts'
+import { keyRotation, secretRotation } from '../../applications/keys.ts'
+import { changedOwnApplication, newOwnApplication } from '../../applications/own-applications.ts'
+import { type ApiPart, jsonAnswer, type Parameter, ref, retryAfter } from '../../server/openapi.ts'
 import {
   answerSchemas,
   bodySchema,
@@ -15,7 +15,7 @@ import {
   refusal,
   routesOf,
   startParameter,
-} from '../openapi-words.ts'
+} from '../../server/openapi-words.ts'
 
 const { operation, answers, refused, responses } = routesOf('Developer', 'DeveloperSession', {
   ...commonRefusals,

@@ -1,6 +1,6 @@
-import type { UsingStore } from '../../access/application-stores.ts'
-import type { CallbackTest } from '../../access/callback-test.ts'
-import type { OwnApplication } from '../../access/developer-applications.ts'
+import type { OwnApplication } from '../../applications/own-applications.ts'
+import type { UsingStore } from '../../applications/using-stores.ts'
+import type { CallbackTest } from '../../subscriptions/callback-test.ts'
 
 // The wire names of the developers' routes. Privileges null: everything.
 

@@ -1,19 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { listUsingStores } from '../../access/application-stores.ts'
-import type { OwnApplicationReader } from '../../access/developer-applications.ts'
-import { namedObject, readInput } from '../../access/input.ts'
-import { samePrivileges } from '../../access/privileges.ts'
+import type { OwnApplicationReader } from '../../applications/own-applications.ts'
+import { samePrivileges } from '../../applications/privileges.ts'
+import { listUsingStores } from '../../applications/using-stores.ts'
 import { sendPage } from '../../html/page.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../parameters.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { namedObject, readInput } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 import { ownOf } from './application-page.ts'
 import { usingStoreRecord } from './records.ts'
 
-const CURSOR_MAX = 2_147_483_647
-
 const pageQuery = namedObject({
   limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: wholeNumber(0, CURSOR_MAX).default(0),
+  cursor: wholeNumber(0, INT32_MAX).default(0),
 })
 
 /** The stores that use an application, a page at a time: the header Link leads programs on, a link people. */

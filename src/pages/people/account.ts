@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { namedObject, readInput } from '../../access/input.ts'
-import { changePassword } from '../../access/people.ts'
+import { orShowAgain, sentBy } from '../../html/forms.ts'
+import { type Page, sendPage } from '../../html/page.ts'
+import { actorOf, sessionOf } from '../../html/principals.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import { changePassword } from '../../people/accounts.ts'
 import {
   endOtherSessions,
   endSession,
   type ListedSession,
   listSessions,
   type SessionServices,
-} from '../../access/sessions.ts'
-import { StoreFailure } from '../../failure.ts'
-import { orShowAgain, sentBy } from '../../html/forms.ts'
-import { type Page, sendPage } from '../../html/page.ts'
-import { actorOf, sessionOf } from '../../html/people.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
+} from '../../people/sessions.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import { namedObject, readInput } from '../../values/input.ts'
 import type { Area } from './area.ts'
 import { signOut } from './sign-out.ts'
 import { zoneOf } from './zone-of.ts'

@@ -1,5 +1,5 @@
-import type { AuditAction } from '../../access/audit.ts'
-import type { AuditEntry } from '../../access/audit-log.ts'
+import type { AuditAction } from '../../audit/audit.ts'
+import type { AuditEntry } from '../../audit/audit-log.ts'
 
 const actions: Readonly<Record<AuditAction, string>> = {
   'application.created': 'Application registered',

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { endSession, type SessionServices } from '../../access/sessions.ts'
-import type { EnteredSession } from '../../access/sign-in.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
+import { endSession, type SessionServices } from '../../people/sessions.ts'
+import type { EnteredSession } from '../../people/sign-in.ts'
 import type { Area } from './area.ts'
 
 /** Where the page that asks to be entered leads on to: `given` where that is a page here, else the first of the area. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { SignUpServices } from '../../access/people.ts'
-import type { SessionServices } from '../../access/sessions.ts'
+import type { SignUpServices } from '../../people/accounts.ts'
+import type { SessionServices } from '../../people/sessions.ts'
 import { accountPages } from './account.ts'
 import { administration, developerPages } from './area.ts'
 import { auditPages } from './audit.ts'

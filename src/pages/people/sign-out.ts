@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { endSession, type SessionServices } from '../../access/sessions.ts'
-import { sessionOf } from '../../html/people.ts'
+import { sessionOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
+import { endSession, type SessionServices } from '../../people/sessions.ts'
 import type { Area } from './area.ts'
 
 export function signOutRoutes(app: FastifyInstance, services: SessionServices, area: Area): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type SignUpServices, signUpDeveloper } from '../../access/people.ts'
 import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
 import { developerPages as area } from './area.ts'
 import { beginSession, clientOf, nextPage } from './begin-session.ts'
 

@@ -1,4 +1,4 @@
-import type { Person } from '../../access/sessions.ts'
+import type { Person } from '../../people/sessions.ts'
 
 /** The zone that times are shown to somebody in: the store's, or UTC, as developers work for stores of many zones. */
 export function zoneOf(person: Person): string {

@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { listedIds, thisStore } from '../../engine/listed.ts'
 import type { Row } from '../../engine/merge.ts'
 import { refused } from '../../engine/refused.ts'

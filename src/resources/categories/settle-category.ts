@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import type { Change } from '../../engine/write.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'

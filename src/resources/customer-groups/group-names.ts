@@ -1,5 +1,5 @@
-import type { Caller } from '../../caller.ts'
-import { StoreFailure } from '../../failure.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /** The names of customer groups, by CustomerGroupID. Ids that no group has are left out. */
 export async function readGroupNames(

@@ -1,8 +1,8 @@
 import { defineResource } from '../../engine/define.ts'
+import { customerNew } from '../../engine/event-kinds.ts'
 import { boolean, date, decimal, importOnly, integer, reference, text } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
 import { refersBy } from '../../engine/links.ts'
-import { customerNew } from '../../events/kinds.ts'
 import { passwordHash } from './password-hash.ts'
 import { settleCustomer } from './settle-customer.ts'
 

@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 
 /** A customer by the store's id, and by the id that another system gave. */
 export interface CustomerIds {

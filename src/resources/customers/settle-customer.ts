@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { hashPassword } from '../../access/passwords.ts'
 import type { Change } from '../../engine/write.ts'
-import { StoreFailure } from '../../failure.ts'
+import { hashPassword } from '../../people/passwords.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /** Checks an e-mail address that is new to the customer; a password that was sent is kept as argon2id alone. */
 export async function settleCustomer(change: Change): Promise<void> {

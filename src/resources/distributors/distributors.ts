@@ -1,8 +1,8 @@
 import { defineResource } from '../../engine/define.ts'
+import { productChanged } from '../../engine/event-kinds.ts'
 import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
 import { refersBy } from '../../engine/links.ts'
-import { productChanged } from '../../events/kinds.ts'
 import { products } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }

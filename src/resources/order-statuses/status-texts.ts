@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 
 /** The texts of a store's order statuses, as they were when they were read. */
 export interface StatusTexts {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { type Actor, recordAudit } from '../../access/audit.ts'
-import { namedObject, readInput, text } from '../../access/input.ts'
-import type { Caller } from '../../caller.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { inTransaction, type Transaction } from '../../database/client.ts'
-import { StoreFailure } from '../../failure.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import { namedObject, readInput, text } from '../../values/input.ts'
 
 const STATUSES_MAX = 500
 const SORTING_MAX = 10_000

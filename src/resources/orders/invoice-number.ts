@@ -1,5 +1,5 @@
-import type { Caller } from '../../caller.ts'
-import { StoreFailure } from '../../failure.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /**
  * Gives the order the store's next invoice number. Numbers have no gaps, so that whoever takes one keeps others waiting

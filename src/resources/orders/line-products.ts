@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { productsById } from '../products/products-by-id.ts'
 
 /** What order lines do not keep of their products, and is shown with them. */

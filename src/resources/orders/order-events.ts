@@ -1,5 +1,5 @@
+import { type EventKind, orderNew, orderStatusChange } from '../../engine/event-kinds.ts'
 import type { Stored } from '../../engine/write.ts'
-import { type EventKind, orderNew, orderStatusChange } from '../../events/kinds.ts'
 import { statusCancelled, statusNotCompleted } from './statuses.ts'
 
 /**

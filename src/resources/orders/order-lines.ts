@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import type { Patch } from '../../engine/input.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
 import { type Choice, chooseOptions, readOptionIds } from './choose-options.ts'

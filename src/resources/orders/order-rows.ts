@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { hasRows, type ListField } from '../../engine/fields.ts'
 import type { RowIds } from '../../engine/ids.ts'
 import type { Patch } from '../../engine/input.ts'

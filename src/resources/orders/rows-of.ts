@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { hasRows, type ListField } from '../../engine/fields.ts'
 import type { Row } from '../../engine/merge.ts'
 import { readRows } from '../../engine/write.ts'

@@ -1,4 +1,4 @@
-import { StoreFailure } from '../../failure.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import type { OrderChange } from './settle-order.ts'
 import { type ChosenStatus, refuseUnknownStatuses, statusCancelled } from './statuses.ts'
 

@@ -1,4 +1,5 @@
 import { type Filter, invalid } from '../../engine/filters.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 
 // The invoice number as people see it: prefix and number in one, such as `AB-1347` (soap-cartapi 4.5).
 
@@ -9,7 +10,6 @@ export function shownInvoiceNumber(prefix: string, number: number): string {
 
 /** The longest prefix and the longest number. */
 const LENGTH_MAX = 60
-const NUMBER_MAX = 2_147_483_647
 
 /** Whether a text can name an order: it ends in a number. */
 export function isInvoiceNumber(text: string): boolean {
@@ -22,7 +22,7 @@ export const hasInvoiceNumber: Filter = {
   read: (given, name) => {
     // 0 is shown without the prefix.
     const behind = numbersBehind(given, name, 1)
-    const bare = isBare(given) && Number(given) <= NUMBER_MAX ? Number(given) : -1
+    const bare = isBare(given) && Number(given) <= INT32_MAX ? Number(given) : -1
     const numbers = [bare, ...behind.filter((number) => number !== null)]
     return {
       // The list of numbers says nothing of its own: an index serves it.
@@ -39,7 +39,7 @@ export const fromInvoiceNumber: Filter = {
   read: (given, name) => {
     const behind = numbersBehind(given, name, 0)
     if (isBare(given)) {
-      return { sql: 't."invoiceNumber" >= ?::bigint', values: [Math.min(Number(given), NUMBER_MAX + 1)] }
+      return { sql: 't."invoiceNumber" >= ?::bigint', values: [Math.min(Number(given), INT32_MAX + 1)] }
     }
     return {
       sql: `${startsWithPrefix} AND t."invoiceNumber" >= ${numberBehindPrefix}`,
@@ -67,6 +67,6 @@ function numbersBehind(text: string, name: string, min: 0 | 1): (number | null)[
   const characters = [...text]
   return characters.map((_, length) => {
     const rest = characters.slice(length).join('')
-    return isBare(rest) && Number(rest) >= min && Number(rest) <= NUMBER_MAX ? Number(rest) : null
+    return isBare(rest) && Number(rest) >= min && Number(rest) <= INT32_MAX ? Number(rest) : null
   })
 }

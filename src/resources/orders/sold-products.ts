@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import type { Document } from '../../engine/merge.ts'
 
 /** A product as the checkout sees it. */

@@ -1,5 +1,5 @@
-import type { Caller } from '../../caller.ts'
-import { StoreFailure } from '../../failure.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /** The built-in statuses that mean something to the platform itself (order-statuses 1.3). */
 export const statusNew = 1

@@ -1,5 +1,5 @@
-import type { Caller } from '../../caller.ts'
-import { StoreFailure } from '../../failure.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { changeStock } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
 import { difference } from './held-stock.ts'

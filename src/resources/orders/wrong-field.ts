@@ -1,4 +1,4 @@
-import { StoreFailure } from '../../failure.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /** A refusal (400) of what was sent in a field, by the field's path. */
 export function wrongField(field: string, problem: string): StoreFailure {

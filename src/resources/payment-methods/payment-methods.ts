@@ -1,7 +1,7 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, integer, text } from '../../engine/fields.ts'
-import { StoreFailure } from '../../failure.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /** Payment methods of one store. */
 export const METHODS_MAX = 100

@@ -1,8 +1,8 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { inChange } from '../../engine/events.ts'
 import { findByAlternateKey } from '../../engine/read.ts'
-import { StoreFailure } from '../../failure.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { products } from './products.ts'
 import { changeStock, type StockChange } from './stock.ts'
 

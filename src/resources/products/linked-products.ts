@@ -1,4 +1,5 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { productChanged } from '../../engine/event-kinds.ts'
 import { raiseCounter } from '../../engine/ids.ts'
 import type { Json, Patch } from '../../engine/input.ts'
 import { listedIds, thisStore } from '../../engine/listed.ts'
@@ -6,7 +7,6 @@ import type { Document, Row } from '../../engine/merge.ts'
 import type { Referrer } from '../../engine/referrers.ts'
 import { refused } from '../../engine/refused.ts'
 import type { Change } from '../../engine/write.ts'
-import { productChanged } from '../../events/kinds.ts'
 
 // Documents of products and categories name products: related ones, up-selling items, and those that an option of a
 // bundle stands for. No foreign key sees these numbers; the SQL function linkedProducts finds them by an index.

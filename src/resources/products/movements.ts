@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { date, decimal, reference, text } from '../../engine/fields.ts'
 import { defineLedger } from '../../engine/ledger.ts'
 import { listedIds, thisStore } from '../../engine/listed.ts'

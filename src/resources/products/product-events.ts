@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type EventKind, productChanged, productNew, productStockChanged } from '../../engine/event-kinds.ts'
 import type { Row } from '../../engine/merge.ts'
 import type { Stored } from '../../engine/write.ts'
-import { type EventKind, productChanged, productNew, productStockChanged } from '../../events/kinds.ts'
 import { stockMoves } from './stock.ts'
 
 /** What a change of a product raises: one of a stock alone is told apart from one of anything else (webhooks.md 2). */

@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { productsById } from './products-by-id.ts'
 
 /** What a product is called, where another one names it. */

@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { listedIds, thisStore } from '../../engine/listed.ts'
 
 /**

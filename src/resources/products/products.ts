@@ -1,4 +1,5 @@
 import { defineResource } from '../../engine/define.ts'
+import { productDeleted } from '../../engine/event-kinds.ts'
 import {
   boolean,
   date,
@@ -14,7 +15,6 @@ import {
 } from '../../engine/fields.ts'
 import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
 import { refersBy } from '../../engine/links.ts'
-import { productDeleted } from '../../events/kinds.ts'
 import { optionSetList } from '../option-sets.ts'
 import { keepNamedProducts, productLinks } from './linked-products.ts'
 import {

@@ -1,9 +1,9 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { productStockChanged } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import type { Row } from '../../engine/merge.ts'
 import type { Change, Stored } from '../../engine/write.ts'
-import { productStockChanged } from '../../events/kinds.ts'
-import { StoreFailure } from '../../failure.ts'
+import { StoreFailure } from '../../values/failure.ts'
 
 /** Why a stock moved; kept in the ledger. `set` is a figure that replaced another, `adjust` one that was added. */
 export type StockCause = 'initial' | 'set' | 'adjust' | 'order' | 'order-edit' | 'cancel' | 'reopen' | 'return'

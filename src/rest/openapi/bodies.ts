@@ -1,5 +1,6 @@
+import type { JsonSchema } from '../../engine/json-schema.ts'
 import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
-import type { Content, JsonSchema, MediaType } from '../../openapi.ts'
+import type { Content, MediaType } from '../../server/openapi.ts'
 import { RECORDS_MAX, type RecordType } from '../body.ts'
 import type { Given, Taken } from '../endpoints.ts'
 import { recordsToXml } from '../xml-write.ts'

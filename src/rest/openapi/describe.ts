@@ -1,5 +1,6 @@
 import { accessOf, type Resource } from '../../engine/define.ts'
 import type { Schemas } from '../../engine/json-schema.ts'
+import { servedResources } from '../../registry.ts'
 import {
   type ApiPart,
   type Examples,
@@ -9,8 +10,7 @@ import {
   type Response,
   ref,
   type Tag,
-} from '../../openapi.ts'
-import { servedResources } from '../../resources/index.ts'
+} from '../../server/openapi.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { created, deleted, updated } from '../change-each.ts'
 import { type Endpoint, type Operation as EndpointOperation, endpointsOf } from '../endpoints.ts'

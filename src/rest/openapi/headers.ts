@@ -1,4 +1,4 @@
-import { type Header, type Ref, ref, retryAfter } from '../../openapi.ts'
+import { type Header, type Ref, ref, retryAfter } from '../../server/openapi.ts'
 
 const number = { type: 'integer', minimum: 0 }
 

@@ -1,4 +1,5 @@
-import { type Content, type JsonSchema, type Ref, type Response, ref } from '../../openapi.ts'
+import type { JsonSchema } from '../../engine/json-schema.ts'
+import { type Content, type Ref, type Response, ref } from '../../server/openapi.ts'
 import { PROBLEM_TYPE } from '../format.ts'
 import { bucketHeaders, type HeaderName, headerRefs, headers } from './headers.ts'
 

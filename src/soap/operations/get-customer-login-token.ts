@@ -1,4 +1,4 @@
-import { issueCustomerToken } from '../../access/customer-tokens.ts'
+import { issueCustomerToken } from '../../people/customer-tokens.ts'
 import { findCustomerByEmail } from '../../resources/customers/find-customer.ts'
 import { element, rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'

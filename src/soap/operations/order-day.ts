@@ -1,5 +1,5 @@
-import { readDate, writeDate } from '../../dates.ts'
 import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
+import { readDate, writeDate } from '../../values/dates.ts'
 import { type Parameters, textParameter } from '../parameters.ts'
 import { ResultError } from '../result-errors.ts'
 

@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import { fieldsAmong } from '../../engine/fields.ts'
 import { readPage } from '../../engine/read.ts'
 import { compileReader } from '../../engine/reader.ts'

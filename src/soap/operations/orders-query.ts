@@ -1,4 +1,4 @@
-import type { Caller } from '../../caller.ts'
+import type { Caller } from '../../engine/caller.ts'
 import type { Resource } from '../../engine/define.ts'
 import type { Query } from '../../engine/read.ts'
 import { compileReader } from '../../engine/reader.ts'

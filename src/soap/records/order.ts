@@ -1,10 +1,10 @@
-import { readDate, writeDate } from '../../dates.ts'
 import type { WireRecord, WireValue } from '../../engine/reader.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { amountOf, exact, toNumber } from '../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../resources/orders/description-lines.ts'
 import type { LineProduct } from '../../resources/orders/line-products.ts'
 import { shownInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
+import { readDate, writeDate } from '../../values/dates.ts'
 import { element } from '../elements.ts'
 import { day, fixed, flag, itemsOf, moment, plain, text, time } from './format.ts'
 

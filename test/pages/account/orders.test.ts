@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { issueCustomerToken } from '../../../src/access/customer-tokens.ts'
+import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findSession } from '../../../src/access/sessions.ts'
-import { signIn } from '../../../src/access/sign-in.ts'
+import { findSession } from '../../../src/people/sessions.ts'
+import { signIn } from '../../../src/people/sign-in.ts'
 import { operatorKey } from '../../process/services.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
 

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { callbackSecret, sendCallback } from '../../../src/access/callback.ts'
-import { createSecrets } from '../../../src/access/secrets.ts'
-import type { OutboundRequest } from '../../../src/outbound.ts'
+import { callbackSecret, sendCallback } from '../../../src/applications/callback.ts'
+import type { OutboundRequest } from '../../../src/outbound/outbound.ts'
+import { createSecrets } from '../../../src/values/secrets.ts'
 
 const run = promisify(execFile)
 const guide = readFileSync(new URL('../../../docs/integration.md', import.meta.url), 'utf8')

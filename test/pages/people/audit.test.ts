@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { auditActions, recordAudit } from '../../../src/access/audit.ts'
+import { auditActions, recordAudit } from '../../../src/audit/audit.ts'
 import { inTransaction } from '../../../src/database/client.ts'
 import { actionInWords, detailsInWords } from '../../../src/pages/people/audit-words.ts'
 import { operatorKey } from '../../process/services.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createStoreUser } from '../../../src/access/people.ts'
+import { createStoreUser } from '../../../src/people/accounts.ts'
 import { testPerson } from '../../support/person.ts'
 import { merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

@@ -1,5 +1,4 @@
-import { operatorCaller } from '../../../src/access/stores.ts'
-import type { Caller } from '../../../src/caller.ts'
+import type { Caller } from '../../../src/engine/caller.ts'
 import type { Resource } from '../../../src/engine/define.ts'
 import { getRecord } from '../../../src/engine/read.ts'
 import { createRecord, updateRecord } from '../../../src/engine/write.ts'
@@ -8,6 +7,7 @@ import { customers } from '../../../src/resources/customers/customers.ts'
 import { orders } from '../../../src/resources/orders/orders.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { products } from '../../../src/resources/products/products.ts'
+import { operatorCaller } from '../../../src/stores/stores.ts'
 import { newStore, openAccess } from '../../access/fixture.ts'
 
 type Wire = Record<string, unknown>

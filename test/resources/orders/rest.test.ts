@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operatorCaller } from '../../../src/access/stores.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import { operatorCaller } from '../../../src/stores/stores.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
 let server: TestServer

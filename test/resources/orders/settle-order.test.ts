@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Caller } from '../../../src/caller.ts'
+import type { Caller } from '../../../src/engine/caller.ts'
 import type { NestedSubResource } from '../../../src/engine/define.ts'
 import { addItem, updateItem } from '../../../src/engine/nested.ts'
 import { deleteRecord, updateRecord } from '../../../src/engine/write.ts'

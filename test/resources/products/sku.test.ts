@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { operatorCaller } from '../../../src/access/stores.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import { operatorCaller } from '../../../src/stores/stores.ts'
 import { soapCall, treeOf } from '../../soap/support.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { importInto } from '../../transfer/fixture.ts'

@@ -1,8 +1,8 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { operatorCaller } from '../../../src/access/stores.ts'
 import { updateRecord } from '../../../src/engine/write.ts'
 import { orders } from '../../../src/resources/orders/orders.ts'
+import { operatorCaller } from '../../../src/stores/stores.ts'
 import { openServer } from '../../support/store.ts'
 import { operator } from '../../transfer/fixture.ts'
 

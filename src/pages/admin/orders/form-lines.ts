@@ -1,5 +1,4 @@
-import type { Caller } from '../../../caller.ts'
-import { StoreFailure } from '../../../failure.ts'
+import type { Caller } from '../../../engine/caller.ts'
 import { format } from '../../../html/format.ts'
 import { textIn } from '../../../html/forms.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
@@ -18,7 +17,8 @@ import {
   skuOf,
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
-import { INTEGER_MAX } from '../../parameters.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { INT32_MAX } from '../../../values/int32.ts'
 import { isText } from './list.ts'
 
 /** Lines that an empty form has. */
@@ -116,7 +116,7 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
   const texts = [...new Set(typed)].filter((text) => text !== '' && text.length <= SKU_LENGTH_MAX && isText(text))
   const found = await findBySku(caller, texts)
   for (const text of texts) {
-    const isId = /^\d{1,10}$/.test(text) && Number(text) <= INTEGER_MAX
+    const isId = /^\d{1,10}$/.test(text) && Number(text) <= INT32_MAX
     if (isId && !found.has(text)) found.set(text, { productId: Number(text), optionCode: null })
   }
   return found
@@ -125,7 +125,7 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
 /** Of the form's customer; whether there is such a customer shows when the order is placed. */
 async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
   const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
-  if (id < 1 || id > INTEGER_MAX) return 0
+  if (id < 1 || id > INT32_MAX) return 0
   try {
     return (await readBuyer(caller, id)).priceLevel
   } catch (error) {

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { namedObject, readInput } from '../../../access/input.ts'
 import type { Db } from '../../../database/client.ts'
+import { namedObject, readInput } from '../../../values/input.ts'
+import { INT32_MAX } from '../../../values/int32.ts'
 
 const ORDERS_SHOWN = 25
-const ID_MAX = 2_147_483_647
 const TEXT_MAX = 254
 const findable = `must be a text of at most ${TEXT_MAX} characters on one line`
 
 const number = z
   .string()
   .regex(/^\d{0,10}$/, 'must be a number')
-  .transform((text) => (text === '' ? null : Math.min(Number(text), ID_MAX)))
+  .transform((text) => (text === '' ? null : Math.min(Number(text), INT32_MAX)))
   .default(null)
 
 const asked = namedObject({
@@ -76,7 +76,7 @@ async function ordersOf(
 ): Promise<number[]> {
   const rows = await db.$queryRaw<{ id: number }[]>`
     SELECT "id" FROM "Order"
-    WHERE "storeId" = ${storeId} AND lower("billingEmail") = lower(${email}::text) AND "id" < ${before ?? ID_MAX}
+    WHERE "storeId" = ${storeId} AND lower("billingEmail") = lower(${email}::text) AND "id" < ${before ?? INT32_MAX}
       AND "statusId" = coalesce(${status}::int, "statusId")
     ORDER BY "id" DESC LIMIT ${ORDERS_SHOWN + 1}`
   return rows.map(({ id }) => id)

@@ -1,5 +1,5 @@
-import { type Fault, StoreFailure } from '../../../failure.ts'
 import { textIn } from '../../../html/forms.ts'
+import { type Fault, StoreFailure } from '../../../values/failure.ts'
 import type { Form, FormLine, LookedUp } from './form-lines.ts'
 
 const billing = [

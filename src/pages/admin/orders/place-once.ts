@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Caller } from '../../../caller.ts'
+import type { Caller } from '../../../engine/caller.ts'
 import { claimRequest, endAttempt, storeItem } from '../../../engine/idempotency.ts'
-import { StoreFailure } from '../../../failure.ts'
 import { textIn } from '../../../html/forms.ts'
 import { placeOrder } from '../../../resources/orders/place-order.ts'
-import { resultItem } from '../../../result-item.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { resultItem } from '../../../values/result-item.ts'
 import type { Form } from './form-lines.ts'
 
 /**

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { namedObject, readInput } from '../../../access/input.ts'
-import type { Caller } from '../../../caller.ts'
 import type { Db } from '../../../database/client.ts'
+import type { Caller } from '../../../engine/caller.ts'
 import { listRecords } from '../../../engine/read.ts'
-import { StoreFailure } from '../../../failure.ts'
 import { sendPage } from '../../../html/page.ts'
-import { merchantCaller } from '../../../html/people.ts'
+import { merchantCaller } from '../../../html/principals.ts'
 import { products } from '../../../resources/products/products.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { namedObject, readInput } from '../../../values/input.ts'
 
 const PRODUCTS_SHOWN = 25
 const TEXT_MAX = 255

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ChangeStore, storeWithKey, updateStore } from '../../../access/stores.ts'
-import { StoreFailure } from '../../../failure.ts'
+import { contractFigures } from '../../../applications/throttle.ts'
 import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
-import { actorOf, merchantCaller, merchantOf } from '../../../html/people.ts'
+import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { listStatuses } from '../../../resources/order-statuses/list-statuses.ts'
 import { updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
 import { listPaymentMethods, updatePaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
-import { contractFigures } from '../../../throttle.ts'
-import { listStatuses } from '../list-statuses.ts'
+import { type ChangeStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
+import { StoreFailure } from '../../../values/failure.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { namedObject, readInput } from '../../../access/input.ts'
 import type { Db } from '../../../database/client.ts'
 import { orShowAgain } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
-import { merchantCaller } from '../../../html/people.ts'
-import { getDelivery, redeliver, sendTest } from '../../../resources/webhooks/deliveries.ts'
-import { webhookStatus } from '../../../resources/webhooks/status.ts'
-import { INTEGER_MAX, readIds, wholeNumber } from '../../parameters.ts'
+import { merchantCaller } from '../../../html/principals.ts'
+import { readIds, wholeNumber } from '../../../server/parameters.ts'
+import { namedObject, readInput } from '../../../values/input.ts'
+import { INT32_MAX } from '../../../values/int32.ts'
+import { getDelivery, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
+import { webhookStatus } from '../../../webhooks/status.ts'
 
 /** How often a page looks again by itself after its reader asked for an attempt, once a second: longer than one may take. */
 const LOOKS_MAX = 20
@@ -14,7 +15,7 @@ const LOOKS_MAX = 20
 const BODY_SHOWN_MAX = 100_000
 
 const ids = namedObject({
-  id: wholeNumber(1, INTEGER_MAX),
+  id: wholeNumber(1, INT32_MAX),
   deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
 })
 

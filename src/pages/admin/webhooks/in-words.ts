@@ -1,4 +1,4 @@
-import { COUNTED_MAX, type WebhookSummary } from '../../../resources/webhooks/status.ts'
+import { COUNTED_MAX, type WebhookSummary } from '../../../webhooks/status.ts'
 
 /** Where a webhook leads, as far as a list tells it: a query often holds a token. At most 80 characters. */
 export function hostAndPath(url: string): string {

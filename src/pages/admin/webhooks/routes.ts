@@ -1,17 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { namedObject, readInput } from '../../../access/input.ts'
-import type { Secrets } from '../../../access/secrets.ts'
 import type { Db } from '../../../database/client.ts'
-import { eventKinds } from '../../../events/kinds.ts'
-import { StoreFailure } from '../../../failure.ts'
+import { eventKinds } from '../../../engine/event-kinds.ts'
 import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
-import { actorOf, merchantCaller } from '../../../html/people.ts'
-import { deliveryStates, listDeliveries } from '../../../resources/webhooks/deliveries.ts'
-import { webhookSecret } from '../../../resources/webhooks/secret.ts'
-import { listWebhooks, webhookStatus } from '../../../resources/webhooks/status.ts'
-import { INTEGER_MAX, readIds, wholeNumber } from '../../parameters.ts'
+import { actorOf, merchantCaller } from '../../../html/principals.ts'
+import { readIds, wholeNumber } from '../../../server/parameters.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { namedObject, readInput } from '../../../values/input.ts'
+import { INT32_MAX } from '../../../values/int32.ts'
+import type { Secrets } from '../../../values/secrets.ts'
+import { deliveryStates, listDeliveries } from '../../../webhooks/deliveries.ts'
+import { webhookSecret } from '../../../webhooks/secret.ts'
+import { listWebhooks, webhookStatus } from '../../../webhooks/status.ts'
 import { type By, changeWebhook, createWebhook, deleteWebhook, rotateSecret, switchOn } from './changes.ts'
 import { counted, hostAndPath, webhookState } from './in-words.ts'
 
@@ -19,7 +20,7 @@ const home = '/admin/webhooks'
 const LISTED_MAX = 100
 const DELIVERIES_SHOWN = 50
 
-const listed = namedObject({ offset: wholeNumber(0, INTEGER_MAX).default(0), notice: z.string().optional() })
+const listed = namedObject({ offset: wholeNumber(0, INT32_MAX).default(0), notice: z.string().optional() })
 const shown = namedObject({
   state: z.enum(deliveryStates, `must be one of ${deliveryStates.join(', ')}`).optional(),
   before: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type ChangeStore, rotateUserKey, storeWithKey, updateStore } from '../../../../access/stores.ts'
 import { formOf, orShowAgain } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
-import { actorOf, merchantOf } from '../../../../html/people.ts'
+import { actorOf, merchantOf } from '../../../../html/principals.ts'
+import { type ChangeStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
 import { inForm, settingsIn, typedIn } from './settings-form.ts'
 
 export interface CartApiServices extends ChangeStore {

@@ -1,4 +1,4 @@
-import { type Fault, StoreFailure } from '../../../../failure.ts'
+import { type Fault, StoreFailure } from '../../../../values/failure.ts'
 
 // The form has the names of CartAPI in the body of a program, and beside them: Enabled is `true` or `false` as a text,
 // Addresses is one text, an address or block a line.

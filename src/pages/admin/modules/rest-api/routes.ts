@@ -1,8 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { lastCalls } from '../../../../access/call-log.ts'
-import { namedObject, readInput, text } from '../../../../access/input.ts'
-import { bothOf, exceeds } from '../../../../access/privileges.ts'
+import { lastCalls } from '../../../../applications/call-log.ts'
+import { bothOf, exceeds } from '../../../../applications/privileges.ts'
+import type { Access, Privileges } from '../../../../engine/caller.ts'
+import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
+import { type Page, sendPage } from '../../../../html/page.ts'
+import { actorOf, merchantOf } from '../../../../html/principals.ts'
+import { sayWhatIsLeft } from '../../../../html/say-what-is-left.ts'
+import { wantsHtml } from '../../../../html/wants-html.ts'
+import { readIds } from '../../../../server/parameters.ts'
 import {
   findApplicationToSubscribe,
   listSubscriptions,
@@ -11,14 +17,8 @@ import {
   subscribe,
   subscriptionById,
   unsubscribe,
-} from '../../../../access/subscriptions.ts'
-import type { Access, Privileges } from '../../../../caller.ts'
-import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
-import { type Page, sendPage } from '../../../../html/page.ts'
-import { actorOf, merchantOf } from '../../../../html/people.ts'
-import { sayWhatIsLeft } from '../../../../html/say-what-is-left.ts'
-import { wantsHtml } from '../../../../html/wants-html.ts'
-import { readIds } from '../../../parameters.ts'
+} from '../../../../subscriptions/subscriptions.ts'
+import { namedObject, readInput, text } from '../../../../values/input.ts'
 
 const home = '/admin/modules/rest-api'
 const LISTED_MAX = 100

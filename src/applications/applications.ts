@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { type Actor, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
+import type { Access, Privileges } from '../engine/caller.ts'
+import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, readInput, text } from '../values/input.ts'
+import { generateKey, type Secrets } from '../values/secrets.ts'
+import { samePrivileges } from './privileges.ts'
+import type { Figures } from './throttle.ts'
+import { columnsOf, figuresOf, throttleInput } from './throttle-figures.ts'
+
+export interface Application {
+  readonly id: number
+  readonly name: string
+  readonly publicKey: string
+  readonly privateKey: string
+  /** By service, in the registry's spelling; null: everything. */
+  readonly privileges: Privileges
+  /** The bucket in every store; null: the contract's figures. */
+  readonly throttle: Figures | null
+  readonly createdAt: Date
+}
+
+/** `{"Products": ["read", "write"], …}` for some of `services`; null: everything. */
+export function privilegesInput(services: readonly string[]) {
+  return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
+    .transform((given): Privileges => given as Record<string, Access[]>)
+    .nullable()
+    .optional()
+}
+
+const allowed = 'must be a list of read and write'
+const accesses = z
+  .array(z.enum(['read', 'write'], allowed), allowed)
+  .max(10, allowed)
+  .transform((given) => [...new Set(given)].sort())
+
+/** The body of `POST /admin/applications` (design.md, "Fixed names"). */
+export function newApplication(services: readonly string[]) {
+  return namedObject({ Name: text(200), Privileges: privilegesInput(services), Throttle: throttleInput })
+}
+
+/** The body of `PUT /admin/applications/{id}`. */
+export function changedApplication(services: readonly string[]) {
+  return namedObject({ Name: text(200).optional(), Privileges: privilegesInput(services), Throttle: throttleInput })
+}
+
+export interface RegisterApplication {
+  db: Db | Transaction
+  secrets: Secrets
+  now: () => Date
+  /** The services that privileges may name: the registry's. */
+  services: readonly string[]
+}
+
+/**
+ * Registers an application of the operator, with a new key pair. `input` has the names of `POST /admin/applications`:
+ * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's figures).
+ * Refuses input that does not fit (400).
+ */
+export async function registerApplication(
+  { db, secrets, now, services }: RegisterApplication,
+  input: unknown,
+  actor: Actor = installation,
+): Promise<Application> {
+  const given = readInput(newApplication(services), input)
+  const data = {
+    name: given.Name,
+    publicKey: generateKey(),
+    ...privateKeyColumns(generateKey(), secrets),
+    privileges: privilegesColumn(given.Privileges ?? null),
+    ...columnsOf(given.Throttle),
+    createdAt: now(),
+  }
+  const row = await inTransaction(db, async (tx) => {
+    const created = await tx.application.create({ data })
+    await recordAudit(tx, now, {
+      actor,
+      action: 'application.created',
+      target: created.name,
+      applicationId: created.id,
+    })
+    return created
+  })
+  return applicationOf(row, secrets)
+}
+
+/** Both stored forms of a private key. */
+export function privateKeyColumns(privateKey: string, secrets: Secrets) {
+  return { privateKeyHash: secrets.lookup(privateKey), privateKeySealed: secrets.seal(privateKey) }
+}
+
+export function privilegesColumn(privileges: Privileges) {
+  return privileges === null ? Prisma.DbNull : (privileges as Prisma.InputJsonObject)
+}
+
+function applicationOf(row: ApplicationRow, secrets: Secrets): Application {
+  return {
+    id: row.id,
+    name: row.name,
+    publicKey: row.publicKey,
+    privateKey: secrets.open(row.privateKeySealed),
+    privileges: row.privileges as Privileges,
+    throttle: figuresOf(row),
+    createdAt: row.createdAt,
+  }
+}
+
+/** Applications by ascending id. */
+export async function listApplications(
+  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Application[]> {
+  const rows = await db.application.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+  return rows.map((row) => applicationOf(row, secrets))
+}
+
+export interface UpdateApplication extends AccessChange {
+  secrets: Secrets
+  now: () => Date
+  services: readonly string[]
+}
+
+/**
+ * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
+ * privileges and figures count at once, privileges in every store that uses the application, whatever was agreed to
+ * there; the logs of those stores tell of it. Refuses input that does not fit (400), and an id that no application has (404).
+ */
+export async function updateApplication(
+  { db, secrets, now, services, authenticator }: UpdateApplication,
+  id: number,
+  input: unknown,
+  actor: Actor = installation,
+): Promise<Application> {
+  const { Name, Privileges, Throttle } = readInput(changedApplication(services), input)
+  const data: Prisma.ApplicationUpdateInput = {
+    ...(Name !== undefined && { name: Name }),
+    ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+    ...(Throttle !== undefined && columnsOf(Throttle)),
+  }
+  const row = await changeAccess({ db, authenticator }, () =>
+    inTransaction(db, async (tx) => {
+      await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
+      const before = await tx.application.findUnique({ where: { id } })
+      if (!before) return null
+      const after = await tx.application.update({ where: { id }, data })
+      const changed = differences(before, after)
+      if (changed.length > 0) {
+        const { name: target, developerId } = after
+        const said = { target, applicationId: id, developerId, details: { changed } }
+        await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
+      }
+      if (Privileges !== undefined) {
+        await recordAuditInStores(tx, now, {
+          actor,
+          action: 'subscription.agreed',
+          target: after.name,
+          applicationId: id,
+          developerId: after.developerId,
+          details: { privileges: Privileges as Prisma.InputJsonValue },
+          where: Prisma.sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
+        })
+        await tx.subscription.updateMany({
+          where: { applicationId: id },
+          data: { privileges: privilegesColumn(Privileges) },
+        })
+      }
+      return after
+    }),
+  )
+  if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  return applicationOf(row, secrets)
+}
+
+/** Their names. */
+function differences(before: ApplicationRow, after: ApplicationRow): string[] {
+  const isSame = {
+    name: before.name === after.name,
+    privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
+    throttle: isDeepStrictEqual(figuresOf(before), figuresOf(after)),
+  }
+  return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
+}

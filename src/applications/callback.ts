@@ -1,0 +1,152 @@
+import { DateTime } from 'luxon'
+import type { Outbound } from '../outbound/outbound.ts'
+import { FORMER_SECRET_MS, signedHeaders, signingSecret } from '../outbound/standard-webhooks.ts'
+import type { Secrets } from '../values/secrets.ts'
+
+/** Contract §6: a store is about to subscribe, or to unsubscribe. */
+export type CallbackAction = 'AUTHORIZE' | 'REMOVE'
+
+/** Whom a callback goes to. */
+export interface CallbackReceiver {
+  readonly publicKey: string
+  readonly callbackUrl: string
+  readonly callbackSecretVersion: number
+  readonly callbackSecretRotatedAt: Date | null
+}
+
+export interface CallbackServices {
+  secrets: Secrets
+  now: () => Date
+  outbound: Outbound
+}
+
+/** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
+export type CallbackResult =
+  | {
+      readonly ok: true
+      readonly status: number
+      /** At most 4,096 characters of it. */
+      readonly body: string
+      /** Whole milliseconds. */
+      readonly durationMs: number
+      /** http or https, at most 2,000 characters; null: none, or one that nobody should open. */
+      readonly postBackUrl: string | null
+    }
+  | {
+      readonly ok: false
+      /** A sentence that anyone may see, without its full stop. */
+      readonly reason: string
+      /** Null: there was no answer. */
+      readonly status: number | null
+      readonly body: string
+      readonly durationMs: number
+    }
+
+/** How long a callback takes at most, from looking up the name to the last byte of the answer. */
+export const CALLBACK_MS = 10_000
+const CONNECT_MS = 3_000
+const ANSWER_BYTES_MAX = 65_536
+const BODY_KEPT_LENGTH_MAX = 4_096
+const POST_BACK_URL_LENGTH_MAX = 2_000
+
+export interface Callback {
+  application: CallbackReceiver
+  action: CallbackAction
+  token: string
+  /** The store's. */
+  secureUrl: string
+  /** webhook-id: the same every time that this is sent. */
+  messageId: string
+}
+
+/** Sends the application what happens to its token, signed by the Standard Webhooks scheme. Never rejects for what the address or the receiver does. */
+export async function sendCallback(services: CallbackServices, callback: Callback): Promise<CallbackResult> {
+  const { application, messageId } = callback
+  const body = callbackBody(services.now(), callback)
+  return postCallback(services, application, { url: application.callbackUrl, body, messageId })
+}
+
+/** The JSON text of contract §6, its members in that order. TimeStamp is in Eastern time, whatever the store's zone. */
+export function callbackBody(
+  at: Date,
+  { application, action, token, secureUrl }: Pick<Callback, 'application' | 'action' | 'token' | 'secureUrl'>,
+): string {
+  return JSON.stringify({
+    PublicKey: application.publicKey,
+    TimeStamp: DateTime.fromJSDate(at, { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
+    TokenKey: token,
+    Action: action,
+    SecureURL: secureUrl,
+  })
+}
+
+/** Sends a body that `callbackBody` made, perhaps long ago. */
+export async function postCallback(
+  { secrets, now, outbound }: CallbackServices,
+  application: Omit<CallbackReceiver, 'callbackUrl'>,
+  { url, body, messageId }: { url: string; body: string; messageId: string },
+): Promise<CallbackResult> {
+  const at = now()
+  const answer = await outbound.send({
+    url,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...signedHeaders(signingSecrets(secrets, application, at), messageId, at, body),
+    },
+    body,
+    connectMs: CONNECT_MS,
+    totalMs: CALLBACK_MS,
+    answerBytesMax: ANSWER_BYTES_MAX,
+  })
+  if (!answer.ok) return { ...answer, status: null, body: '' }
+  const { status, isCut, durationMs } = answer
+  const seen = { status, body: answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed(), durationMs }
+  if (status !== 200) return { ok: false, reason: `The answer has the status ${status} and not 200`, ...seen }
+  if (isCut) return { ok: false, reason: 'The answer is longer than 64 kB', ...seen }
+  return { ok: true, ...seen, postBackUrl: postBackUrlIn(answer.body) }
+}
+
+function signingSecrets(
+  secrets: Secrets,
+  { publicKey, callbackSecretVersion, callbackSecretRotatedAt }: Omit<CallbackReceiver, 'callbackUrl'>,
+  at: Date,
+): string[] {
+  const current = callbackSecret(secrets, { publicKey, callbackSecretVersion })
+  const isFormerGood = callbackSecretRotatedAt && at.getTime() - callbackSecretRotatedAt.getTime() < FORMER_SECRET_MS
+  if (!isFormerGood) return [current]
+  return [current, callbackSecret(secrets, { publicKey, callbackSecretVersion: callbackSecretVersion - 1 })]
+}
+
+/** What an application's callbacks are signed with, `whsec_` and base64: for its owner, who verifies them with it. */
+export function callbackSecret(
+  secrets: Pick<Secrets, 'derive'>,
+  { publicKey, callbackSecretVersion }: Pick<CallbackReceiver, 'publicKey' | 'callbackSecretVersion'>,
+): string {
+  return signingSecret(secrets, `callback ${publicKey} ${callbackSecretVersion}`)
+}
+
+/** Answers may be empty, plain text or broken JSON (rest-protocol 10): those ask for nothing. */
+function postBackUrlIn(body: string): string | null {
+  let answer: unknown
+  try {
+    answer = JSON.parse(body)
+  } catch {
+    return null
+  }
+  if (typeof answer !== 'object' || answer === null || !('PostBackURL' in answer)) return null
+  const { PostBackURL: url } = answer
+  return typeof url === 'string' && isForBrowsers(url) ? url : null
+}
+
+/** Blanks and control characters are refused because browsers pass over them when they read the scheme. */
+function isForBrowsers(url: string): boolean {
+  return (
+    url.length <= POST_BACK_URL_LENGTH_MAX &&
+    /^https?:\/\//i.test(url) &&
+    !/[\s\p{Cc}]/u.test(url) &&
+    url.isWellFormed() &&
+    URL.canParse(url)
+  )
+}

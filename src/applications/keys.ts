@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import type { Actor } from '../audit/audit.ts'
+import { inTransaction } from '../database/client.ts'
+import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, readInput } from '../values/input.ts'
+import { generateKey, sameSecret } from '../values/secrets.ts'
+import { privateKeyColumns } from './applications.ts'
+import { callbackSecret } from './callback.ts'
+import {
+  findOwnApplication,
+  lockOwnRow,
+  type OwnApplication,
+  type OwnApplicationReader,
+  type OwnId,
+  recordOwn,
+} from './own-applications.ts'
+
+const KEEP_HOURS_MAX = 720
+const KEEP_HOURS_DEFAULT = 24
+const HOUR_MS = 60 * 60 * 1_000
+
+const hours = `must be a whole number from 0 to ${KEEP_HOURS_MAX}`
+const current = 'must be the one to replace, of at most 100 characters'
+const replacedInput = z.string(current).max(100, current).optional()
+
+/** The body of `POST /developers/applications/{id}/private-key`. */
+export const keyRotation = namedObject({
+  KeepFormerForHours: z.int(hours).min(0, hours).max(KEEP_HOURS_MAX, hours).default(KEEP_HOURS_DEFAULT),
+  PrivateKey: replacedInput,
+})
+
+/** The body of `POST /developers/applications/{id}/callback-secret`. */
+export const secretRotation = namedObject({ CallBackSecret: replacedInput })
+
+export type KeyServices = OwnApplicationReader & AccessChange
+
+/**
+ * Gives an application a new private key. The former one works for KeepFormerForHours (0 to 720; 24 unless said; 0: it
+ * ends at once), and one before that ends at once. With PrivateKey only that one is replaced, so that what is sent twice
+ * ends no key that is in use. Refuses input that does not fit (400), a PrivateKey that was replaced already (409), and an
+ * id that no application of the developer has (404).
+ */
+export async function rotatePrivateKey(
+  services: KeyServices,
+  own: OwnId,
+  input: unknown,
+  actor: Actor,
+): Promise<OwnApplication> {
+  const { db, secrets, now } = services
+  const { KeepFormerForHours, PrivateKey } = readInput(keyRotation, input)
+  await changeAccess(services, () =>
+    inTransaction(db, async (tx) => {
+      const row = await lockOwnRow(tx, own)
+      if (PrivateKey !== undefined && !sameSecret(secrets.lookup(PrivateKey), row.privateKeyHash)) {
+        throw replacedAlready('PrivateKey', 'private key')
+      }
+      // One that has leaked is forgotten: the clocks of several processes differ.
+      const isKept = KeepFormerForHours > 0
+      await tx.application.update({
+        where: { id: own.id },
+        data: {
+          ...privateKeyColumns(generateKey(), secrets),
+          previousPrivateKeyHash: isKept ? row.privateKeyHash : null,
+          previousPrivateKeyUntil: isKept ? new Date(now().getTime() + KeepFormerForHours * HOUR_MS) : null,
+        },
+      })
+      await recordOwn(tx, now, actor, 'application.key-rotated', row, { keepFormerForHours: KeepFormerForHours })
+    }),
+  )
+  return findOwnApplication(services, own)
+}
+
+function replacedAlready(field: string, what: string): StoreFailure {
+  const message = `There is a newer ${what} than the one that was to be replaced; nothing was changed`
+  return new StoreFailure('conflict', message, { field })
+}
+
+/**
+ * Gives an application's callbacks a new secret; for 24 h they carry the signature of the former one too, and no longer
+ * that of one before. With CallBackSecret only that one is replaced, so that what is sent twice ends none that is in use.
+ * Refuses input that does not fit (400), a CallBackSecret that was replaced already (409), and an id that no application
+ * of the developer has (404).
+ */
+export async function rotateCallbackSecret(
+  services: OwnApplicationReader,
+  own: OwnId,
+  input: unknown,
+  actor: Actor,
+): Promise<OwnApplication> {
+  const { db, secrets, now } = services
+  const { CallBackSecret } = readInput(secretRotation, input)
+  await inTransaction(db, async (tx) => {
+    const row = await lockOwnRow(tx, own)
+    if (CallBackSecret !== undefined && !sameSecret(CallBackSecret, callbackSecret(secrets, row))) {
+      throw replacedAlready('CallBackSecret', 'callback secret')
+    }
+    await tx.application.update({
+      where: { id: own.id },
+      data: { callbackSecretVersion: { increment: 1 }, callbackSecretRotatedAt: now() },
+    })
+    await recordOwn(tx, now, actor, 'application.secret-rotated', row)
+  })
+  return findOwnApplication(services, own)
+}

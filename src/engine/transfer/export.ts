@@ -1,0 +1,150 @@
+import { type Db, isClient, type Transaction } from '../../database/client.ts'
+import type { Caller } from '../caller.ts'
+import type { Resource } from '../define.ts'
+import type { FieldSet } from '../fields.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Row } from '../reader.ts'
+import { compileUnseen, type Unseen } from '../unseen.ts'
+
+const PAGE_RECORDS = 200
+/** Rows of a ledger in one line. */
+const PIECE_ROWS = 1000
+/** How long one export may take. Its snapshot keeps the database from clearing away what was replaced since. */
+const TIMEOUT_MS = 6 * 60 * 60 * 1000
+
+/**
+ * Writes all records of a store as transfer lines, as they were at one moment, in the order of `resources` and of their
+ * ids, and the end line. Holds one page at a time, and waits for `write`; when that throws, the export ends with its error.
+ */
+export async function exportRecords(
+  caller: Caller,
+  resources: readonly Resource[],
+  write: (lines: string) => Promise<void>,
+): Promise<void> {
+  await inSnapshot(caller.db, async (db) => {
+    let count = 0
+    for (const resource of resources) count += await exportResource({ ...caller, db }, resource, write)
+    await write(`{"end":{"records":${count}}}\n`)
+  })
+}
+
+/** A caller's own transaction sees what it sees. */
+async function inSnapshot(db: Db | Transaction, read: (db: Transaction) => Promise<void>): Promise<void> {
+  if (!isClient(db)) return read(db)
+  await db.$transaction(
+    async (tx) => {
+      await tx.$executeRawUnsafe('SET TRANSACTION READ ONLY')
+      await read(tx)
+    },
+    { isolationLevel: 'RepeatableRead', maxWait: 10_000, timeout: TIMEOUT_MS },
+  )
+}
+
+async function exportResource(
+  caller: Caller,
+  resource: Resource,
+  write: (lines: string) => Promise<void>,
+): Promise<number> {
+  const unseen = compileUnseen(resource)
+  let count = 0
+  for (let last = 0; ; ) {
+    const page = await readPage(caller, resource, unseen, last)
+    let lines = ''
+    for (const stored of page) {
+      const pieces = resource.ledger ? await readPieces(caller, resource.ledger, stored) : []
+      const recordLines = linesOf(resource, unseen, stored, pieces)
+      count += recordLines.length
+      lines += recordLines.join('')
+    }
+    if (lines !== '') await write(lines)
+    if (page.length < PAGE_RECORDS) return count
+    last = page.at(-1)?.id ?? last
+  }
+}
+
+interface StoredRecord {
+  readonly id: number
+  /** The arrays of the three readers. */
+  readonly record: string
+  readonly private: string
+  readonly unseen: string
+  /** The first piece of the ledger: its rows with their ids. */
+  readonly ledger: string | null
+}
+
+async function readPage(caller: Caller, resource: Resource, unseen: Unseen, last: number): Promise<StoredRecord[]> {
+  const { table, reader, privateReader, ledger } = resource
+  return caller.db.$queryRawUnsafe<StoredRecord[]>(
+    `SELECT p.*, ${ledger ? ledgerSql(ledger, 'p."id"', 0) : 'NULL::text'} AS "ledger"
+     FROM (
+       SELECT t."id", ${reader.select}::text AS "record", ${privateReader.select}::text AS "private",
+         ${unseen.select}::text AS "unseen"
+       FROM (SELECT * FROM "${table}" t WHERE t."storeId" = $1::int AND t."id" > $2::int
+             ORDER BY t."id" LIMIT ${PAGE_RECORDS}) t
+       JOIN "Store" s ON s."id" = t."storeId") p
+     ORDER BY p."id"`,
+    caller.store.id,
+    last,
+  )
+}
+
+type LedgerRow = readonly [id: string, row: Row]
+
+/** A json array of up to PIECE_ROWS pairs of id and row, as text; NULL: no more. Ids as text: they have 64 bits. */
+function ledgerSql({ table, parent, reader }: Ledger, id: string, after: number | string): string {
+  return `(SELECT json_agg(json_build_array(l."id"::text, l."row") ORDER BY l."id")::text FROM (
+    SELECT t."id", ${reader.select} AS "row" FROM "${table}" t JOIN "Store" s ON s."id" = t."storeId"
+    WHERE t."storeId" = $1::int AND t."${parent}" = ${id} AND t."id" > ${after}
+    ORDER BY t."id" LIMIT ${PIECE_ROWS}) l)`
+}
+
+/** The JSON texts of a record's ledger rows, in pieces. */
+async function readPieces(caller: Caller, ledger: Ledger, stored: StoredRecord): Promise<string[][]> {
+  const pieces: string[][] = []
+  for (let text = stored.ledger; text !== null; ) {
+    const rows = JSON.parse(text) as LedgerRow[]
+    pieces.push(rows.map(([, row]) => ledger.reader.compose(row)))
+    const last = rows.at(-1)
+    text = last && rows.length === PIECE_ROWS ? await readLedgerAfter(caller, ledger, stored.id, last[0]) : null
+  }
+  return pieces
+}
+
+async function readLedgerAfter(caller: Caller, ledger: Ledger, id: number, after: string): Promise<string | null> {
+  const [found] = await caller.db.$queryRawUnsafe<{ rows: string | null }[]>(
+    `SELECT ${ledgerSql(ledger, '$2::int', '$3::bigint')} AS "rows"`,
+    caller.store.id,
+    id,
+    after,
+  )
+  return found?.rows ?? null
+}
+
+function linesOf(resource: Resource, unseen: Unseen, stored: StoredRecord, pieces: readonly string[][]): string[] {
+  const { service, reader, privateReader, ledger } = resource
+  const [first, ...others] = pieces.map((rows) => `"${ledger?.name}":[${rows.join(',')}]`)
+  const members = [
+    privateReader.compose(JSON.parse(stored.private) as Row).slice(1, -1),
+    ...unseen.compose(JSON.parse(stored.unseen) as Row),
+    first ?? '',
+  ].filter((member) => member !== '')
+  const hidden = members.length > 0 ? `,"private":{${members.join(',')}}` : ''
+  const record = reader.compose(JSON.parse(stored.record) as Row)
+  const line = `{"service":"${service}","record":${record}${hidden}}\n`
+  const identifier = identifierOf(resource.fields, stored.id)
+  const continuations = others.map(
+    (member, index) =>
+      `{"service":"${service}","record":${identifier},"private":{${member}},"continues":${(index + 1) * PIECE_ROWS}}\n`,
+  )
+  return [line, ...continuations]
+}
+
+/** A record of its identifier alone. */
+function identifierOf(fields: FieldSet, id: number): string {
+  for (const [name, field] of fields.entries) {
+    if (field.kind === 'list') continue
+    const value = field.kind === 'object' ? identifierOf(field.fields, id) : field.column === 'id' ? String(id) : ''
+    if (value !== '') return `{${JSON.stringify(name)}:${value}}`
+  }
+  return ''
+}

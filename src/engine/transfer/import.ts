@@ -1,0 +1,329 @@
+import { databaseError, isClient } from '../../database/client.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import type { Caller } from '../caller.ts'
+import { refusalOf } from '../constraints.ts'
+import type { Resource } from '../define.ts'
+import { hasRows } from '../fields.ts'
+import { isRecord } from '../input.ts'
+import { findMissing, type Reference, referencesOf } from '../references.ts'
+import type { NumberedLine } from './lines.ts'
+import { nameLine, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
+import { Spool, type WaitingLine } from './spool.ts'
+import { continueLedger, storeRecords } from './store.ts'
+
+/**
+ * A line of a transfer file: a record with everything that belongs to it. An export is such lines in the order of
+ * references and at last `{"end": {"records": n}}`, by which a whole file can be told from one that was cut off.
+ */
+export interface TransferLine {
+  service: string
+  /** As GET gives it. */
+  record: Record<string, unknown>
+  /** What GET does not show: private fields, and what an exact copy needs besides (unseen.ts, ledger.ts). */
+  private?: Record<string, unknown>
+  /** Of a record's second and later lines: how many rows of its ledger came before. They bring more of these and nothing else. */
+  continues?: number
+}
+
+export interface Refusal {
+  readonly line: number
+  /** Empty where the line does not tell. */
+  readonly service: string
+  readonly id: string
+  /** Names the field. */
+  readonly message: string
+}
+
+export interface ImportCounts {
+  /** Lines of records that were read. */
+  lines: number
+  stored: number
+  refused: number
+}
+
+/** Told how an import goes on; the import waits for what it returns. */
+export interface ImportWatch {
+  refused(refusal: Refusal): Promise<void> | void
+  progress?(counts: Readonly<ImportCounts>): Promise<void> | void
+}
+
+/** One transaction stores at most this many lines, of this many bytes and with this many nested items; or a single line. */
+const BATCH_LINES_MAX = 500
+const BATCH_BYTES_MAX = 1024 * 1024
+const BATCH_ITEMS_MAX = 4_000
+
+/** After so many records PostgreSQL is told to count anew: a store that was just filled should answer fast at once. */
+const COUNTED_ANEW_FROM = 1000
+
+/**
+ * Stores the records of a transfer file exactly as they are: ids and what only the platform writes are kept, nothing is
+ * moved or stamped, and events are recorded only when asked. A record that exists becomes the given one. What cannot be stored yet, since
+ * it refers to a record that is not there or has what another one must give up first, is tried again after the last line.
+ * Memory is bounded, whatever the number of lines. When `lines` throws, the batch in hand is still finished.
+ *
+ * Where `caller.db` is a transaction, everything happens in it and the first refused line throws a StoreFailure.
+ */
+export async function importRecords(
+  caller: Caller,
+  resources: readonly Resource[],
+  lines: AsyncIterable<NumberedLine> | Iterable<NumberedLine>,
+  watch: ImportWatch,
+  { raising = false }: ImportOptions = {},
+): Promise<ImportCounts> {
+  const run = new ImportRun(caller, resources, watch, raising)
+  try {
+    for await (const line of lines) await run.take(line)
+    await run.settle()
+    if (run.counts.stored >= COUNTED_ANEW_FROM) await countAnew(caller, resources)
+    return run.counts
+  } finally {
+    await run.close()
+  }
+}
+
+export interface ImportOptions {
+  /** Record what the import changes as events, as if each record had been changed by itself. */
+  raising?: boolean
+}
+
+interface PendingRecord {
+  readonly line: NumberedLine
+  readonly record: TransferRecord
+}
+
+class ImportRun {
+  readonly counts: ImportCounts = { lines: 0, stored: 0, refused: 0 }
+  readonly #caller: Caller
+  readonly #watch: ImportWatch
+  readonly #raising: boolean
+  readonly #services: Services
+  readonly #references = new Map<Resource, Promise<Reference[]>>()
+  #batch = new Batch()
+  /** One batch is stored while the next is read. */
+  #inHand: Promise<void> = Promise.resolve()
+  #waiting = new Spool()
+  /** Of records with a ledger, those whose first line waits: the later ones wait with it. */
+  #waitingIds = new Set<string>()
+  #linesSinceEnd = 0
+
+  constructor(caller: Caller, resources: readonly Resource[], watch: ImportWatch, raising: boolean) {
+    this.#caller = caller
+    this.#watch = watch
+    this.#raising = raising
+    this.#services = servicesOf(resources)
+  }
+
+  async take(line: NumberedLine): Promise<void> {
+    if (isRecord(line.content) && 'end' in line.content) return this.#takeEnd(line, line.content.end)
+    this.counts.lines++
+    this.#linesSinceEnd++
+    await this.#takeRecord(line)
+  }
+
+  /** After the last line: stores what is left, as long as that gets anywhere. */
+  async settle(): Promise<void> {
+    await this.#flush()
+    while (this.#waiting.count > 0) {
+      const before = this.counts.stored
+      const waiting = this.#waiting
+      this.#waiting = new Spool()
+      this.#waitingIds.clear()
+      try {
+        for await (const line of waiting.read()) await this.#takeRecord(line)
+        await this.#flush()
+      } finally {
+        await waiting.close()
+      }
+      if (this.counts.stored === before) return this.#refuseWaiting()
+    }
+  }
+
+  /** Waits for the batch in hand. */
+  async close(): Promise<void> {
+    await this.#inHand.catch(() => {})
+    await this.#waiting.close()
+  }
+
+  async #takeEnd(line: NumberedLine, end: unknown): Promise<void> {
+    const expected = isRecord(end) ? end.records : undefined
+    const counted = this.#linesSinceEnd
+    this.#linesSinceEnd = 0
+    if (expected === counted) return
+    await this.#refuse(line, `The file ends with ${String(expected)} records by its own account, and has ${counted}`)
+  }
+
+  async #takeRecord(line: NumberedLine): Promise<void> {
+    const record = this.#read(line)
+    if (record instanceof StoreFailure) return this.#refuse(line, record.message)
+    if (!this.#batch.takes(record, line.bytes)) await this.#handOver()
+    this.#batch.add({ line, record }, line.bytes)
+  }
+
+  #read(line: NumberedLine): TransferRecord | StoreFailure {
+    if (line.content instanceof StoreFailure) return line.content
+    try {
+      return readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
+    } catch (error) {
+      if (error instanceof StoreFailure) return error
+      throw error
+    }
+  }
+
+  async #handOver(): Promise<void> {
+    await this.#inHand
+    const { pending } = this.#batch
+    this.#batch = new Batch()
+    this.#inHand = this.#store(pending)
+    // It is awaited later; until then its failure is not an unhandled one.
+    this.#inHand.catch(() => {})
+  }
+
+  async #flush(): Promise<void> {
+    await this.#handOver()
+    await this.#inHand
+  }
+
+  async #store(pending: readonly PendingRecord[]): Promise<void> {
+    const [first] = pending
+    if (first === undefined) return
+    const { resource } = first.record
+    if (isContinuation(first.record)) {
+      await this.#storeContinuation(first)
+    } else {
+      const missing = await this.#findMissing(resource, pending)
+      const ready = pending.filter(({ record }) => !missing.has(record))
+      for (const one of pending) {
+        const reason = missing.get(one.record)
+        if (reason !== undefined) await this.#setAside(one, reason)
+      }
+      await this.#storeOrSplit(resource, ready)
+    }
+    await this.#watch.progress?.(this.counts)
+  }
+
+  async #findMissing(resource: Resource, pending: readonly PendingRecord[]) {
+    let references = this.#references.get(resource)
+    if (!references) {
+      references = referencesOf(this.#caller, resource)
+      this.#references.set(resource, references)
+    }
+    const records = pending.map(({ record }) => record)
+    return findMissing(this.#caller, await references, records)
+  }
+
+  async #storeContinuation(one: PendingRecord): Promise<void> {
+    const { record } = one
+    if (this.#waitingIds.has(nameOf(record)))
+      return this.#setAside(one, `The ${record.resource.typeName} is not stored`)
+    await this.#attempt([one], () => continueLedger(this.#caller, record.resource, record))
+  }
+
+  /** One record that cannot be stored fails the whole transaction, so halves are tried until it stands alone. */
+  async #storeOrSplit(resource: Resource, pending: readonly PendingRecord[]): Promise<void> {
+    if (pending.length === 0) return
+    const records = pending.map(({ record }) => record)
+    const isDone = await this.#attempt(pending, () => storeRecords(this.#caller, resource, records, this.#raising))
+    if (isDone) return
+    const middle = pending.length >> 1
+    await this.#storeOrSplit(resource, pending.slice(0, middle))
+    await this.#storeOrSplit(resource, pending.slice(middle))
+  }
+
+  /** False: several records, of which at least one is refused. A single one that is refused is set aside. */
+  async #attempt(pending: readonly PendingRecord[], store: () => Promise<void>): Promise<boolean> {
+    const [one] = pending as [PendingRecord]
+    try {
+      await store()
+      this.counts.stored += pending.length
+      return true
+    } catch (error) {
+      const reason = reasonOf(error, one.record.resource)
+      if (reason === null) throw error
+      // PostgreSQL goes on with nothing in this transaction, so that halves cannot be tried.
+      if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${reason}`)
+      if (pending.length > 1) return false
+      await this.#setAside(one, reason)
+      return true
+    }
+  }
+
+  async #setAside({ line, record }: PendingRecord, reason: string): Promise<void> {
+    if (record.resource.ledger) this.#waitingIds.add(nameOf(record))
+    await this.#waiting.add({ ...line, reason })
+  }
+
+  async #refuseWaiting(): Promise<void> {
+    for await (const line of this.#waiting.read()) await this.#refuse(line, (line as WaitingLine).reason)
+  }
+
+  async #refuse(line: NumberedLine, message: string): Promise<void> {
+    if (this.#isInTransaction()) throw new StoreFailure('bad-request', `Line ${line.number}: ${message}`)
+    this.counts.refused++
+    await this.#watch.refused({ line: line.number, ...nameLine(this.#services, line.content), message })
+  }
+
+  #isInTransaction(): boolean {
+    return !isClient(this.#caller.db)
+  }
+}
+
+async function countAnew(caller: Caller, resources: readonly Resource[]): Promise<void> {
+  const tables = resources.flatMap(({ table, fields, ledger }) => [
+    table,
+    ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
+    ...(ledger ? [ledger.table] : []),
+  ])
+  await caller.db.$executeRawUnsafe(`ANALYZE ${tables.map((table) => `"${table}"`).join(', ')}`)
+}
+
+/** Records of one service, each id once. */
+class Batch {
+  readonly pending: PendingRecord[] = []
+  readonly #ids = new Set<number>()
+  #bytes = 0
+  #items = 0
+
+  takes(record: TransferRecord, bytes: number): boolean {
+    const [first] = this.pending
+    if (first === undefined) return true
+    if (first.record.resource !== record.resource || this.#ids.has(record.id)) return false
+    if (isContinuation(first.record) || isContinuation(record)) return false
+    if (this.pending.length >= BATCH_LINES_MAX || this.#bytes + bytes > BATCH_BYTES_MAX) return false
+    return this.#items + record.keys.items <= BATCH_ITEMS_MAX
+  }
+
+  add(one: PendingRecord, bytes: number): void {
+    this.pending.push(one)
+    this.#ids.add(one.record.id)
+    this.#bytes += bytes
+    this.#items += one.record.keys.items
+  }
+}
+
+function isContinuation({ ledger }: TransferRecord): boolean {
+  return ledger !== null && ledger.after > 0
+}
+
+function nameOf({ resource, id }: TransferRecord): string {
+  return `${resource.service} ${id}`
+}
+
+function linesOf(pending: readonly PendingRecord[]): string {
+  const [first] = pending
+  const last = pending.at(-1)
+  return first === last ? `Line ${first?.line.number}` : `Lines ${first?.line.number} to ${last?.line.number}`
+}
+
+/** Why a record is refused; null for an error that is not about the record. */
+function reasonOf(error: unknown, resource: Resource): string | null {
+  if (error instanceof StoreFailure) return error.kind === 'unavailable' ? null : error.message
+  const refusal = refusalOf(error, resource)
+  if (refusal) return refusal.message
+  const found = databaseError(error)
+  if (found === null) return null
+  const [, table] = /^(\w+)_pkey$/.exec(found.constraint ?? '') ?? []
+  const list = resource.fields.entries.find(([, field]) => field.kind === 'list' && field.rows?.table === table)
+  if (table !== undefined && list) return `${list[0]} has an id that an item of another ${resource.typeName} has`
+  // Classes 22 and 23: what was given cannot be kept.
+  return /^2[23]/.test(found.code) ? 'The record holds a value that cannot be stored' : null
+}

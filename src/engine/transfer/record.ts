@@ -1,0 +1,179 @@
+import { INT32_MAX } from '../../values/int32.ts'
+import type { Resource } from '../define.ts'
+import type { FieldSet, ListField, Scalar } from '../fields.ts'
+import { isRecord, type Patch, readInput } from '../input.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Row } from '../merge.ts'
+import { refused } from '../refused.ts'
+import { readUnseen } from '../unseen.ts'
+
+/** A line of a transfer file, read and checked. */
+export interface TransferRecord {
+  readonly resource: Resource
+  readonly id: number
+  readonly patch: Patch
+  /** What the line brings of the record's ledger; null: nothing, and what is stored stays. */
+  readonly ledger: LedgerPiece | null
+  readonly keys: KeyCounts
+}
+
+export interface LedgerPiece {
+  /** How many rows the record's earlier lines brought; above 0 the line brings these rows alone. */
+  readonly after: number
+  /** By column. */
+  readonly rows: readonly Row[]
+}
+
+export interface KeyCounts {
+  /** Items of nested lists, nested ones in them included. */
+  items: number
+  /** Those that need a new id. */
+  keyless: number
+  /** The highest id that comes along. */
+  highest: number
+}
+
+/** Services by their lower-case names, aliases too. */
+export type Services = ReadonlyMap<string, Resource>
+
+export function servicesOf(resources: readonly Resource[]): Services {
+  return new Map(resources.flatMap((resource) => resource.names.map((name) => [name.toLowerCase(), resource] as const)))
+}
+
+/** Reads what a line says. Throws `bad-request` that names the field. */
+export function readTransferRecord(services: Services, content: unknown, timeZone: string): TransferRecord {
+  if (!isRecord(content)) throw refused('', 'The line must be an object with service and record')
+  const resource = resourceOf(services, content.service)
+  const { record, private: hidden = {} } = content
+  if (!isRecord(record)) throw refused('record', 'record must be an object with fields')
+  if (!isRecord(hidden)) throw refused('private', 'private must be an object with fields')
+  const patch = readInput(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
+  const id = recordId(resource, patch)
+  const ledger = readLedger(resource, content.continues, hidden, timeZone)
+  if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch, patch.details, '')
+  refuseWriteOnly(patch)
+  readUnseen(resource, hidden, { record, patch, timeZone })
+  const keys: KeyCounts = { items: 0, keyless: 0, highest: 0 }
+  checkKeys(resource.storedFields, patch, '', keys)
+  return { resource, id, patch, ledger, keys }
+}
+
+/** What a line is about, as far as it tells: for reports about lines that cannot be read. */
+export function nameLine(services: Services, content: unknown): { service: string; id: string } {
+  const { service, record } = isRecord(content) ? content : {}
+  if (typeof service !== 'string') return { service: '', id: '' }
+  const resource = services.get(service.toLowerCase())
+  const id = resource && isRecord(record) ? givenId(resource.fields, record) : undefined
+  const shown = typeof id === 'number' || typeof id === 'string' ? String(id) : ''
+  return { service: (resource?.service ?? service).slice(0, 50), id: shown.slice(0, 50) }
+}
+
+function givenId(fields: FieldSet, record: Record<string, unknown>): unknown {
+  for (const [given, value] of Object.entries(record)) {
+    const field = fields.get(fields.byLowerName.get(given.toLowerCase()) ?? '')
+    if (field?.kind === 'object' && isRecord(value)) {
+      const inner = givenId(field.fields, value)
+      if (inner !== undefined) return inner
+    } else if (field !== undefined && field.kind !== 'object' && field.kind !== 'list' && field.column === 'id') {
+      return value
+    }
+  }
+  return undefined
+}
+
+function resourceOf(services: Services, service: unknown): Resource {
+  const resource = typeof service === 'string' ? services.get(service.toLowerCase()) : undefined
+  if (resource) return resource
+  const known = [...new Set([...services.values()].map((one) => one.service))].join(', ')
+  const given = typeof service === 'string' ? `service "${service.slice(0, 50)}" is not` : 'service must be'
+  throw refused('service', `${given} one of ${known}`)
+}
+
+function recordId({ resultKey }: Resource, { key }: Patch): number {
+  if (typeof key === 'number' && key >= 1) return key
+  throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
+}
+
+function readLedger(
+  { service, ledger }: Resource,
+  continues: unknown,
+  hidden: Record<string, unknown>,
+  timeZone: string,
+): LedgerPiece | null {
+  const given = ledger && hidden[ledger.name]
+  if (continues !== undefined && (!ledger || !Number.isInteger(continues) || Number(continues) < 1 || !given)) {
+    const allowed = ledger
+      ? `needs the whole number of earlier ${ledger.name}, and more of them`
+      : 'does not occur here'
+    throw refused('continues', `continues ${allowed} (${service})`)
+  }
+  if (!ledger || given === undefined) return null
+  if (!Array.isArray(given)) throw refused(ledger.name, `${ledger.name} must be a list`)
+  const rows = given.map((item, index) => readLedgerRow(ledger, item, `${ledger.name}[${index}]`, timeZone))
+  return { after: Number(continues ?? 0), rows }
+}
+
+function readLedgerRow({ fields }: Ledger, item: unknown, path: string, timeZone: string): Row {
+  const patch = readInput(fields, item, { mode: 'import', timeZone }, path)
+  refuseMissing(fields, patch, patch.details, path)
+  return patch.columns
+}
+
+/** A record replaces the stored one, so one without its name is more likely a part of a record than a nameless one. */
+function refuseMissing(fields: FieldSet, patch: Patch, details: Record<string, unknown>, path: string): void {
+  for (const [name, field] of fields.entries) {
+    const at = path === '' ? name : `${path}.${name}`
+    if (field.kind === 'object') {
+      refuseMissing(field.fields, patch, (details[name] ?? {}) as Record<string, unknown>, at)
+    } else if (field.kind !== 'list' && field.required && field.access !== 'wo' && !field.nullable) {
+      const value = field.column === undefined ? details[name] : patch.columns[field.column]
+      if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
+        throw refused(at, `${at} is required and must not be empty`)
+      }
+    }
+  }
+}
+
+/** What is only taken in and never given back has no place in a file that one store gives and another takes. */
+function refuseWriteOnly({ writeOnly }: Patch): void {
+  const [name] = Object.entries(writeOnly).find(([, value]) => value !== '') ?? []
+  if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
+}
+
+/** Counts the items of all lists and checks that their keys can be ids, each once in its list. */
+function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: KeyCounts): void {
+  for (const [name, items] of Object.entries(patch.lists)) {
+    const field = fields.get(name)
+    if (field?.kind !== 'list') continue
+    const at = path === '' ? name : `${path}.${name}`
+    counts.items += items.length
+    if (field.key !== undefined) checkListKeys(field, field.key, items, at, counts)
+    items.forEach((item, index) => {
+      checkKeys(field.fields, item, `${at}[${index}]`, counts)
+    })
+  }
+}
+
+function checkListKeys(field: ListField, key: string, items: Patch[], path: string, counts: KeyCounts): void {
+  const seen = new Set<Scalar>()
+  items.forEach((item, index) => {
+    if (field.keyFrom !== 'caller' && isNewKey(item)) return
+    const value = item.key as Scalar
+    const at = `${path}[${index}].${key}`
+    if (typeof value === 'number' && value < 1)
+      throw refused(at, `${at} must be from 1 to ${INT32_MAX}, or 0 for a new id`)
+    if (seen.has(value)) throw refused(at, `${at} ${value} is in the list twice`)
+    seen.add(value)
+    if (field.keyFrom === 'counter') counts.highest = Math.max(counts.highest, Number(value))
+  })
+  const keyless = items.filter(isNewKey)
+  if (field.keyFrom === 'counter') counts.keyless += keyless.length
+  if (field.keyFrom !== 'record') return
+  let last = Math.max(0, ...items.map((item) => Number(item.key ?? 0)))
+  for (const item of keyless) item.key = ++last
+}
+
+/** Whether an item comes without an id of its own. */
+export function isNewKey({ key }: Patch): boolean {
+  return key === undefined || key === 0
+}

@@ -1,0 +1,256 @@
+import type { LookupAddress } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { addressRule, hostFault, hostnameOf, type IsAllowed, knownAddresses, urlFault } from './addresses.ts'
+import { addressesInDns } from './names.ts'
+import { lookupFailure, OutboundFailure, reasonOf } from './reasons.ts'
+
+/** What is sent, and what its sender will wait for and read at most. */
+export interface OutboundRequest {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Time to look the name up, connect and agree on TLS; at most 5 s. */
+  readonly connectMs: number
+  /** Time for everything, to the last byte of the answer. */
+  readonly totalMs: number
+  /** Bytes of the answer's body that are kept; what is beyond is not read. */
+  readonly answerBytesMax: number
+}
+
+export type OutboundAnswer =
+  | {
+      readonly ok: true
+      /** Any status that came, also a redirect's: none is followed. */
+      readonly status: number
+      /** By lower-case name; repeated ones joined by a comma and a blank. At most 16 kB in all. */
+      readonly headers: ReadonlyMap<string, string>
+      /** Read as UTF-8, wrong bytes replaced; never decompressed. */
+      readonly body: string
+      /** Whether there was more than `answerBytesMax`. */
+      readonly isCut: boolean
+      /** Whole milliseconds. */
+      readonly durationMs: number
+    }
+  | {
+      readonly ok: false
+      /** A sentence that anyone may see, without its full stop, such as `shop.example refused the connection`. */
+      readonly reason: string
+      readonly durationMs: number
+    }
+
+/** Sends requests to addresses that others chose: public ones alone, checked on the address that is connected to. */
+export interface Outbound {
+  /** Never rejects for what the address or the receiver does: a failure is an answer. At most 1,000 at a time. */
+  send(request: OutboundRequest): Promise<OutboundAnswer>
+  /**
+   * Why `url` can never be called, as a sentence without its subject (`Fault.problem`), such as `must not hold a user
+   * name or password`; null: it may be tried. For an address that is being saved: names are looked up at every call
+   * only.
+   */
+  addressFault(url: string): string | null
+  /** Ends what is under way: its senders get a failure. Afterwards nothing can be sent. */
+  close(): Promise<void>
+}
+
+export interface OutboundOptions {
+  /** Addresses and CIDR blocks that may be called though they are not public. */
+  readonly allow: readonly string[]
+  /** All addresses of a host name, at least one; the DNS unless given. */
+  readonly lookup?: Lookup
+  /** Told of the names that lead to no public address, and where to; reasons do not tell. */
+  readonly log?: { info(details: object, message: string): void }
+}
+
+type Lookup = (hostname: string) => Promise<readonly string[]>
+
+/** What waits longer to be connected is given up, whoever waits for it. */
+const CONNECT_MS_MAX = 5_000
+/** Of a name's addresses this many are tried, each but the last for so long: a distant one needs more than Node's 250 ms. */
+const ADDRESSES_TRIED_MAX = 16
+const ADDRESS_TRIED_MS = 1_000
+/** Shorter than receivers keep a connection, so that none is used that its receiver is about to close. */
+const KEEP_ALIVE_MS = 1_000
+/** A connection is used no longer, however busy: changes in the DNS come into force. */
+const CONNECTION_LIFE_MS = 60_000
+const ANSWER_HEADERS_BYTES_MAX = 16_384
+/** Interim answers (RFC 9110 15.2) before the answer. */
+const INTERIM_ANSWERS_MAX = 10
+const UNDER_WAY_MAX = 1_000
+
+export function createOutbound({ allow, lookup = addressesInDns, log }: OutboundOptions): Outbound {
+  const isAllowed = addressRule(allow)
+  const agent = new Agent({
+    connect: guardedConnector({ isAllowed, lookup, log }),
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    clientTtl: CONNECTION_LIFE_MS,
+    maxHeaderSize: ANSWER_HEADERS_BYTES_MAX,
+    // Each exchange has a time limit of its own for all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  let underWay = 0
+
+  async function send(request: OutboundRequest): Promise<OutboundAnswer> {
+    const startedAt = performance.now()
+    const durationMs = () => Math.round(performance.now() - startedAt)
+    const fault = urlFault(request.url)
+    if (fault !== null) return { ok: false, reason: `The address ${fault}`, durationMs: durationMs() }
+    if (underWay >= UNDER_WAY_MAX) {
+      return { ok: false, reason: 'Too many requests are under way; try again in a moment', durationMs: durationMs() }
+    }
+    underWay += 1
+    const url = new URL(request.url)
+    try {
+      return { ok: true, ...(await exchange(agent, url, request)), durationMs: durationMs() }
+    } catch (error) {
+      const reason = reasonOf(error, hostnameOf(url))
+      if (reason === null) throw error
+      return { ok: false, reason, durationMs: durationMs() }
+    } finally {
+      underWay -= 1
+    }
+  }
+
+  return {
+    send,
+    addressFault: (url) => urlFault(url) ?? hostFault(hostnameOf(new URL(url)), isAllowed),
+    close: () => agent.destroy(),
+  }
+}
+
+interface Guard {
+  readonly isAllowed: IsAllowed
+  readonly lookup: Lookup
+  readonly log: OutboundOptions['log']
+}
+
+/**
+ * Connects to allowed addresses alone. What was checked is what is connected to: the look-up hands over checked
+ * addresses instead of a name, so that nothing is left to change in between.
+ */
+function guardedConnector(guard: Guard): buildConnector.connector {
+  const connect = buildConnector({
+    lookup: guardedLookup(guard),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TRIED_MS,
+    timeout: CONNECT_MS_MAX,
+    allowH2: false,
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+    maxCachedSessions: 0,
+  })
+  return (options, callback) => {
+    // A literal address is connected to without a look-up.
+    const fault = hostFault(options.hostname, guard.isAllowed)
+    if (fault === null) connect(options, callback)
+    else queueMicrotask(() => callback(new OutboundFailure(`The address ${fault}`), null))
+  }
+}
+
+function guardedLookup(guard: Guard): LookupFunction {
+  return (hostname, _options, callback) => {
+    allowedAddresses(hostname, guard).then(
+      (addresses) => callback(null, addresses),
+      (error) => callback(error, []),
+    )
+  }
+}
+
+/** At least one. */
+async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Guard): Promise<LookupAddress[]> {
+  const addresses = knownAddresses(hostname) ?? (await lookedUp(hostname, lookup))
+  const allowed = addresses.filter(isAllowed).slice(0, ADDRESSES_TRIED_MAX)
+  if (allowed.length === 0) {
+    log?.info({ hostname, addresses: addresses.slice(0, ADDRESSES_TRIED_MAX) }, 'a name leads to no public address')
+    throw new OutboundFailure(`${hostname} does not lead to a public address`)
+  }
+  return allowed.map((address) => ({ address, family: isIP(address) }))
+}
+
+async function lookedUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+  try {
+    return await lookup(hostname)
+  } catch (error) {
+    throw lookupFailure(error, hostname)
+  }
+}
+
+type Received = Omit<Extract<OutboundAnswer, { ok: true }>, 'ok' | 'durationMs'>
+
+/** Rejects when there is no complete answer in time, or when what came is none. */
+function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Received> {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>()
+  const { connectMs, totalMs } = request
+  const connecting = setTimeout(giveUp, connectMs, `No connection to ${hostnameOf(url)} within ${seconds(connectMs)}`)
+  const answering = setTimeout(giveUp, totalMs, `No complete answer within ${seconds(totalMs)}`)
+  const decoder = new TextDecoder()
+  let controller: Dispatcher.DispatchController | undefined
+  let isOver = false
+  let interimAnswers = 0
+  let status = 0
+  let headers: ReadonlyMap<string, string> = new Map()
+  let body = ''
+  let bytesLeft = request.answerBytesMax
+
+  function end(): void {
+    isOver = true
+    clearTimeout(connecting)
+    clearTimeout(answering)
+  }
+
+  function giveUp(reason: string): void {
+    end()
+    const failure = new OutboundFailure(reason)
+    reject(failure)
+    controller?.abort(failure)
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      clearTimeout(connecting)
+      controller = started
+      // Before there is a connection, nothing can be aborted.
+      if (isOver) controller.abort(new OutboundFailure('Given up before it was sent'))
+    },
+    onResponseStart(_, code, fields) {
+      if (code < 200 && ++interimAnswers > INTERIM_ANSWERS_MAX) giveUp('The answer is not valid HTTP')
+      status = code
+      headers = joined(fields)
+    },
+    onResponseData(_, chunk) {
+      const isCut = chunk.length > bytesLeft
+      body += decoder.decode(chunk.subarray(0, bytesLeft), { stream: true })
+      bytesLeft -= chunk.length
+      if (!isCut) return
+      end()
+      resolve({ status, headers, body, isCut })
+      controller?.abort(new OutboundFailure('The rest of the answer is not read'))
+    },
+    onResponseEnd() {
+      end()
+      resolve({ status, headers, body: body + decoder.decode(), isCut: false })
+    },
+    onResponseError(_, error) {
+      end()
+      reject(error)
+    },
+  }
+
+  const { origin, pathname, search } = url
+  const sent = { method: request.method, body: request.body ?? null }
+  const wanted = { 'accept-encoding': 'identity', ...request.headers }
+  agent.dispatch({ origin, path: pathname + search, headers: wanted, ...sent }, handler)
+  return promise
+}
+
+function joined(fields: Readonly<Record<string, string | string[] | undefined>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')]))
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1_000} s`
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { inTransaction, type Transaction } from '../database/client.ts'
+import type { Caller } from '../engine/caller.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+
+export interface LoginLink {
+  /** 64 characters of base64url. */
+  readonly token: string
+  /** Opens the page whose button signs the customer in. */
+  readonly url: string
+}
+
+export interface CustomerTokenServices {
+  secrets: Secrets
+  /** Base of all addresses that are handed out, without a trailing slash. */
+  publicUrl: string
+}
+
+export interface NewCustomerToken {
+  readonly customerId: number
+  /** How long it may be used: 1 to 1440. */
+  readonly minutes: number
+}
+
+const TOKEN_BYTES = 48
+const TOKEN = /^[\w-]{64}$/
+const MINUTES_MAX = 1440
+const TOKENS_MAX = 20
+const EXPIRED_BATCH = 100
+
+/**
+ * Makes a link that signs a customer in, once. A customer has 20 of them at most: a further one ends the oldest.
+ * Refuses minutes out of bounds (400), a customer that the store has not (404), and one that it has disabled (409).
+ */
+export async function issueCustomerToken(
+  { secrets, publicUrl }: CustomerTokenServices,
+  { db, store, now }: Caller,
+  { customerId, minutes }: NewCustomerToken,
+): Promise<LoginLink> {
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
+    throw new StoreFailure('bad-request', `minutes must be a whole number from 1 to ${MINUTES_MAX}`, {
+      field: 'minutes',
+    })
+  }
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const createdAt = now()
+  const expiresAt = new Date(createdAt.getTime() + minutes * 60_000)
+  await inTransaction(db, async (tx) => {
+    await lockCustomer(tx, { storeId: store.id, customerId })
+    await clearExpired(tx, createdAt)
+    await tx.$executeRaw`
+      DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
+        SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "storeId" = ${store.id} AND "customerId" = ${customerId}
+        ORDER BY "createdAt" DESC, "tokenHash" OFFSET ${TOKENS_MAX - 1})`
+    const tokenHash = secrets.lookup(token)
+    await tx.customerLoginToken.create({ data: { tokenHash, storeId: store.id, customerId, createdAt, expiresAt } })
+  })
+  return { token, url: `${publicUrl}/account/sign-in?token=${token}` }
+}
+
+async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId: number; customerId: number }) {
+  const [customer] = await tx.$queryRaw<{ enabled: boolean }[]>`
+    SELECT "enabled" FROM "Customer" WHERE "storeId" = ${storeId} AND "id" = ${customerId} FOR NO KEY UPDATE`
+  const field = String(customerId)
+  if (!customer) throw new StoreFailure('not-found', `No customer has the id ${customerId}`, { field })
+  if (!customer.enabled) throw new StoreFailure('conflict', 'The customer is disabled, and cannot sign in', { field })
+}
+
+async function clearExpired(tx: Transaction, at: Date): Promise<void> {
+  await tx.$executeRaw`
+    DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
+      SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "expiresAt" <= ${at} ORDER BY "expiresAt" LIMIT ${EXPIRED_BATCH}
+      FOR UPDATE SKIP LOCKED)`
+}
+
+/**
+ * Uses a token up, and opens the customer's session. Of any number at once, one gets it. Refused with one text (401): a
+ * token that was never given, was used, is too old, or is of a customer who has been disabled since.
+ */
+export async function redeemCustomerToken(
+  services: SessionServices,
+  token: string,
+  client: Client,
+): Promise<OpenedSession> {
+  const { db, secrets, now } = services
+  if (!TOKEN.test(token)) throw unusable('not a token')
+  return inTransaction(db, async (tx) => {
+    const [used] = await tx.$queryRaw<{ storeId: number; customerId: number }[]>`
+      DELETE FROM "CustomerLoginToken" WHERE "tokenHash" = ${secrets.lookup(token)} AND "expiresAt" > ${now()}
+      RETURNING "storeId", "customerId"`
+    if (!used) throw unusable('unknown, used or too old')
+    await lockCustomer(tx, used).catch((error) => {
+      throw error instanceof StoreFailure ? unusable(error.message) : error
+    })
+    await tx.$executeRaw`
+      UPDATE "Customer" SET "lastLoginAt" = ${now()} WHERE "storeId" = ${used.storeId} AND "id" = ${used.customerId}`
+    return openSession(tx, services, { kind: 'customer', id: used.customerId, storeId: used.storeId }, client)
+  })
+}
+
+function unusable(logDetail: string): StoreFailure {
+  const message = 'This link has been used, or is too old: ask for a new one where you got it'
+  return new StoreFailure('unauthorized', message, { field: 'Token', logDetail })
+}

@@ -1,0 +1,145 @@
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { normaliseHost } from '../stores/secure-url.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, readInput, text } from '../values/input.ts'
+import { lowerCase, passwordInput } from './account-input.ts'
+import { withDevice } from './devices.ts'
+import { verifyPassword } from './passwords.ts'
+import { type Client, type LockedAccount, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+import { type CountedTry, countTry, forgiveTry, signInTry } from './sign-in-delay.ts'
+
+export interface SignIn extends Client {
+  readonly kind: 'developer' | 'merchant'
+  readonly email: string
+  readonly password: string
+  /** Of a merchant: the store's address as typed. Empty or absent: all stores in which address and password fit. */
+  readonly store?: string | undefined
+  /** The browser's device cookie. */
+  readonly devices?: string | undefined
+}
+
+/** A session that a password has opened. */
+export interface EnteredSession extends OpenedSession {
+  /** The browser's device cookie from now on. */
+  readonly devices: string
+}
+
+const ACCOUNTS_MAX = 20
+/**
+ * A merchant who names no store has perhaps several accounts, and each costs a look. So that the time tells of no
+ * account, a try that fails has so many looks at least.
+ */
+const LOOKS_MIN = 4
+
+const signInInput = namedObject({ Email: text(254), Password: passwordInput, Store: text(2048).optional() })
+
+/**
+ * Opens a session. Refused, with one text, in one way and after the same work, when there is no such account or the
+ * password is another (401); as too early, after failures (429, with the seconds to wait; a browser that signed in before
+ * is not delayed by those of others); as input that cannot be an
+ * address or a password (400, with faults for Email, Password, Store).
+ * A merchant's session is for one store; the accounts of other stores that address and password open as well, the first
+ * 20, are `person.others` of it.
+ */
+export async function signIn(services: SessionServices, input: SignIn): Promise<EnteredSession> {
+  const { db, secrets } = services
+  const { kind, address, devices } = input
+  const { Email, Password, Store } = readInput(signInInput, {
+    Email: input.email,
+    Password: input.password,
+    Store: input.store?.trim() || undefined,
+  })
+  const accounts = await finders[kind](db, Email, Store)
+  const account = { kind, email: await lowerCase(db, Email) }
+  const counted = await countTry(services, signInTry(secrets, { ...account, address, devices }))
+  const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
+  const opened = await openedBy(accounts, Password, looksMin)
+  if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
+  const session = await inTransaction(db, (tx) => enter(tx, services, input, { opened, counted }))
+  return { ...session, devices: withDevice(secrets, devices, account) }
+}
+
+interface FoundAccount {
+  readonly id: number
+  readonly email: string
+  readonly passwordHash: string
+  /** Null: a developer's. */
+  readonly storeId: number | null
+}
+
+const finders: Readonly<Record<SignIn['kind'], (db: Db, email: string, store?: string) => Promise<FoundAccount[]>>> = {
+  developer: (db, email) => db.$queryRaw`
+    SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer" WHERE lower("email") = lower(${email}::text)`,
+  merchant: (db, email, store) => {
+    const host = store === undefined ? null : normaliseHost(store)
+    return db.$queryRaw`
+      SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
+      FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
+      WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
+      ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
+  },
+}
+
+/** One look after another, so that a sign-in keeps one thread busy at most. */
+async function openedBy(
+  accounts: readonly FoundAccount[],
+  password: string,
+  looksMin: number,
+): Promise<FoundAccount[]> {
+  const opened: FoundAccount[] = []
+  for (const account of accounts) {
+    if (await verifyPassword(account.passwordHash, password)) opened.push(account)
+  }
+  if (opened.length > 0) return opened
+  for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, password)
+  return []
+}
+
+/** Of merchants' causes the store is one; the text depends on who signs in alone. */
+function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
+  const what =
+    kind === 'merchant' ? 'E-mail address, password or store is wrong' : 'E-mail address or password is wrong'
+  return new StoreFailure('unauthorized', what, { logDetail })
+}
+
+async function enter(
+  tx: Transaction,
+  services: SessionServices,
+  { kind, address, userAgent }: SignIn,
+  { opened, counted }: { opened: readonly FoundAccount[]; counted: CountedTry },
+): Promise<OpenedSession> {
+  const [current, ...others] = await stillOpened(tx, kind, opened)
+  if (!current) throw wrong(kind, 'the password was changed meanwhile')
+  await forgiveTry(tx, counted)
+  const account: LockedAccount =
+    kind === 'developer' ? { kind, id: current.id } : { kind, id: current.id, otherIds: others.map(({ id }) => id) }
+  const session = await openSession(tx, services, account, { address, userAgent })
+  const actor: Actor = { kind, name: current.email, address }
+  for (const { id, email, storeId } of [current, ...others]) {
+    const developerId = kind === 'developer' ? id : null
+    await recordAudit(tx, services.now, { actor, action: 'account.signed-in', target: email, storeId, developerId })
+  }
+  return session
+}
+
+/** Locks the accounts; a password that was changed since the look opens nothing, or the session would outlive the change. */
+async function stillOpened(
+  tx: Transaction,
+  kind: SignIn['kind'],
+  opened: readonly FoundAccount[],
+): Promise<FoundAccount[]> {
+  const ids = opened.map(({ id }) => id)
+  const rows =
+    kind === 'developer'
+      ? await tx.$queryRaw<LockedRow[]>`
+          SELECT "id", "passwordHash" FROM "Developer" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE`
+      : await tx.$queryRaw<LockedRow[]>`
+          SELECT "id", "passwordHash" FROM "StoreUser" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE`
+  return opened.filter(({ id, passwordHash }) => rows.some((row) => row.id === id && row.passwordHash === passwordHash))
+}
+
+interface LockedRow {
+  id: number
+  passwordHash: string
+}

@@ -1,0 +1,41 @@
+import type { Resource } from './engine/define.ts'
+import { categories } from './resources/categories/categories.ts'
+import { customerGroups } from './resources/customer-groups/customer-groups.ts'
+import { customers } from './resources/customers/customers.ts'
+import { distributors } from './resources/distributors/distributors.ts'
+import { giftRegistries } from './resources/gift-registries/gift-registries.ts'
+import { manufacturers } from './resources/manufacturers/manufacturers.ts'
+import { orderStatuses } from './resources/order-statuses/order-statuses.ts'
+import { orders } from './resources/orders/orders.ts'
+import { paymentMethods } from './resources/payment-methods/payment-methods.ts'
+import { products } from './resources/products/products.ts'
+import { rma } from './resources/rma/rma.ts'
+import { webhooks } from './webhooks/webhooks.ts'
+
+/**
+ * The services whose records are the store's goods, people and business: export and import carry them. The order is that of
+ * references: a record refers to services before its own (or to its own).
+ */
+export const resources = [
+  categories,
+  manufacturers,
+  distributors,
+  customerGroups,
+  products,
+  customers,
+  orderStatuses,
+  orders,
+  giftRegistries,
+  rma,
+] as const satisfies readonly Resource[]
+
+/** What export and import carry: those, and a setting that orders refer to. */
+export const transferredResources = [paymentMethods, ...resources] as const satisfies readonly Resource[]
+
+/**
+ * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks are
+ * of an application's subscription, which stays behind when a store moves.
+ */
+export const servedResources = [...resources, webhooks] as const satisfies readonly Resource[]
+
+export type Service = (typeof servedResources)[number]['service']

@@ -1,0 +1,204 @@
+import type { Caller } from '../engine/caller.ts'
+import type { NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/define.ts'
+import type { ListField, Scalar } from '../engine/fields.ts'
+import { identifier } from '../engine/filters.ts'
+import { addItem, ITEMS_MAX, itemKey, listField, listItems, updateItem } from '../engine/nested.ts'
+import { exists, type Listing, listProjection, listRelated } from '../engine/read.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Answer } from './answer.ts'
+import { type RecordType, readRecord, readRecords } from './body.ts'
+import { changeEach, created, updated } from './change-each.ts'
+import type { Call, Endpoint, Operation } from './endpoints.ts'
+import { preconditionOf } from './entity-tags.ts'
+import { listingAnswer, listOptions } from './listing.ts'
+import { idOf, recordId, taken } from './record-endpoints.ts'
+
+/** What stands below a record, or below a service, as its definition says (rest-resources 0.9). */
+export function subResourceEndpoints(resource: Resource): Endpoint[] {
+  return Object.entries(resource.subResources).flatMap(([name, sub]) => {
+    if (sub.kind === 'nested') return nestedEndpoints(resource, name, sub)
+    if (sub.kind === 'projected') return projectedEndpoints(resource, name, sub)
+    return [relatedEndpoint(resource, name, sub)]
+  })
+}
+
+function nestedEndpoints(resource: Resource, name: string, sub: NestedSubResource): Endpoint[] {
+  const privileges = [resource.privilege]
+  const path = `/:id/${name}`
+  const params = idOf(resource)
+  const list = nestedList(resource, sub)
+  const operations = { GET: listNested(list), POST: addNested(list), PUT: updateManyNested(list) }
+  const collection: Endpoint = { path, params, privileges, operations: taken(sub.methods, operations) }
+  if (!sub.methods.includes('PUT')) return [collection]
+  const itemId = { name: sub.idParam, min: isCode(list) ? null : 0 }
+  const item = { path: `${path}/:itemId`, params: { ...params, itemId }, privileges }
+  return [collection, { ...item, operations: { PUT: updateOneNested(list) } }]
+}
+
+interface NestedList {
+  readonly resource: Resource
+  readonly sub: NestedSubResource
+  readonly field: ListField
+  /** The wire name of the items' key. */
+  readonly key: string
+  readonly resultKey: string
+}
+
+function nestedList(resource: Resource, sub: NestedSubResource): NestedList {
+  const field = listField(resource, sub)
+  const key = field.key ?? ''
+  return { resource, sub, field, key, resultKey: sub.resultKey ?? key }
+}
+
+/** Whether a caller's own code, and not a number, names an item. */
+function isCode({ field, key }: NestedList): boolean {
+  return field.fields.get(key)?.kind === 'text'
+}
+
+function listNested({ resource, sub, field }: NestedList): Operation {
+  return {
+    gives: { kind: 'list', type: field, maxRecords: ITEMS_MAX, filters: null },
+    run: async ({ caller, params, query }) => {
+      const page = await listItems(caller, resource, sub, recordId(resource, params), query)
+      return listingAnswer(page, field, query)
+    },
+  }
+}
+
+/** Preconditions are about the record that the items are part of. */
+function addNested({ resource, sub, field, resultKey }: NestedList): Operation {
+  return {
+    takes: { type: field, mode: 'create', many: true },
+    gives: { kind: 'results', key: resultKey, change: 'created' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const records = readRecords(call.body, field)
+      return changeEach(call, {
+        condition: preconditionOf(call.headers, records.length),
+        records,
+        change: (item, terms) => addItem(call.caller, resource, sub, id, item, terms),
+        done: created(resultKey),
+      })
+    },
+  }
+}
+
+function updateManyNested(list: NestedList): Operation {
+  const { resource, sub, field, resultKey } = list
+  return {
+    takes: { type: field, mode: 'update', many: true },
+    gives: { kind: 'results', key: resultKey, change: 'updated' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const records = readRecords(call.body, field)
+      return changeEach(call, {
+        condition: preconditionOf(call.headers, records.length),
+        records,
+        change: async (item, terms) => {
+          const key = sentKey(call.caller, list, item)
+          await updateItem(call.caller, resource, sub, id, key, item, terms)
+          return key
+        },
+        done: updated(resultKey),
+      })
+    },
+  }
+}
+
+function sentKey(caller: Caller, { resource, sub, key: name }: NestedList, item: unknown): number | string {
+  const key: Scalar | undefined = itemKey(caller, resource, sub, item)
+  if (typeof key === 'string' && key !== '') return key
+  if (typeof key === 'number' && key >= 0) return key
+  throw new StoreFailure('bad-request', `${name} must say which item is meant`, { field: name })
+}
+
+function updateOneNested(list: NestedList): Operation {
+  const { resource, sub, field, resultKey } = list
+  return {
+    takes: { type: field, mode: 'update', many: false },
+    gives: { kind: 'results', key: resultKey, change: 'updated' },
+    run: async (call) => {
+      const id = recordId(resource, call.params)
+      const key = addressedKey(list, call.params)
+      const records = [readRecord(call.body, field)]
+      return changeEach(call, {
+        condition: preconditionOf(call.headers, 1),
+        records,
+        change: async (item, terms) => {
+          await updateItem(call.caller, resource, sub, id, key, item, terms)
+          return key
+        },
+        done: updated(resultKey),
+      })
+    },
+  }
+}
+
+/** The key in the address: a number, of which 0 may be one (the only shipment of an order), or a caller's own code. */
+function addressedKey(list: NestedList, { itemId = '' }: Call['params']): number | string {
+  return isCode(list) ? itemId : identifier(itemId, list.sub.idParam, 0)
+}
+
+function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubResource): Endpoint[] {
+  const privileges = [resource.privilege]
+  const { maxRecords } = resource
+  const type = objectType(resource, sub)
+  const gives = { kind: 'list', type, maxRecords, filters: sub.filters } as const
+  const ofAll: Operation = {
+    gives,
+    run: async (call) => {
+      const listing = await listProjection(call.caller, resource, sub, call.query, null, listOptions(call))
+      return listingAnswer(listing, type, call.query)
+    },
+  }
+  const ofOne: Operation = {
+    gives,
+    run: async (call) => {
+      const { caller, query } = call
+      const id = recordId(resource, call.params)
+      const listing = await listProjection(caller, resource, sub, query, id, listOptions(call))
+      return ofRecord(caller, resource, id, listing, type, query)
+    },
+  }
+  return [
+    { path: `/${name}`, params: {}, privileges, operations: { GET: ofAll } },
+    { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET: ofOne } },
+  ]
+}
+
+function objectType(resource: Resource, { object }: ProjectedSubResource): RecordType {
+  const field = resource.fields.get(object)
+  if (field?.kind !== 'object') throw new Error(`${resource.service}: no object ${object}`)
+  return field
+}
+
+/** Its records are those of another service, so the caller must be allowed to read both. */
+function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResource): Endpoint {
+  const other = sub.resource()
+  const { filters, maxRecords } = other
+  const GET: Operation = {
+    gives: { kind: 'list', type: other, maxRecords, filters },
+    run: async (call) => {
+      const { caller, query } = call
+      const id = recordId(resource, call.params)
+      const listing = await listRelated(caller, sub, id, query, listOptions(call))
+      return ofRecord(caller, resource, id, listing, other, query)
+    },
+  }
+  const privileges = [resource.privilege, other.privilege]
+  return { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET } }
+}
+
+/** A count of 0, and the nothing behind a cursor, are answers only if there is the record that they are of. */
+async function ofRecord(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  listing: Listing,
+  type: RecordType,
+  query: Call['query'],
+): Promise<Answer> {
+  const isUncertain = ('count' in listing ? listing.count : listing.records.length) === 0
+  if (isUncertain && !(await exists(caller, resource, id))) return { kind: 'nothing' }
+  return listingAnswer(listing, type, query)
+}

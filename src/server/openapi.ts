@@ -1,0 +1,120 @@
+import type { JsonSchema } from '../engine/json-schema.ts'
+
+/** `{"$ref": "#/components/…"}`, perhaps with what is particular to the place. */
+export type Ref = { readonly $ref: string; readonly description?: string }
+
+export interface MediaType {
+  readonly schema: JsonSchema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
+}
+
+export type Content = Readonly<Record<string, MediaType>>
+
+export interface Header {
+  readonly description: string
+  readonly required?: boolean
+  readonly schema: JsonSchema
+}
+
+export interface Response {
+  readonly description: string
+  readonly headers?: Readonly<Record<string, Header | Ref>>
+  readonly content?: Content
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly description: string
+  readonly required?: boolean
+  readonly schema: JsonSchema
+  readonly example?: unknown
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly tags: readonly string[]
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly (Parameter | Ref)[]
+  readonly requestBody?: { readonly required: boolean; readonly description?: string; readonly content: Content }
+  readonly responses: Readonly<Record<string, Response | Ref>>
+}
+
+export type HttpMethod = 'get' | 'put' | 'post' | 'delete'
+
+export type PathItem = Partial<Record<HttpMethod, Operation>> & {
+  readonly servers?: readonly Server[]
+  readonly parameters?: readonly (Parameter | Ref)[]
+}
+
+export interface Server {
+  readonly url: string
+  readonly description: string
+  readonly variables?: Readonly<
+    Record<string, { readonly enum: readonly string[]; readonly default: string; readonly description: string }>
+  >
+}
+
+export interface Tag {
+  readonly name: string
+  readonly description: string
+}
+
+/** Components by kind and name. */
+export interface Components {
+  readonly schemas?: Readonly<Record<string, JsonSchema>>
+  readonly responses?: Readonly<Record<string, Response>>
+  readonly parameters?: Readonly<Record<string, Parameter>>
+  readonly headers?: Readonly<Record<string, Header>>
+  readonly securitySchemes?: Readonly<Record<string, object>>
+}
+
+/** What one part of the server has to say of itself; together they are the document of `/openapi.json`. */
+export interface ApiPart {
+  readonly tags: readonly Tag[]
+  /** Below every REST prefix and version. */
+  readonly servicePaths?: Readonly<Record<string, PathItem>>
+  /** Of the server itself. */
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: Components
+}
+
+/** What a reader may try on the sandbox as it is: by operationId the identifiers of the address, and the body. */
+export type Examples = Readonly<Record<string, Example>>
+
+export interface Example {
+  readonly path?: Readonly<Record<string, string | number>>
+  readonly body?: unknown
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly info: object
+  readonly servers: readonly Server[]
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly tags: readonly Tag[]
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: Components
+}
+
+export function ref(kind: keyof Components, name: string): Ref {
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+/** On every answer of the server. */
+export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
+
+export const retryAfter = {
+  'Retry-After': {
+    description: 'Seconds to wait before the next try.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+}
+
+export function jsonAnswer(description: string, schema: JsonSchema, headers: Response['headers'] = {}): Response {
+  return { description, headers: { ...requestId, ...headers }, content: { 'application/json': { schema } } }
+}

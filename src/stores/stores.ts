@@ -1,0 +1,283 @@
+import { IANAZone } from 'luxon'
+import { z } from 'zod'
+import type { Figures } from '../applications/throttle.ts'
+import { columnsOf, figuresOf, throttleInput } from '../applications/throttle-figures.ts'
+import { type Actor, installation, recordAudit } from '../audit/audit.ts'
+import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import type { Store as StoreRow } from '../database/generated/client.ts'
+import type { Caller, CallerStore } from '../engine/caller.ts'
+import { emailInput, newPasswordInput, refuseAddressAsPassword } from '../people/account-input.ts'
+import { hashPassword } from '../people/passwords.ts'
+import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { isAddressBlock } from '../values/address-blocks.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { namedObject, readInput, text } from '../values/input.ts'
+import { generateKey, type Secrets } from '../values/secrets.ts'
+import { builtInOrderStatuses } from './order-statuses.ts'
+import { initialPaymentMethods } from './payment-methods.ts'
+import { normaliseHost, readSecureUrl } from './secure-url.ts'
+
+export interface Store extends CallerStore {
+  /** cartAPI's key. */
+  readonly userKey: string
+  /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
+  readonly cartApi: { readonly enabled: boolean; readonly addresses: readonly string[] }
+  /** The bucket of cartAPI; null: the contract's figures. */
+  readonly throttle: Figures | null
+  readonly createdAt: Date
+}
+
+const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
+const currency = 'must be a currency code of three letters, such as USD'
+const zone = 'must be a time zone name such as America/New_York'
+
+const secureUrlInput = z
+  .string(address)
+  .max(255, address)
+  .transform((given, context) => {
+    const secureUrl = readSecureUrl(given)
+    if (secureUrl === null) context.addIssue({ code: 'custom', message: address })
+    return secureUrl ?? z.NEVER
+  })
+const currencyInput = z
+  .string(currency)
+  .regex(/^[A-Za-z]{3}$/, currency)
+  .transform((code) => code.toUpperCase())
+// Intl takes offsets such as +05:00 too, but those are no zones.
+const zoneInput = z
+  .string(zone)
+  .max(64, zone)
+  .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
+
+/** The body of `POST /admin/stores` (design.md, "Fixed names"). */
+export const newStore = namedObject({
+  Name: text(200),
+  SecureURL: secureUrlInput,
+  Email: emailInput,
+  Password: newPasswordInput,
+  Currency: currencyInput.default('USD'),
+  TimeZone: zoneInput.optional(),
+  Throttle: throttleInput,
+})
+
+/** Of those that a store lets cartAPI be called from. */
+export const ADDRESSES_MAX = 100
+/** The longest IPv6 address, and its bits. */
+const ADDRESS_LENGTH_MAX = 49
+const examples = 'such as 203.0.113.7 or 203.0.113.0/24'
+const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, ${examples}`
+const addressBlock = `must be an IP address or a CIDR block, ${examples}`
+
+const cartApiInput = namedObject({
+  Enabled: z.boolean('must be true or false').optional(),
+  Addresses: z
+    .array(
+      z.string(addressBlock).trim().max(ADDRESS_LENGTH_MAX, addressBlock).refine(isAddressBlock, addressBlock),
+      addresses,
+    )
+    .max(ADDRESSES_MAX, addresses)
+    .optional(),
+})
+
+/** The body of `PUT /admin/stores/{id}`: what is to change. */
+export const changedStore = namedObject({
+  Name: text(200).optional(),
+  SecureURL: secureUrlInput.optional(),
+  Currency: currencyInput.optional(),
+  TimeZone: zoneInput.optional(),
+  CartAPI: cartApiInput.optional(),
+  Throttle: throttleInput,
+})
+
+export interface CreateStore {
+  db: Db | Transaction
+  secrets: Secrets
+  now: () => Date
+  /** For a store whose input has none: the setting TIME_ZONE. */
+  defaultTimeZone: string
+}
+
+/**
+ * Opens a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods, in one
+ * transaction.
+ * `input` has the names of `POST /admin/stores`: Name, SecureURL, Email, Password, Currency, TimeZone, Throttle.
+ * Refuses input that does not fit (400), and an address whose host another store has (409).
+ */
+export async function createStore(
+  { db, secrets, now, defaultTimeZone }: CreateStore,
+  input: unknown,
+  actor: Actor = installation,
+): Promise<Store> {
+  const given = readInput(newStore, input)
+  refuseAddressAsPassword(given.Password, given.Email)
+  const userKey = generateKey()
+  const createdAt = now()
+  const merchant = { email: given.Email, passwordHash: await hashPassword(given.Password), createdAt }
+  const data = {
+    name: given.Name,
+    secureUrl: given.SecureURL,
+    host: normaliseHost(given.SecureURL),
+    currency: given.Currency,
+    timeZone: given.TimeZone ?? defaultTimeZone,
+    userKeyHash: secrets.lookup(userKey),
+    userKeySealed: secrets.seal(userKey),
+    ...columnsOf(given.Throttle),
+    createdAt,
+  }
+  const row = await inTransaction(db, async (tx) => {
+    const store = await tx.store.create({ data }).catch(refuseTakenHost)
+    await tx.storeUser.create({ data: { storeId: store.id, ...merchant } })
+    await tx.orderStatus.createMany({ data: builtInOrderStatuses(store.id) })
+    await tx.paymentMethod.createMany({ data: initialPaymentMethods(store.id) })
+    await recordAudit(tx, now, { actor, action: 'store.created', target: store.name, storeId: store.id })
+    return store
+  })
+  return storeOf(row, secrets)
+}
+
+function refuseTakenHost(error: unknown): never {
+  if (databaseError(error)?.constraint !== 'Store_host_key') throw error
+  throw new StoreFailure('conflict', 'SecureURL has the host of another store; a store needs a host of its own', {
+    field: 'SecureURL',
+  })
+}
+
+function storeOf(row: StoreRow, secrets: Secrets): Store {
+  return {
+    ...callerStoreOf(row),
+    userKey: secrets.open(row.userKeySealed),
+    cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
+    throttle: figuresOf(row),
+    createdAt: row.createdAt,
+  }
+}
+
+/** What a caller may know, out of a row that holds more. */
+export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
+  return { id, name, secureUrl, currency, timeZone }
+}
+
+export interface ChangeStore extends AccessChange {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
+
+/**
+ * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's figures). It counts
+ * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), figures that come
+ * from another than the operator (403), an unknown store (404), and an address whose host another store has (409).
+ */
+export async function updateStore(
+  { db, secrets, now, authenticator }: ChangeStore,
+  id: number,
+  input: unknown,
+  actor: Actor,
+): Promise<Store> {
+  const { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle } = readInput(changedStore, input)
+  if (Throttle !== undefined && actor.kind !== 'operator') {
+    throw new StoreFailure('forbidden', 'Throttle is set by the operator alone', { field: 'Throttle' })
+  }
+  const data = {
+    ...(Name !== undefined && { name: Name }),
+    ...(SecureURL !== undefined && { secureUrl: SecureURL, host: normaliseHost(SecureURL) }),
+    ...(Currency !== undefined && { currency: Currency }),
+    ...(TimeZone !== undefined && { timeZone: TimeZone }),
+    ...(CartAPI?.Enabled !== undefined && { cartApiEnabled: CartAPI.Enabled }),
+    ...(CartAPI?.Addresses !== undefined && { cartApiAddresses: CartAPI.Addresses }),
+    ...(Throttle !== undefined && columnsOf(Throttle)),
+  }
+  return changeAccess({ db, authenticator }, () =>
+    inTransaction(db, async (tx) => {
+      const before = await lockStore(tx, id)
+      const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
+      const details = differences(before, row)
+      if (Object.keys(details).length > 0) {
+        await recordAudit(tx, now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
+      }
+      return storeOf(row, secrets)
+    }),
+  )
+}
+
+/** By property: the former value and the new one. Switches and lists stay what they are, other values are texts. */
+function differences(before: StoreRow, after: StoreRow) {
+  const told = [
+    'name',
+    'secureUrl',
+    'currency',
+    'timeZone',
+    'cartApiEnabled',
+    'cartApiAddresses',
+    'throttleCapacity',
+    'throttleLeakPerSecond',
+  ] as const
+  const changed = told.filter((name) => String(before[name]) !== String(after[name]))
+  const toldOf = (value: StoreRow[(typeof told)[number]]) =>
+    typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
+  return Object.fromEntries(changed.map((name) => [name, { from: toldOf(before[name]), to: toldOf(after[name]) }]))
+}
+
+/** Gives the store a new key for cartAPI; the former one ends at once. Refuses an unknown store (404). */
+export async function rotateUserKey(
+  { db, secrets, now, authenticator }: ChangeStore,
+  id: number,
+  actor: Actor,
+): Promise<Store> {
+  const userKey = generateKey()
+  return changeAccess({ db, authenticator }, () =>
+    inTransaction(db, async (tx) => {
+      await lockStore(tx, id)
+      const data = { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
+      const row = await tx.store.update({ where: { id }, data })
+      await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
+      return storeOf(row, secrets)
+    }),
+  )
+}
+
+async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
+  await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR UPDATE`
+  const row = await tx.store.findUnique({ where: { id } })
+  if (!row) throw noSuchStore(id)
+  return row
+}
+
+/** Stores by ascending id. */
+export async function listStores(
+  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Store[]> {
+  const rows = await db.store.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+  return rows.map((row) => storeOf(row, secrets))
+}
+
+/** The store with what its owner alone may see. Refuses an id that no store has (404). */
+export async function storeWithKey(
+  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
+  id: number,
+): Promise<Store> {
+  const row = await db.store.findUnique({ where: { id } })
+  if (!row) throw noSuchStore(id)
+  return storeOf(row, secrets)
+}
+
+/** What makes a CallerStore. */
+export const callerStoreColumns = { id: true, name: true, secureUrl: true, currency: true, timeZone: true } as const
+
+/** Refuses an id that no store has (404). */
+export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
+  const row = await db.store.findUnique({ where: { id }, select: callerStoreColumns })
+  if (!row) throw noSuchStore(id)
+  return row
+}
+
+export function noSuchStore(id: number): StoreFailure {
+  return new StoreFailure('not-found', `No store has the id ${id}`, { field: String(id) })
+}
+
+/** The operator at work in a store: everything is allowed. Refuses an id that no store has (404). */
+export async function operatorCaller({ db, now }: { db: Db; now: () => Date }, storeId: number): Promise<Caller> {
+  const store = await storeById(db, storeId)
+  return { store, application: null, channel: 'administration', privileges: null, actor: 'operator', db, now }
+}

@@ -1,0 +1,256 @@
+import { LRUCache } from 'lru-cache'
+import { endOfKey } from '../applications/private-key.ts'
+import { allows, bothOf } from '../applications/privileges.ts'
+import { contractFigures, type Figures } from '../applications/throttle.ts'
+import type { Db } from '../database/client.ts'
+import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
+import { normaliseHost } from '../stores/secure-url.ts'
+import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } from '../stores/store-entry.ts'
+import { bearerToken } from '../values/bearer.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+
+/** The request headers that say who calls; undefined where the request has none. */
+export interface Credentials {
+  readonly secureUrl?: string | undefined
+  readonly privateKey?: string | undefined
+  readonly token?: string | undefined
+  readonly authorization?: string | undefined
+}
+
+export interface Authenticated {
+  readonly caller: Caller
+  /** The bucket that the call counts in: one for application and store (contract §8). */
+  readonly throttle: Figures & { readonly key: string }
+}
+
+export interface Authenticator {
+  /**
+   * Refuses with a 401 that names missing headers, and never says which of the credentials was wrong or that a token
+   * exists; its logDetail does. It is a RefusedSubscription when the token is a subscription's or an access token.
+   */
+  authenticate(credentials: Credentials): Promise<Authenticated>
+  /** The store that cartAPI is called for. Refuses with RefusedStore. */
+  authenticateStore(credentials: StoreCredentials): Promise<Pick<StoreEntry, 'caller' | 'throttle'>>
+  /** Forgets all callers, also those whose look-up is under way. Call it after a change of access, here or in another process. */
+  invalidate(): void
+}
+
+/** A 401 for a request whose token is good. The caller must not learn that it is: the message is that of an unknown token. */
+export class RefusedSubscription extends StoreFailure {
+  readonly subscriptionId: number
+  /** What was wrong: for the store's and the application's owner. */
+  readonly reason: string
+
+  constructor(subscriptionId: number, message: string, reason: string) {
+    super('unauthorized', message, { logDetail: reason })
+    this.subscriptionId = subscriptionId
+    this.reason = reason
+  }
+}
+
+const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
+const REFUSED_BEARER =
+  'Authentication failed: the Bearer token is not valid, or PrivateKey and SecureURL do not fit it; the token of a subscription needs both headers beside it'
+
+/** How long a caller that was found is believed without another look. */
+const CACHED_MS = 5_000
+const CACHED_MAX = 10_000
+const ACTOR_LENGTH_MAX = 50
+
+export interface CreateAuthenticator {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
+
+/**
+ * Finds the caller by a token in the header Token or, as Bearer, in Authorization, which counts before Token
+ * (contract §5, rest-protocol 9.3). A subscription's token needs PrivateKey and SecureURL beside it, so that a rotated key
+ * ends what the former one opened. An OAuth access token names application and store alone; PrivateKey and SecureURL must
+ * fit it where they are sent. For a while after a rotation the former private key works too. A caller found is remembered
+ * for seconds, and no longer than its key works; one not found is looked for each time, so that a new token works at once.
+ */
+export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): Authenticator {
+  const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
+  const cache = new LRUCache<string, Authenticated>(remember)
+  const stores = new LRUCache<string, StoreEntry>(remember)
+  let generation = 0
+
+  async function authenticate(credentials: Credentials): Promise<Authenticated> {
+    const presented = read(credentials)
+    // A header that was not sent is part of the key: a request without PrivateKey never finds the entry of one with it.
+    const cacheKey = secrets.lookup(JSON.stringify(presented))
+    const known = cache.get(cacheKey)
+    if (known) return known
+    const before = generation
+    const subscription = await findSubscription(db, secrets.lookup(presented.token))
+    if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
+    const untilMs = check(subscription, presented, { secrets, now })
+    const authenticated = authenticatedBy(subscription, { db, now })
+    // An entry is still used at the very end of its time, when the key is not.
+    const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())
+    // What was read before a revocation may answer this call, but none after it.
+    if (generation === before && ttl > 0) cache.set(cacheKey, authenticated, { ttl })
+    return authenticated
+  }
+
+  async function authenticateStore({ storeUrl, userKey, address }: StoreCredentials): Promise<StoreEntry> {
+    const cacheKey = secrets.lookup(JSON.stringify([userKey, normaliseHost(storeUrl)]))
+    const entry = stores.get(cacheKey) ?? (await lookForStore(cacheKey, { storeUrl, userKey }))
+    if (!entry.isEnabled) throw new RefusedStore('switched-off')
+    if (!entry.isAllowed(address)) throw new RefusedStore('address')
+    return entry
+  }
+
+  async function lookForStore(cacheKey: string, given: Pick<StoreCredentials, 'storeUrl' | 'userKey'>) {
+    const before = generation
+    const entry = await findStoreEntry({ db, secrets, now }, given)
+    if (entry === null) throw new RefusedStore('key')
+    if (generation === before) stores.set(cacheKey, entry)
+    return entry
+  }
+
+  function invalidate() {
+    generation++
+    cache.clear()
+    stores.clear()
+  }
+
+  return { authenticate, authenticateStore, invalidate }
+}
+
+interface Presented {
+  readonly token: string
+  readonly isBearer: boolean
+  /** Null: not sent. */
+  readonly privateKey: string | null
+  /** Null: not sent; empty: not an address. */
+  readonly host: string | null
+}
+
+function read({ secureUrl, privateKey, token, authorization }: Credentials): Presented {
+  const bearer = bearerToken(authorization)
+  const keys = { privateKey: privateKey || null, host: secureUrl ? normaliseHost(secureUrl) : null }
+  if (bearer !== null) return { token: bearer, isBearer: true, ...keys }
+  if (token) return { token, isBearer: false, ...keys }
+  const missing = missingOf({ token: null, ...keys })
+  throw failed(missingText(missing), `not sent: ${missing.join(', ')}`)
+}
+
+/** The headers that were not sent. */
+function missingOf({ token, privateKey, host }: { [Key in 'token' | 'privateKey' | 'host']: string | null }): string[] {
+  const sent = { PrivateKey: privateKey, Token: token, SecureURL: host }
+  return Object.entries(sent).flatMap(([name, value]) => (value === null ? [name] : []))
+}
+
+function missingText(missing: readonly string[]): string {
+  const names = new Intl.ListFormat('en-GB').format(missing)
+  return `Authentication failed: ${missing.length === 1 ? `the header ${names} is` : `the headers ${names} are`} missing`
+}
+
+/** What the caller is told: the same for every token that comes in the same way. */
+function refusalOf(presented: Presented): string {
+  if (presented.isBearer) return REFUSED_BEARER
+  const missing = missingOf(presented)
+  return missing.length === 0 ? REFUSED : missingText(missing)
+}
+
+interface SubscriptionFound {
+  id: number
+  /** False: the token is that of the subscription itself. */
+  isAccessToken: boolean
+  storeId: number
+  storeName: string
+  secureUrl: string
+  host: string
+  currency: string
+  timeZone: string
+  applicationId: number
+  applicationName: string
+  privateKeyHash: string
+  previousPrivateKeyHash: string | null
+  previousPrivateKeyUntil: Date | null
+  asked: Privileges
+  agreed: Privileges
+  throttleCapacity: number | null
+  throttleLeakPerSecond: number | null
+}
+
+/** One statement for everything that a call needs to know. */
+async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
+  const rows = await db.$queryRaw<SubscriptionFound[]>`
+    SELECT "Subscription"."id", "isAccessToken", "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl",
+      "host", "currency", "timeZone", "Application"."id" AS "applicationId", "Application"."name" AS "applicationName",
+      "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
+      "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
+      "Application"."throttleLeakPerSecond"::float8
+    FROM (
+      SELECT "id", false AS "isAccessToken" FROM "Subscription" WHERE "tokenHash" = ${tokenHash}
+      UNION ALL
+      SELECT "subscriptionId", true FROM "AccessToken" WHERE "tokenHash" = ${tokenHash}
+      LIMIT 1
+    ) "found"
+    JOIN "Subscription" ON "Subscription"."id" = "found"."id"
+    JOIN "Store" ON "Store"."id" = "Subscription"."storeId"
+    JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"`
+  return rows[0]
+}
+
+/** Until when the credentials go on fitting, in milliseconds since 1970. */
+function check(
+  subscription: SubscriptionFound,
+  presented: Presented,
+  { secrets, now }: Pick<CreateAuthenticator, 'secrets' | 'now'>,
+): number {
+  const { privateKey, host } = presented
+  const refused = (reason: string) => new RefusedSubscription(subscription.id, refusalOf(presented), reason)
+  const missing = missingOf(presented)
+  if (!subscription.isAccessToken && missing.length > 0) {
+    throw refused(`the token of the subscription came without ${missing.join(' and ')}`)
+  }
+  const untilMs = privateKey === null ? Number.POSITIVE_INFINITY : endOfKey(secrets.lookup(privateKey), subscription)
+  if (untilMs <= now().getTime()) {
+    const isFormer = untilMs > Number.NEGATIVE_INFINITY
+    const wrong = isFormer
+      ? 'is a former one, whose time is over'
+      : 'is not that of the application that the token is for'
+    throw refused(`the private key ${wrong}`)
+  }
+  if (host !== null && host !== subscription.host) {
+    throw refused('the secure URL is not that of the store that the token is for')
+  }
+  return untilMs
+}
+
+function failed(message: string, logDetail: string): StoreFailure {
+  return new StoreFailure('unauthorized', message, { logDetail })
+}
+
+function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: () => Date }): Authenticated {
+  const { storeId, storeName, secureUrl, currency, timeZone, applicationId, applicationName } = found
+  const { capacity, leakPerSecond } =
+    found.throttleCapacity === null || found.throttleLeakPerSecond === null
+      ? contractFigures
+      : { capacity: found.throttleCapacity, leakPerSecond: found.throttleLeakPerSecond }
+  const store: CallerStore = { id: storeId, name: storeName, secureUrl, currency, timeZone }
+  const application = { id: applicationId, name: applicationName, subscriptionId: found.id }
+  const privileges = bothOf(found.asked, found.agreed)
+  return {
+    caller: { store, application, channel: 'api', privileges, actor: actorOf(applicationName), db, now },
+    throttle: { key: `${storeId}:${applicationId}`, capacity, leakPerSecond },
+  }
+}
+
+/** Half a surrogate pair at the end would be no text. */
+function actorOf(name: string): string {
+  return name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** Refuses (401, contract §7) an application that was not given this access to the service. */
+export function requireAccess({ privileges }: Caller, service: string, access: Access): void {
+  if (allows(privileges, service, access)) return
+  throw new StoreFailure('unauthorized', `The application lacks the ${access} privilege for ${service}`, {
+    field: service,
+  })
+}

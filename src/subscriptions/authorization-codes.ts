@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import type { OAuthClient } from '../applications/oauth-clients.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+
+/** RFC 6749 4.1.2: the longest that is recommended. */
+export const CODE_MS = 10 * 60 * 1_000
+const CODE_BYTES = 32
+const EXPIRED_BATCH = 100
+
+/** RFC 7636 4.2: what the client makes of a secret of its own, to prove later that the code is its. */
+export interface CodeChallenge {
+  readonly text: string
+  readonly method: 'S256' | 'plain'
+}
+
+export interface CodeServices {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
+
+/** A merchant who was asked, and by whom. */
+export interface Consent {
+  readonly client: OAuthClient
+  readonly storeId: number
+  readonly redirectUri: string
+  readonly actor: Actor
+}
+
+export interface Agreement extends Consent {
+  readonly subscriptionId: number
+  /** Who agreed. */
+  readonly storeUserId: number
+  /** Null: the client offered none. */
+  readonly challenge: CodeChallenge | null
+}
+
+/**
+ * A code for the application that the merchant agreed to: 43 letters, digits, `-` and `_`, good once and for ten minutes.
+ * Codes of anybody that have expired are cleared away, 100 at a time. Refuses (409) when subscription, application or
+ * account is gone by now.
+ */
+export async function createAuthorizationCode(
+  { db, secrets, now }: CodeServices,
+  agreement: Agreement,
+): Promise<string> {
+  const { client, subscriptionId, storeUserId, redirectUri, challenge } = agreement
+  const code = randomBytes(CODE_BYTES).toString('base64url')
+  const createdAt = now()
+  const data = {
+    codeHash: secrets.lookup(code),
+    applicationId: client.id,
+    subscriptionId,
+    storeUserId,
+    redirectUri,
+    codeChallenge: challenge?.text ?? null,
+    codeChallengeMethod: challenge?.method ?? null,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + CODE_MS),
+  }
+  await inTransaction(db, async (tx) => {
+    await tx.authorizationCode.create({ data }).catch(refuseVanished)
+    await recordConsent(tx, now, agreement, 'authorization.granted')
+    await clearExpired(tx, createdAt)
+  })
+  return code
+}
+
+function refuseVanished(error: unknown): never {
+  if (!/^AuthorizationCode_\w+_fkey$/.test(databaseError(error)?.constraint ?? '')) throw error
+  throw new StoreFailure('conflict', 'The application was removed from the store meanwhile; allow it again')
+}
+
+/** The log has it; nothing else changes. */
+export async function denyAuthorization({ db, now }: Omit<CodeServices, 'secrets'>, consent: Consent): Promise<void> {
+  await inTransaction(db, (tx) => recordConsent(tx, now, consent, 'authorization.denied'))
+}
+
+function recordConsent(
+  tx: Transaction,
+  now: () => Date,
+  { client, storeId, redirectUri, actor }: Consent,
+  action: 'authorization.granted' | 'authorization.denied',
+): Promise<void> {
+  const { id: applicationId, name: target, developerId } = client
+  const details = { redirectHost: new URL(redirectUri).host }
+  return recordAudit(tx, now, { actor, action, target, storeId, applicationId, developerId, details })
+}
+
+/** One that is expired is of no more use: a token remembers by itself what it was given for. */
+async function clearExpired(tx: Transaction, at: Date): Promise<void> {
+  await tx.$executeRaw`
+    DELETE FROM "AuthorizationCode" WHERE "codeHash" IN (
+      SELECT "codeHash" FROM "AuthorizationCode" WHERE "expiresAt" <= ${at} ORDER BY "expiresAt" LIMIT ${EXPIRED_BATCH}
+      FOR UPDATE SKIP LOCKED)`
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { type Fault, StoreFailure } from './failure.ts'
+
+const NAMES_SHOWN_MAX = 5
+const NAME_SHOWN_LENGTH_MAX = 50
+
+/** An object whose property names match without regard to case. Others are refused by name, and so is one given twice. */
+export function namedObject<S extends z.ZodRawShape>(shape: S) {
+  const names = Object.keys(shape)
+  const object = z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? unknownNames(issue.keys as string[], names) : 'must be an object',
+  })
+  return z.preprocess((value, context) => withNames(value, names, context), object)
+}
+
+function unknownNames(keys: string[], names: string[]): string {
+  const shown = keys.slice(0, NAMES_SHOWN_MAX).map((key) => key.slice(0, NAME_SHOWN_LENGTH_MAX))
+  const more = keys.length > shown.length ? ` and ${keys.length - shown.length} more` : ''
+  return `has no property ${shown.join(', ')}${more}; allowed are ${names.join(', ')}`
+}
+
+function withNames(value: unknown, names: string[], context: z.core.$RefinementCtx): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const canonical = new Map(names.map((name) => [name.toLowerCase(), name]))
+  const named = new Map<string, unknown>()
+  for (const [given, member] of Object.entries(value)) {
+    const name = canonical.get(given.toLowerCase()) ?? given
+    if (named.has(name)) context.addIssue({ code: 'custom', path: [name], message: 'is given twice' })
+    named.set(name, member)
+  }
+  return Object.fromEntries(named)
+}
+
+/** One line of text, without blanks around it. */
+export function text(lengthMax: number) {
+  const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
+  return z
+    .string(allowed)
+    .trim()
+    .min(1, allowed)
+    .max(lengthMax, allowed)
+    .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), allowed)
+}
+
+/** What `schema` makes of `input`; a 400 that names every fault, and one's field, when it does not fit. `whole` names the input itself. */
+export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole = 'The body'): z.output<S> {
+  const parsed = schema.safeParse(input, { reportInput: true })
+  if (parsed.success) return parsed.data
+  // A mistyped name is said before the missing one that it causes.
+  const issues = parsed.error.issues.toSorted((one, other) => rank(one) - rank(other))
+  const faults = new Map<string, Fault>()
+  for (const issue of issues) {
+    const field = issue.path.join('.')
+    if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue) })
+  }
+  const all = [...faults.values()]
+  throw new StoreFailure('bad-request', inWords(all, whole), {
+    field: fieldOf(issues[0]),
+    faults: all,
+    ...(issues[0]?.code === 'unrecognized_keys' && { logMessage: inWords(withoutGivenNames(issues), whole) }),
+  })
+}
+
+function inWords(faults: readonly Fault[], whole: string): string {
+  return faults.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
+}
+
+/** For the log: a property that there is not may be named by a key or a password. */
+function withoutGivenNames(issues: readonly z.core.$ZodIssue[]): Fault[] {
+  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
+  return unknown.map(({ path }) => ({ field: path.join('.'), problem: 'has a property that is not allowed' }))
+}
+
+function rank({ code }: z.core.$ZodIssue): number {
+  return code === 'unrecognized_keys' ? 0 : 1
+}
+
+function problemOf(issue: z.core.$ZodIssue): string {
+  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  return missing ? `is missing and ${issue.message}` : issue.message
+}
+
+function fieldOf(issue: z.core.$ZodIssue | undefined): string {
+  const names = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? [])
+  return names.join('.').slice(0, NAME_SHOWN_LENGTH_MAX)
+}

@@ -1,0 +1,209 @@
+import { announce, deliveriesChannel } from '../engine/announce.ts'
+import type { Caller } from '../engine/caller.ts'
+import { eventKind } from '../engine/event-kinds.ts'
+import { messageIdOf } from '../outbound/message-id.ts'
+import { requireAccess } from '../subscriptions/authenticate.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { noWebhook, ownSubscriptionId } from './ownership.ts'
+import { sampleOf } from './samples.ts'
+
+export const deliveryStates = ['pending', 'delivered', 'failed'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/** How long attempts, deliveries that are over, and events without deliveries are kept. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
+
+export interface DeliverySummary {
+  readonly id: number
+  /** The header webhook-id: `evt_` and 32 hexadecimal characters, the same in every delivery of the event. */
+  readonly messageId: string
+  /** The event's place in the store's feed; 0: a test. */
+  readonly sequence: number
+  readonly eventType: number
+  readonly eventName: string
+  readonly recordId: number
+  readonly isTest: boolean
+  readonly state: DeliveryState
+  /** Begun ones. */
+  readonly attempts: number
+  /** Of the last answer; null: there was none. */
+  readonly status: number | null
+  /** What came of the last attempt, or why it was given up; empty: nothing went wrong. */
+  readonly reason: string
+  readonly createdAt: Date
+  /** Of the next attempt; null: it is over. */
+  readonly dueAt: Date | null
+  readonly endedAt: Date | null
+}
+
+export interface DeliveryDetails extends DeliverySummary {
+  /** The record's JSON text. */
+  readonly body: string
+  /** The newest first, at most 100. */
+  readonly log: readonly DeliveryAttempt[]
+}
+
+export interface DeliveryAttempt {
+  /** From 1 on. */
+  readonly number: number
+  readonly at: Date
+  /** Null: there was no answer. */
+  readonly status: number | null
+  /** Why it failed; empty: it did not. */
+  readonly reason: string
+  readonly durationMs: number
+  /** Its first 4 kB. */
+  readonly answer: string
+}
+
+const LOG_SHOWN_MAX = 100
+
+const summaryColumns = `d."id", e."messageId"::text AS "messageId", e."sequence", e."eventType", e."recordId", d."state", d."attempts",
+  d."status", d."reason", d."createdAt", d."endedAt",
+  CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
+
+/** Somebody looks on: it goes before whatever else waits for the webhook, which may be thousands that failed. */
+const atOnce = `'epoch'::timestamptz`
+
+/** A delivery's webhook, if the caller may know of it. */
+const ownWebhook = `"Webhook" w WHERE w."storeId" = $1::int AND w."id" = $2::int
+  AND (w."subscriptionId" = $3::int OR $3::int IS NULL)`
+
+type SummaryRow = Omit<DeliverySummary, 'id' | 'sequence' | 'eventName' | 'isTest'> & {
+  readonly id: bigint
+  readonly sequence: bigint | null
+}
+
+/**
+ * The deliveries of a webhook, the newest first: those before the id `before`, and only in one state where `state` names it.
+ * `next` is the `before` of the next page; null: there is none. Throws `not-found` for an unknown webhook.
+ */
+export async function listDeliveries(
+  caller: Caller,
+  webhookId: number,
+  { state, limit, before }: { state: DeliveryState | null; limit: number; before: number | null },
+): Promise<{ deliveries: DeliverySummary[]; next: number | null }> {
+  // Written out, since a partial index serves no parameter.
+  const inState = state === null ? '' : `AND d."state" = '${state}'`
+  const rows = await caller.db.$queryRawUnsafe<(SummaryRow | { id: null })[]>(
+    `SELECT p.* FROM (SELECT * FROM ${ownWebhook}) w
+     LEFT JOIN LATERAL (
+       SELECT ${summaryColumns} FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
+       WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND ($4::bigint IS NULL OR d."id" < $4::bigint) ${inState}
+       ORDER BY d."id" DESC LIMIT $5::int + 1) p ON true
+     ORDER BY p."id" DESC`,
+    ...ownKey(caller, webhookId),
+    before,
+    limit,
+  )
+  if (rows.length === 0) throw noWebhook(webhookId)
+  const found = rows.filter((row) => row.id !== null)
+  const deliveries = found.slice(0, limit).map(summaryOf)
+  return { deliveries, next: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null }
+}
+
+/** A delivery whole, with its log. Throws `not-found`, and `unauthorized` where the caller may not read the record by now. */
+export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
+  const [found] = await caller.db.$queryRawUnsafe<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>(
+    `SELECT ${summaryColumns}, e."body",
+       (SELECT json_agg(a ORDER BY a."id" DESC) FROM (
+          SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
+          WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
+     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
+     WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint
+       AND EXISTS (SELECT 1 FROM ${ownWebhook})`,
+    ...ownKey(caller, webhookId),
+    deliveryId,
+  )
+  if (!found) throw noDelivery(deliveryId)
+  const kind = eventKind(found.eventType)
+  if (kind) requireAccess(caller, kind.service, 'read')
+  const { body, log, ...summary } = found
+  return { ...summaryOf(summary), body, log: (log ?? []).map(attemptOf) }
+}
+
+/** Begun, and not in the log yet: it is being sent. */
+const isUnderWay = `d."attempts" > coalesce(
+  (SELECT max(a."number") FROM "DeliveryAttempt" a WHERE a."deliveryId" = d."id"), 0)`
+
+/**
+ * Sends a delivery again, whatever became of it: before all others of the webhook, and its schedule begins anew. One that is
+ * being sent just now is left alone. Throws `not-found`, and
+ * `conflict` while the webhook is not enabled.
+ */
+export async function redeliver(caller: Caller, webhookId: number, deliveryId: number): Promise<void> {
+  const { db, now } = caller
+  // The lock keeps the webhook as it is until the delivery is pending: disabling it gives up those that are.
+  const [found] = await db.$queryRawUnsafe<{ enabled: boolean; isThere: boolean }[]>(
+    `WITH w AS (SELECT w."enabled" FROM ${ownWebhook} FOR SHARE),
+     sent AS (
+       UPDATE "Delivery" d SET "state" = 'pending', "dueAt" = ${atOnce}, "endedAt" = NULL, "triesBefore" = d."attempts",
+         "status" = NULL, "reason" = ''
+       FROM w WHERE w."enabled" AND d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint
+         AND NOT (d."state" = 'pending' AND d."dueAt" > $5::timestamptz AND ${isUnderWay}))
+     SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d
+       WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint) AS "isThere"
+     FROM w`,
+    ...ownKey(caller, webhookId),
+    deliveryId,
+    now().toISOString(),
+  )
+  if (!found?.isThere) throw noDelivery(deliveryId)
+  if (!found.enabled) {
+    throw new StoreFailure('conflict', 'The webhook is not enabled; enable or resume it, and then send again', {
+      field: 'Enabled',
+    })
+  }
+  announce(db, deliveriesChannel)
+}
+
+/**
+ * Lets a webhook be notified of a made-up record of its kind, also while it is not enabled, and returns the delivery's id.
+ * The event stands in no feed (its sequence is 0). Throws `not-found`.
+ */
+export async function sendTest(caller: Caller, webhookId: number): Promise<number> {
+  const { db, now } = caller
+  const own = ownKey(caller, webhookId)
+  const [webhook] = await db.$queryRawUnsafe<{ eventType: number }[]>(`SELECT w."eventType" FROM ${ownWebhook}`, ...own)
+  const kind = webhook && eventKind(webhook.eventType)
+  if (!kind) throw noWebhook(webhookId)
+  const { recordId, body } = sampleOf(kind)
+  const [delivery] = await db.$queryRawUnsafe<{ id: bigint }[]>(
+    `WITH w AS (SELECT w."storeId", w."id", w."eventType" FROM ${ownWebhook} FOR KEY SHARE),
+     e AS (
+       INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
+       SELECT w."storeId", 0, w."eventType", $4::int, $5, $6::timestamptz FROM w RETURNING "id")
+     INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+     SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, $6::timestamptz FROM w, e RETURNING "id"`,
+    ...own,
+    recordId,
+    body,
+    now().toISOString(),
+  )
+  if (!delivery) throw noWebhook(webhookId)
+  announce(db, deliveriesChannel)
+  return Number(delivery.id)
+}
+
+/** `$1` to `$3` of `ownWebhook`. */
+function ownKey(caller: Caller, webhookId: number): [number, number, number | null] {
+  return [caller.store.id, webhookId, ownSubscriptionId(caller)]
+}
+
+function noDelivery(id: number): StoreFailure {
+  return new StoreFailure('not-found', `There is no Delivery ${id}`, { field: String(id) })
+}
+
+function summaryOf(row: SummaryRow): DeliverySummary {
+  const sequence = Number(row.sequence)
+  const eventName = eventKind(row.eventType)?.name ?? ''
+  const messageId = messageIdOf(row.messageId)
+  return { ...row, id: Number(row.id), messageId, sequence, eventName, isTest: sequence === 0 }
+}
+
+/** As JSON has it. */
+type AttemptRow = Omit<DeliveryAttempt, 'at'> & { readonly id: number; readonly at: string }
+
+function attemptOf({ number, at, status, reason, durationMs, answer }: AttemptRow): DeliveryAttempt {
+  return { number, at: new Date(at), status, reason, durationMs, answer }
+}

@@ -1,0 +1,195 @@
+import type { Db, Transaction } from '../../database/client.ts'
+import { deliveriesChannel } from '../../engine/announce.ts'
+import type { Privileges } from '../../engine/caller.ts'
+import { INT32_MAX } from '../../values/int32.ts'
+
+export interface WebhookKey {
+  readonly storeId: number
+  readonly webhookId: number
+}
+
+/** A delivery of which this process makes one attempt, and what it needs for that. */
+export interface Claim extends WebhookKey {
+  readonly id: number
+  /** How many were begun, this one included: it names the claim. */
+  readonly attempts: number
+  readonly triesBefore: number
+  /** When somebody else may claim it. */
+  readonly leaseEnd: Date
+  readonly url: string
+  readonly format: string
+  readonly enabled: boolean
+  readonly failingSince: Date | null
+  /** Failing, or slow: it may have its places among PLACES_OF_ALL_FAILING alone. */
+  readonly isApart: boolean
+  readonly secretSeed: string
+  readonly formerSecretSeed: string | null
+  readonly secretRotatedAt: Date | null
+  /** Null: it was made in the administration, and is told everything. */
+  readonly subscriptionId: number | null
+  /** What the merchant agreed to, and what the application asks for. */
+  readonly agreed: Privileges
+  readonly asked: Privileges
+  readonly messageId: string
+  readonly sequence: number
+  readonly eventType: number
+  /** The record's JSON text. */
+  readonly body: string
+  /** When the event happened. */
+  readonly createdAt: Date
+}
+
+/** Places for attempts in one process. */
+export const PLACES = 500
+/** What one webhook may have of them, and one of which the last attempt failed. */
+export const PLACES_OF_WEBHOOK = 20
+export const PLACES_OF_FAILING = 2
+/** What the failing ones may have together, so that many dead receivers leave room for the others. */
+export const PLACES_OF_ALL_FAILING = 250
+/** Above the longest that an attempt takes; one that has not ended by then was killed. */
+export const LEASE_MS = 60_000
+/** Records in hand in one process, in bytes; where there is none, one is taken however large it is. */
+export const BYTES = 64 * 1024 * 1024
+/** What those of failing webhooks may have of them together. */
+export const BYTES_OF_ALL_FAILING = BYTES / 2
+
+export interface Room {
+  /** Free places in all, and for failing and slow webhooks. */
+  readonly places: number
+  readonly failingPlaces: number
+  /** Of records, in bytes: in all, and for failing webhooks. */
+  readonly bytes: number
+  readonly failingBytes: number
+  readonly isIdle: boolean
+  /** By `keyOf`, the attempts of a webhook that are under way. */
+  readonly underWay: Readonly<Record<string, number>>
+  /** By `keyOf`, webhooks whose last answer took long. */
+  readonly slow: readonly string[]
+  /** The webhook after this one has its turn first; those up to this one come last. */
+  readonly after: WebhookKey
+}
+
+export function keyOf({ storeId, webhookId }: WebhookKey): string {
+  return `${storeId}/${webhookId}`
+}
+
+/**
+ * Claims as many due deliveries as there is room for: first those of failing webhooks, then the others, of each webhook
+ * those that have waited longest. The attempt is counted already, so that one which ends the process is not made for
+ * ever.
+ *
+ * Webhooks are found by jumping from one to the next in the index of pending deliveries: however many wait for a dead
+ * receiver, the others are found as fast. Sub-selects with OFFSET 0 and ARRAY are there to be run row by row through
+ * the key's index, whatever PostgreSQL believes about the tables' sizes.
+ */
+export async function claimDue(
+  db: Db | Transaction,
+  at: Date,
+  { places, failingPlaces, bytes, failingBytes, isIdle, underWay, slow, after }: Room,
+): Promise<Claim[]> {
+  const leaseEnd = new Date(at.getTime() + LEASE_MS)
+  const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd' | 'isApart'>[]>`
+    WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
+      SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
+      UNION ALL
+      SELECT "next".* FROM "waiting" CROSS JOIN LATERAL (
+        (
+          SELECT "storeId", "webhookId", "dueAt", "waiting"."lastStoreId", "waiting"."lastWebhookId" FROM "Delivery"
+          WHERE "state" = 'pending' AND ("storeId", "webhookId") > ("waiting"."storeId", "waiting"."webhookId")
+            AND ("storeId", "webhookId") <= ("waiting"."lastStoreId", "waiting"."lastWebhookId")
+          ORDER BY "storeId", "webhookId", "dueAt" LIMIT 1
+        )
+        UNION ALL
+        SELECT 0, 0, 'infinity', ${after.storeId}::int, ${after.webhookId}::int
+        WHERE "waiting"."lastStoreId" = ${INT32_MAX}::int
+        LIMIT 1
+      ) AS "next"
+    ), "underWay" AS MATERIALIZED (
+      SELECT ${JSON.stringify(underWay)}::text::jsonb AS "counts"
+    ), "due" AS MATERIALIZED (
+      SELECT "waiting"."storeId", "waiting"."webhookId", "webhook"."isFailing" OR "waiting"."storeId" || '/' || "waiting"."webhookId"
+          = ANY (string_to_array(${slow.join()}, ',')) AS "isApart",
+        CASE WHEN "webhook"."isFailing" THEN ${PLACES_OF_FAILING}::int ELSE ${PLACES_OF_WEBHOOK}::int END - coalesce(
+          ((SELECT "counts" FROM "underWay") ->> ("waiting"."storeId" || '/' || "waiting"."webhookId"))::int, 0
+        ) AS "places"
+      FROM "waiting" CROSS JOIN LATERAL (
+        SELECT "failingSince" IS NOT NULL AS "isFailing" FROM "Webhook"
+        WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId" OFFSET 0
+      ) AS "webhook"
+      WHERE "waiting"."dueAt" <= ${at}
+    ), "chosen" AS MATERIALIZED (
+      SELECT "id", "eventId", "isApart", row_number() OVER () AS "place" FROM (
+        (
+          SELECT "delivery".*, TRUE AS "isApart" FROM "due" CROSS JOIN LATERAL (
+            SELECT "id", "eventId" FROM "Delivery"
+            WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
+              AND "dueAt" <= ${at}
+            ORDER BY "dueAt" LIMIT greatest("due"."places", 0) FOR UPDATE SKIP LOCKED
+          ) AS "delivery"
+          WHERE "due"."isApart" LIMIT ${failingPlaces}
+        )
+        UNION ALL
+        (
+          SELECT "delivery".*, FALSE AS "isApart" FROM "due" CROSS JOIN LATERAL (
+            SELECT "id", "eventId" FROM "Delivery"
+            WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
+              AND "dueAt" <= ${at}
+            ORDER BY "dueAt" LIMIT greatest("due"."places", 0) FOR UPDATE SKIP LOCKED
+          ) AS "delivery"
+          WHERE NOT "due"."isApart"
+        )
+        LIMIT ${places}
+      ) AS "found"
+    ), "sized" AS MATERIALIZED (
+      SELECT "chosen"."id", "place", "isApart",
+        sum("event"."bytes") OVER (PARTITION BY "isApart" ORDER BY "place") AS "bytes"
+      FROM "chosen" CROSS JOIN LATERAL (
+        SELECT octet_length("body") AS "bytes" FROM "Event" WHERE "Event"."id" = "chosen"."eventId" OFFSET 0
+      ) AS "event"
+    ), "picked" AS MATERIALIZED (
+      SELECT "id", "place" FROM "sized"
+      WHERE "bytes" <= CASE WHEN "isApart" THEN ${failingBytes} ELSE ${bytes} - coalesce(
+          (SELECT max("bytes") FROM "sized" WHERE "isApart" AND "bytes" <= ${failingBytes}), 0
+        ) END OR "place" = 1 AND ${isIdle}
+    ), "claimed" AS (
+      UPDATE "Delivery" SET "dueAt" = ${leaseEnd}, "attempts" = "attempts" + 1
+      WHERE "id" = ANY (ARRAY (SELECT "id" FROM "picked"))
+      RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
+    )
+    SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
+      "claimed"."triesBefore", "webhook".*, "event".*, "application"."agreed", "application"."asked"
+    FROM "claimed" JOIN "picked" ON "picked"."id" = "claimed"."id" CROSS JOIN LATERAL (
+      SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt",
+        "subscriptionId"
+      FROM "Webhook"
+      WHERE "Webhook"."storeId" = "claimed"."storeId" AND "Webhook"."id" = "claimed"."webhookId" OFFSET 0
+    ) AS "webhook" CROSS JOIN LATERAL (
+      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
+      FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
+    ) AS "event" LEFT JOIN LATERAL (
+      SELECT "Subscription"."privileges" AS "agreed", "Application"."privileges" AS "asked"
+      FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
+      WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
+    ) AS "application" ON TRUE
+    ORDER BY "picked"."place"`
+  const isSlow = new Set(slow)
+  return rows.map((row) => ({ ...row, leaseEnd, isApart: row.failingSince !== null || isSlow.has(keyOf(row)) }))
+}
+
+/** Makes claims due again at once, as if they had never been, and tells the other processes. */
+export async function releaseClaims(db: Db, at: Date, claims: readonly Claim[]): Promise<void> {
+  const given = JSON.stringify(claims.map(({ id, attempts }) => ({ id, attempts })))
+  await db.$queryRaw`
+    WITH "given" AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${given}::text::json) AS "given" ("id" bigint, "attempts" int)
+    ), "standing" AS MATERIALIZED (
+      SELECT "id" FROM "Delivery"
+      WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given")) AND "state" = 'pending' FOR UPDATE SKIP LOCKED
+    ), "released" AS (
+      UPDATE "Delivery" SET "dueAt" = ${at}, "attempts" = "Delivery"."attempts" - 1
+      FROM "given"
+      WHERE "Delivery"."id" = "given"."id" AND "Delivery"."attempts" = "given"."attempts"
+        AND "Delivery"."id" = ANY (ARRAY (SELECT "id" FROM "standing"))
+    )
+    SELECT pg_notify(${deliveriesChannel}, '')::text`
+}

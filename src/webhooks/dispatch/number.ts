@@ -1,0 +1,118 @@
+import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
+import { deliveriesChannel } from '../../engine/announce.ts'
+import { NUMBERING_IDLE_MS_MAX } from '../numbering.ts'
+
+/** Both numbers of the advisory lock under which events are numbered. */
+const NUMBERING_LOCK = 7_301_407
+const BATCH_MAX = 500
+/** Of one batch, if it has more than one event: the other stores wait for it. */
+const DELIVERIES_MAX = 5_000
+
+export interface Numbered {
+  /** How many events got a number. */
+  readonly events: number
+  readonly deliveries: number
+  /** Whether there may be more at once. */
+  readonly isFull: boolean
+  /** The store that they are all of; null: of several, or none. */
+  readonly onlyStore: number | null
+  /** Stores whose events have to wait, because a webhook of theirs is being resumed, paused or deleted. */
+  readonly busyStores: readonly number[]
+}
+
+/**
+ * Gives committed events their place in their store's feed, and a delivery to each enabled webhook of their kind, in
+ * one transaction: at most 500 events, those of the stores `except` aside. One process at a time; null: another one is
+ * at it.
+ *
+ * The numbers of a store are without gaps, and a number is never visible before all lower ones. Events get them in the
+ * order of their ids; one that is committed late gets a higher one than those that were numbered before it.
+ */
+export function numberEvents(db: Db, at: Date, except: readonly number[]): Promise<Numbered | null> {
+  return inTransaction(db, async (tx) => {
+    if (!(await tryLock(tx))) return null
+    return numberLocked(tx, at, except)
+  })
+}
+
+/** In a statement of its own: what the holder before committed must be visible to the next one. */
+async function tryLock(tx: Transaction): Promise<boolean> {
+  const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
+    SELECT pg_try_advisory_xact_lock(${NUMBERING_LOCK}::int, 0) AS "isOurs",
+      set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true)`
+  return lock?.isOurs === true
+}
+
+/**
+ * Webhooks are locked for two reasons: one that is deleted takes along what waits for it, to which nothing may be added
+ * then; and one that is resumed or disabled (FOR UPDATE) is to know which events it missed. Nobody is waited for, since
+ * deleting a webhook takes its time when thousands of deliveries wait for it: such stores are left out.
+ */
+async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
+  const [found] = await tx.$queryRaw<
+    {
+      events: number
+      deliveries: number
+      waiting: number
+      free: number
+      onlyStore: number | null
+      busy: string | null
+    }[]
+  >`
+    WITH "waiting" AS MATERIALIZED (
+      SELECT "id", "storeId", "eventType" FROM "Event"
+      WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])
+      ORDER BY "id" LIMIT ${BATCH_MAX}
+    ), "wanted" AS MATERIALIZED (
+      SELECT "storeId", "id" FROM "Webhook"
+      WHERE ("storeId", "eventType") IN (SELECT "storeId", "eventType" FROM "waiting")
+    ), "webhooks" AS MATERIALIZED (
+      SELECT "storeId", "id", "eventType", "enabled" FROM "Webhook"
+      WHERE ("storeId", "eventType") IN (SELECT "storeId", "eventType" FROM "waiting")
+      FOR KEY SHARE SKIP LOCKED
+    ), "busy" AS MATERIALIZED (
+      SELECT DISTINCT "storeId" FROM "wanted"
+      WHERE ("storeId", "id") NOT IN (SELECT "storeId", "id" FROM "webhooks")
+    ), "told" AS MATERIALIZED (
+      SELECT "storeId", "eventType", count(*) AS "count" FROM "webhooks" WHERE "enabled" GROUP BY 1, 2
+    ), "free" AS MATERIALIZED (
+      SELECT "waiting".*, sum(coalesce("told"."count", 0)) OVER (ORDER BY "id") - coalesce("told"."count", 0) AS "before"
+      FROM "waiting" LEFT JOIN "told" USING ("storeId", "eventType")
+      WHERE "storeId" NOT IN (SELECT "storeId" FROM "busy")
+    ), "taken" AS MATERIALIZED (
+      SELECT "id", "storeId", "eventType",
+        row_number() OVER (PARTITION BY "storeId" ORDER BY "id") AS "place",
+        count(*) OVER (PARTITION BY "storeId") AS "count"
+      FROM "free" WHERE "before" < ${DELIVERIES_MAX}
+    ), "feeds" AS (
+      INSERT INTO "EventFeed" ("storeId", "lastSequence")
+      SELECT DISTINCT "storeId", "count" FROM "taken" ORDER BY "storeId"
+      ON CONFLICT ("storeId") DO UPDATE SET "lastSequence" = "EventFeed"."lastSequence" + EXCLUDED."lastSequence"
+      RETURNING "storeId", "lastSequence"
+    ), "numbered" AS (
+      UPDATE "Event" SET "sequence" = "feeds"."lastSequence" - "taken"."count" + "taken"."place"
+      FROM "taken" JOIN "feeds" ON "feeds"."storeId" = "taken"."storeId"
+      WHERE "Event"."id" = "taken"."id" AND "Event"."id" = ANY (ARRAY (SELECT "id" FROM "taken"))
+      RETURNING 1
+    ), "deliveries" AS (
+      INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+      SELECT "taken"."storeId", "webhooks"."id", "taken"."id", 'pending', ${at}, ${at}
+      FROM "taken"
+      JOIN "webhooks" ON "webhooks"."storeId" = "taken"."storeId" AND "webhooks"."eventType" = "taken"."eventType"
+      WHERE "webhooks"."enabled"
+      ORDER BY "taken"."id", "webhooks"."id"
+      RETURNING 1
+    ), "made" AS MATERIALIZED (
+      SELECT count(*)::int AS "count" FROM "deliveries"
+    )
+    SELECT (SELECT count(*)::int FROM "waiting") AS "waiting",
+      (SELECT count(*)::int FROM "free") AS "free",
+      (SELECT count(*)::int FROM "numbered") AS "events",
+      (SELECT "count" FROM "made") AS "deliveries",
+      (SELECT CASE WHEN count(DISTINCT "storeId") = 1 THEN min("storeId") END FROM "taken") AS "onlyStore",
+      (SELECT string_agg("storeId"::text, ',') FROM "busy") AS "busy",
+      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, '')::text END AS "told"`
+  const { events = 0, deliveries = 0, waiting = 0, free = 0, onlyStore = null, busy = null } = found ?? {}
+  const busyStores = busy === null ? [] : busy.split(',').map(Number)
+  return { events, deliveries, isFull: waiting === BATCH_MAX || events < free, onlyStore, busyStores }
+}

@@ -1,0 +1,113 @@
+import type { Db } from '../../database/client.ts'
+import { type Claim, keyOf } from './claim.ts'
+import type { Decision, Outcome } from './decide.ts'
+
+/** An attempt that ended, and what follows from it. */
+export interface Result {
+  readonly claim: Claim
+  readonly outcome: Outcome
+  readonly decision: Decision
+  /** When it was decided. */
+  readonly at: Date
+}
+
+/**
+ * After so long without an attempt, above the longest wait for one, a failure begins anew: of what is heard of twice a year,
+ * nobody can say that it has failed all the time.
+ */
+const SILENCE = '49 hours'
+
+/**
+ * Writes attempts to the log, and what follows for their deliveries and webhooks, in one statement. Returns those that
+ * somebody else holds up; they are worth another try. Of a delivery that is gone, nothing is written.
+ *
+ * An attempt whose delivery was claimed anew meanwhile decides nothing; neither does a failed one of a delivery that is
+ * over. Nothing here waits for a row that another transaction holds, so that no deadlock can begin.
+ */
+export async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
+  const busy = await db.$queryRaw<{ id: number }[]>`
+    WITH "given" AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
+        "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text,
+        "dueAt" timestamptz, "endedAt" timestamptz, "reason" text, "status" int, "startedAt" timestamptz, "durationMs" int, "answer" text
+      )
+    ), "turns" AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(turnsOf(results))}::text::json) AS "turns" (
+        "storeId" int, "webhookId" int, "hasSucceeded" boolean, "failedAt" timestamptz, "lastAt" timestamptz
+      )
+    ), "turning" AS MATERIALIZED (
+      SELECT "Webhook"."storeId", "Webhook"."id" FROM "turns"
+      JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
+      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
+        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END
+    ), "turned" AS MATERIALIZED (
+      SELECT "Webhook"."storeId", "Webhook"."id", "lastAt",
+        CASE WHEN "hasSucceeded" OR "failingSince" IS NULL OR "lastFailedAt" < "failedAt" - ${SILENCE}::interval
+          THEN "failedAt" ELSE "failingSince" END AS "failingSince"
+      FROM "turns"
+      JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
+      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
+        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END
+      FOR NO KEY UPDATE OF "Webhook" SKIP LOCKED
+    ), "standing" AS MATERIALIZED (
+      SELECT "id", "state", "attempts", "triesBefore" FROM "Delivery"
+      WHERE "id" = ANY (ARRAY (
+        SELECT "id" FROM "given" WHERE ("storeId", "webhookId") NOT IN (
+          SELECT "storeId", "id" FROM "turning" EXCEPT SELECT "storeId", "id" FROM "turned"
+        )
+      ))
+      FOR NO KEY UPDATE SKIP LOCKED
+    ), "webhooks" AS (
+      UPDATE "Webhook" SET "failingSince" = "turned"."failingSince", "lastFailedAt" = "turned"."lastAt" FROM "turned"
+      WHERE "Webhook"."storeId" = "turned"."storeId" AND "Webhook"."id" = "turned"."id"
+    ), "deliveries" AS (
+      UPDATE "Delivery" SET "state" = "given"."state", "dueAt" = "given"."dueAt", "endedAt" = "given"."endedAt",
+        "reason" = "given"."reason", "status" = "given"."status"
+      FROM "given" JOIN "standing" ON "standing"."id" = "given"."id" AND "standing"."attempts" = "given"."attempts"
+      WHERE "Delivery"."id" = "given"."id" AND "Delivery"."id" = ANY (ARRAY (SELECT "id" FROM "standing"))
+        AND ("given"."state" = 'delivered'
+          OR "standing"."state" = 'pending' AND "standing"."triesBefore" = "given"."triesBefore")
+    ), "log" AS (
+      INSERT INTO "DeliveryAttempt" ("deliveryId", "number", "at", "status", "reason", "durationMs", "answer")
+      SELECT "given"."id", "given"."attempts", "startedAt", "status", "reason", "durationMs", "answer"
+      FROM "given" JOIN "standing" ON "standing"."id" = "given"."id"
+      ORDER BY "startedAt"
+    )
+    SELECT "Delivery"."id"::float8 AS "id" FROM "Delivery"
+    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`
+  const ids = new Set(busy.map(({ id }) => id))
+  return results.filter(({ claim }) => ids.has(claim.id))
+}
+
+function rowOf({ claim, outcome, decision, at }: Result) {
+  const { id, storeId, webhookId, attempts, triesBefore } = claim
+  const { status, reason, durationMs, answer } = outcome
+  const { state, dueAt } = decision
+  const endedAt = state === 'pending' ? null : at
+  const attempt = { startedAt: outcome.at, durationMs, answer }
+  return { id, storeId, webhookId, attempts, triesBefore, state, dueAt, endedAt, reason, status, ...attempt }
+}
+
+interface Turn {
+  readonly storeId: number
+  readonly webhookId: number
+  readonly hasSucceeded: boolean
+  /** The first failure since the last success; null: none. */
+  readonly failedAt: Date | null
+  /** The last failure; null: none. */
+  readonly lastAt: Date | null
+}
+
+/** What the outcomes, in the order in which they came, say about each webhook together. */
+function turnsOf(results: readonly Result[]): Turn[] {
+  const turns = new Map<string, Turn>()
+  for (const { claim, outcome, decision } of results) {
+    if (decision.hasSucceeded === null) continue
+    const key = keyOf(claim)
+    const { storeId, webhookId } = claim
+    const before = turns.get(key) ?? { storeId, webhookId, hasSucceeded: false, failedAt: null, lastAt: null }
+    if (decision.hasSucceeded) turns.set(key, { ...before, hasSucceeded: true, failedAt: null, lastAt: null })
+    else turns.set(key, { ...before, failedAt: before.failedAt ?? outcome.at, lastAt: outcome.at })
+  }
+  return [...turns.values()]
+}

@@ -1,0 +1,112 @@
+import { allows, bothOf } from '../../applications/privileges.ts'
+import { eventKind } from '../../engine/event-kinds.ts'
+import { messageIdOf } from '../../outbound/message-id.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { TRIES_MAX } from '../../outbound/retry-schedule.ts'
+import { signedHeaders } from '../../outbound/standard-webhooks.ts'
+import type { Secrets } from '../../values/secrets.ts'
+import { signingSecrets } from '../secret.ts'
+import type { Claim } from './claim.ts'
+import type { Outcome } from './decide.ts'
+
+export interface SendServices {
+  secrets: Pick<Secrets, 'derive'>
+  now: () => Date
+  outbound: Outbound
+  log: { warn(details: object, message: string): void }
+  /** The XML document of one record of a service, from its JSON text. */
+  toXml: (service: string, record: string) => string
+}
+
+const CONNECT_MS = 3_000
+const TOTAL_MS = 15_000
+const ANSWER_BYTES_MAX = 65_536
+/** Of an answer, so much is kept. */
+const KEPT_BYTES_MAX = 4_096
+
+/** Makes one attempt, signed by the Standard Webhooks scheme. Never rejects. */
+export async function send(services: SendServices, claim: Claim): Promise<Outcome> {
+  const at = services.now()
+  const nothing = { at, status: null, durationMs: 0, answer: '', retryAfter: null }
+  const fault = faultOf(claim)
+  if (fault !== null) return { ...nothing, reason: fault, isHeldBack: true }
+  try {
+    return await post(services, claim, at)
+  } catch (error) {
+    const { storeId, webhookId, id: deliveryId } = claim
+    services.log.warn({ err: error, storeId, webhookId, deliveryId }, 'a webhook delivery could not be sent')
+    return { ...nothing, reason: 'The notification could not be made', isHeldBack: false }
+  }
+}
+
+/** Why it must not be sent, whatever was so when the event happened; null: it may. */
+function faultOf(claim: Claim): string | null {
+  const isTest = claim.sequence === 0
+  if (!claim.enabled && !isTest) return 'The webhook is not enabled'
+  if (claim.attempts - claim.triesBefore > (isTest ? 1 : TRIES_MAX)) return 'The last attempt did not come to an end'
+  return privilegeFault(claim)
+}
+
+function privilegeFault({ subscriptionId, asked, agreed, eventType }: Claim): string | null {
+  const service = serviceOf(eventType)
+  const privileges = subscriptionId === null ? null : bothOf(asked, agreed)
+  if (allows(privileges, service, 'read')) return null
+  return `The application may not read ${service}`
+}
+
+function serviceOf(eventType: number): string {
+  return eventKind(eventType)?.service ?? ''
+}
+
+async function post(services: SendServices, claim: Claim, at: Date): Promise<Outcome> {
+  const body = bodyOf(services, claim)
+  const answer = await services.outbound.send({
+    url: claim.url,
+    method: 'POST',
+    headers: headersOf(services, claim, body, at),
+    body,
+    connectMs: CONNECT_MS,
+    totalMs: TOTAL_MS,
+    answerBytesMax: ANSWER_BYTES_MAX,
+  })
+  const { durationMs } = answer
+  const sent = { at, durationMs, isHeldBack: false }
+  if (!answer.ok) return { ...sent, status: null, reason: answer.reason, answer: '', retryAfter: null }
+  const { status } = answer
+  return {
+    ...sent,
+    status,
+    reason: status >= 200 && status < 300 ? '' : `The answer has the status ${status}`,
+    answer: kept(answer.body),
+    retryAfter: answer.headers.get('retry-after') ?? null,
+  }
+}
+
+/** The body that the contract's clients expect: an array with the record, without an envelope. */
+function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): string {
+  if (format !== 'XML') return `[${body}]`
+  const service = serviceOf(eventType)
+  try {
+    return toXml(service, body)
+  } catch {
+    // The error's own words may hold some of the record, and this goes to the log.
+    throw new Error(`A record of ${service} could not be written as XML`)
+  }
+}
+
+function headersOf({ secrets }: SendServices, claim: Claim, body: string, at: Date): Record<string, string> {
+  const messageId = messageIdOf(claim.messageId)
+  return {
+    'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
+    'user-agent': 'store-platform',
+    ...signedHeaders(signingSecrets(secrets, claim, at), messageId, at, body),
+    'webhook-event': eventKind(claim.eventType)?.name ?? '',
+    'webhook-sequence': String(claim.sequence),
+  }
+}
+
+/** Its beginning, as far as whole characters fit, and as PostgreSQL takes it. */
+function kept(answer: string): string {
+  const { read } = new TextEncoder().encodeInto(answer, new Uint8Array(KEPT_BYTES_MAX))
+  return answer.slice(0, read).toWellFormed().replaceAll('\0', '')
+}

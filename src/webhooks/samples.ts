@@ -1,0 +1,125 @@
+import type { EventKind } from '../engine/event-kinds.ts'
+import type { FieldSet, Scalar } from '../engine/fields.ts'
+import { customers } from '../resources/customers/customers.ts'
+import { orders } from '../resources/orders/orders.ts'
+import { products } from '../resources/products/products.ts'
+
+/** A made-up record, for a test of a webhook. */
+export interface Sample {
+  readonly recordId: number
+  /** Its JSON text, with every member that such a record has. */
+  readonly body: string
+}
+
+/** The same each time, so that a receiver knows it again (webhooks.md 6: order 1, invoice AB-1000, in 2016). */
+export function sampleOf({ service }: EventKind): Sample {
+  return samples[service]
+}
+
+interface Values {
+  readonly [name: string]: Scalar | Values | readonly Values[]
+}
+
+/** Named values over the defaults of all other fields. Throws for a name that is none of the record's. */
+function record(fields: FieldSet, values: Values): Record<string, unknown> {
+  const unknown = Object.keys(values).find((name) => fields.get(name) === undefined)
+  if (unknown !== undefined) throw new Error(`A sample has ${unknown}, which its record has not`)
+  return Object.fromEntries(
+    fields.entries.map(([name, field]) => {
+      const value = values[name]
+      if (field.kind === 'object') return [name, record(field.fields, (value ?? {}) as Values)]
+      if (field.kind !== 'list') return [name, value ?? field.default]
+      return [name, ((value ?? []) as readonly Values[]).map((item) => record(field.fields, item))]
+    }),
+  )
+}
+
+const orderedAt = '2016-03-17T09:52:38'
+
+const order = {
+  InvoiceNumberPrefix: 'AB-',
+  InvoiceNumber: 1000,
+  OrderID: 1,
+  CustomerID: 1,
+  OrderDate: orderedAt,
+  OrderStatusID: 1,
+  LastUpdate: orderedAt,
+  ContinueURL: 'https://sample.store.example/continue?order_key=1',
+  BillingFirstName: 'Sample',
+  BillingLastName: 'Shopper',
+  BillingCompany: 'Example Company',
+  BillingAddress: '1 Example Street',
+  BillingCity: 'Springfield',
+  BillingState: 'IL',
+  BillingZipCode: '62701',
+  BillingCountry: 'US',
+  BillingPhoneNumber: '217-555-0100',
+  BillingEmail: 'shopper@example.com',
+  BillingPaymentMethod: 'Check',
+  ShipmentList: [
+    {
+      ShipmentLastUpdate: orderedAt,
+      ShipmentOrderStatus: 1,
+      ShipmentFirstName: 'Sample',
+      ShipmentLastName: 'Shopper',
+      ShipmentCompany: 'Example Company',
+      ShipmentAddress: '1 Example Street',
+      ShipmentCity: 'Springfield',
+      ShipmentState: 'IL',
+      ShipmentZipCode: '62701',
+      ShipmentCountry: 'US',
+      ShipmentEmail: 'shopper@example.com',
+      ShipmentPhone: '217-555-0100',
+      ShipmentMethodName: 'Ground',
+      ShipmentCost: 6.5,
+      ShipmentWeight: 2,
+      ShipmentNumber: 1,
+    },
+  ],
+  OrderItemList: [
+    {
+      CatalogID: 1,
+      ItemIndexID: 1,
+      ItemID: 'SAMPLE-1',
+      ItemQuantity: 2,
+      ItemDescription: 'Sample Product',
+      ItemUnitPrice: 12.5,
+      ItemUnitCost: 5,
+      ItemUnitStock: 40,
+      ItemWeight: 1,
+      ItemDateAdded: orderedAt,
+    },
+  ],
+  SalesTax: 1.75,
+  OrderAmount: 33.25,
+  CustomerComments: 'This order is made up: it tests a webhook.',
+} satisfies Values
+
+const customer = {
+  CustomerID: 1,
+  Email: 'shopper@example.com',
+  BillingCompany: 'Example Company',
+  BillingFirstName: 'Sample',
+  BillingLastName: 'Shopper',
+  BillingAddress1: '1 Example Street',
+  BillingCity: 'Springfield',
+  BillingState: 'IL',
+  BillingZipCode: '62701',
+  BillingCountry: 'US',
+  BillingPhoneNumber: '217-555-0100',
+  Comments: 'This customer is made up: it tests a webhook.',
+} satisfies Values
+
+const product = {
+  SKUInfo: { CatalogID: 1, SKU: 'SAMPLE-1', Name: 'Sample Product', Cost: 5, Price: 12.5, Currency: 'USD', Stock: 40 },
+  ShortDescription: 'This product is made up: it tests a webhook.',
+  LastUpdate: orderedAt,
+  Weight: 1,
+  DateCreated: orderedAt,
+} satisfies Values
+
+const samples: Readonly<Record<EventKind['service'], Sample>> = {
+  Orders: { recordId: order.OrderID, body: JSON.stringify(record(orders.fields, order)) },
+  Customers: { recordId: customer.CustomerID, body: JSON.stringify(record(customers.fields, customer)) },
+  Products: { recordId: product.SKUInfo.CatalogID, body: JSON.stringify(record(products.fields, product)) },
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import type { Caller } from '../engine/caller.ts'
+import { FORMER_SECRET_MS, signingSecret } from '../outbound/standard-webhooks.ts'
+import type { Secrets } from '../values/secrets.ts'
+import { noWebhook, ownSubscriptionId } from './ownership.ts'
+
+export interface WebhookSecret {
+  /** `whsec_` and base64, as the Standard Webhooks libraries take it. */
+  readonly secret: string
+  /** The one before the last rotation, as long as it signs too. */
+  readonly formerSecret: string | null
+  readonly formerUntil: Date | null
+  /** Null: never rotated. */
+  readonly rotatedAt: Date | null
+}
+
+/** What a webhook's row has of its secrets. */
+export interface SecretSeeds {
+  readonly secretSeed: string
+  readonly formerSecretSeed: string | null
+  readonly secretRotatedAt: Date | null
+}
+
+/** What a new secret is derived from; of no use without the secret key. */
+export function newSecretSeed(): string {
+  return randomBytes(32).toString('hex')
+}
+
+/** Those that sign a notification sent at this time: the newest first. */
+export function signingSecrets(secrets: Pick<Secrets, 'derive'>, webhook: SecretSeeds, at: Date): string[] {
+  const { secret, formerSecret } = shownSecret(secrets, webhook, at)
+  return formerSecret === null ? [secret] : [secret, formerSecret]
+}
+
+/** Throws `not-found`. */
+export async function webhookSecret(
+  caller: Caller,
+  secrets: Pick<Secrets, 'derive'>,
+  id: number,
+): Promise<WebhookSecret> {
+  const [seeds] = await caller.db.$queryRaw<SecretSeeds[]>`
+    SELECT "secretSeed", "formerSecretSeed", "secretRotatedAt" FROM "Webhook"
+    WHERE "storeId" = ${caller.store.id}::int AND "id" = ${id}::int
+      AND ("subscriptionId" = ${ownSubscriptionId(caller)}::int OR ${ownSubscriptionId(caller)}::int IS NULL)`
+  if (!seeds) throw noWebhook(id)
+  return shownSecret(secrets, seeds, caller.now())
+}
+
+/**
+ * Gives the webhook a new secret; the one until now signs beside it for 24 hours, and one from before that no more.
+ * Throws `not-found`.
+ */
+export async function rotateWebhookSecret(
+  caller: Caller,
+  secrets: Pick<Secrets, 'derive'>,
+  id: number,
+): Promise<WebhookSecret> {
+  const now = caller.now()
+  const [seeds] = await caller.db.$queryRaw<SecretSeeds[]>`
+    UPDATE "Webhook"
+    SET "secretSeed" = ${newSecretSeed()}, "formerSecretSeed" = "secretSeed", "secretRotatedAt" = ${now}::timestamptz
+    WHERE "storeId" = ${caller.store.id}::int AND "id" = ${id}::int
+      AND ("subscriptionId" = ${ownSubscriptionId(caller)}::int OR ${ownSubscriptionId(caller)}::int IS NULL)
+    RETURNING "secretSeed", "formerSecretSeed", "secretRotatedAt"`
+  if (!seeds) throw noWebhook(id)
+  return shownSecret(secrets, seeds, now)
+}
+
+function shownSecret(
+  secrets: Pick<Secrets, 'derive'>,
+  { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds,
+  at: Date,
+): WebhookSecret {
+  const secret = signingSecret(secrets, `webhook ${secretSeed}`)
+  const until = secretRotatedAt === null ? null : new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
+  const isOver = formerSecretSeed === null || until === null || until.getTime() <= at.getTime()
+  if (isOver) return { secret, formerSecret: null, formerUntil: null, rotatedAt: secretRotatedAt }
+  return {
+    secret,
+    formerSecret: signingSecret(secrets, `webhook ${formerSecretSeed}`),
+    formerUntil: until,
+    rotatedAt: secretRotatedAt,
+  }
+}

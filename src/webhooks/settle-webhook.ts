@@ -1,0 +1,82 @@
+import type { Caller } from '../engine/caller.ts'
+import { eventKind } from '../engine/event-kinds.ts'
+import type { Row } from '../engine/merge.ts'
+import type { Change } from '../engine/write.ts'
+import { requireAccess } from '../subscriptions/authenticate.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { lastSequence, stopNumbering } from './numbering.ts'
+import { ownSubscriptionId } from './ownership.ts'
+import { newSecretSeed } from './secret.ts'
+
+/** Of one application in a store; those made in the administration count as another's. */
+export const WEBHOOKS_MAX = 100
+
+/** The first of the two numbers of an advisory lock; the other is the store's. */
+const CREATION_LOCK = 7_301_406
+
+/** The reason of deliveries that a webhook's owner gave up by disabling it. */
+export const DISABLED_REASON = 'The webhook was disabled'
+
+/** What it means that a webhook is new, or that it is no longer enabled, or is again. */
+export async function settleWebhook(change: Change): Promise<void> {
+  const { caller, before, after } = change
+  if (before === null) {
+    await settleNew(caller, after.row)
+    if (!after.row.enabled) await settleDisabled(change)
+  } else if (before.row.enabled && !after.row.enabled) {
+    await settleDisabled(change)
+  } else if (!before.row.enabled && after.row.enabled) {
+    Object.assign(after.row, enabledColumns)
+  }
+  // What failed is another receiver's matter; but while it is disabled, a catch-up begins where the failures did.
+  const isEnabledStill = before?.row.enabled && after.row.enabled
+  if (isEnabledStill && before.row.url !== after.row.url) Object.assign(after.row, notFailing)
+}
+
+const notFailing: Row = { failingSince: null, lastFailedAt: null }
+
+/** What enabling a webhook clears. */
+const enabledColumns: Row = { ...notFailing, disabledAt: null, disabledAtSequence: null, pauseReason: null }
+
+async function settleNew(caller: Caller, row: Row): Promise<void> {
+  const kind = eventKind(Number(row.eventType))
+  // Else an application would be told what it may not read.
+  if (kind) requireAccess(caller, kind.service, 'read')
+  row.secretSeed = newSecretSeed()
+  row.subscriptionId = ownSubscriptionId(caller)
+  await refuseTooMany(caller)
+}
+
+async function refuseTooMany(caller: Caller): Promise<void> {
+  const { db, store } = caller
+  await db.$executeRaw`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::int, ${store.id}::int)`
+  const [found] = await db.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS "count" FROM "Webhook"
+    WHERE "storeId" = ${store.id}::int AND "subscriptionId" IS NOT DISTINCT FROM ${ownSubscriptionId(caller)}::int`
+  if (!found || found.count < WEBHOOKS_MAX) return
+  throw new StoreFailure(
+    'bad-request',
+    `There are ${found.count} webhooks already; an application, or the administration, may have at most ${WEBHOOKS_MAX} in a store`,
+  )
+}
+
+/** From here on the feed alone tells of events; `disabledAtSequence` is where a resume goes on. */
+async function settleDisabled({ caller, id, after }: Change): Promise<void> {
+  const { db, store, now } = caller
+  const at = now()
+  // Thousands may wait: they are given up before the numbering is held up, and then what came in between.
+  await giveUp(caller, id, at)
+  await stopNumbering(db, store.id, id)
+  await giveUp(caller, id, at)
+  Object.assign(after.row, {
+    disabledAt: at.toISOString(),
+    disabledAtSequence: await lastSequence(db, store.id),
+    pauseReason: null,
+  })
+}
+
+async function giveUp({ db, store }: Caller, id: number, at: Date): Promise<void> {
+  await db.$executeRaw`
+    UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${DISABLED_REASON}
+    WHERE "storeId" = ${store.id}::int AND "webhookId" = ${id}::int AND "state" = 'pending'`
+}

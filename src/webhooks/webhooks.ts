@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { defineResource } from '../engine/define.ts'
+import { eventKinds } from '../engine/event-kinds.ts'
+import { boolean, choice, integer, text, type ValueField } from '../engine/fields.ts'
+import { containing, exactly, flag, since, until } from '../engine/filters.ts'
+import { urlFault } from '../outbound/addresses.ts'
+import { ownWebhooks } from './ownership.ts'
+import { settleWebhook } from './settle-webhook.ts'
+
+const address = text(1000, { column: 'url', required: true })
+
+/** Where it leads is looked at with every delivery, not here: that may change. */
+const Url: ValueField = {
+  ...address,
+  schema: z.preprocess(
+    (given) => (typeof given === 'string' ? given.trim() : given),
+    address.schema.refine((given) => given === '' || urlFault(String(given)) === null, {
+      error: ({ input }) => urlFault(String(input)) ?? '',
+    }),
+  ),
+}
+
+const kind = integer({ column: 'eventType', access: 'new', required: true, min: 1, max: eventKinds.length })
+const kindAllowed = `must be one of ${eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')}`
+
+const EventType: ValueField = {
+  ...kind,
+  schema: z.unknown().transform((given, context) => {
+    const read = kind.schema.safeParse(given)
+    if (read.success) return read.data
+    context.addIssue(kindAllowed)
+    return z.NEVER
+  }),
+}
+
+/** `MM/DD/YYYY HH:MM`, in the zone of the store (contract §2). */
+function minute(column: string): ValueField {
+  return text(16, {
+    column,
+    access: 'ro',
+    sql: `to_char(t."${column}" AT TIME ZONE s."timeZone", 'MM/DD/YYYY HH24:MI')`,
+  })
+}
+
+/** Webhooks (contract §2, §4.2; rest-resources 10). An application knows of its own alone. */
+export const webhooks = defineResource({
+  service: 'Webhooks',
+  aliases: ['Webhook'],
+  typeName: 'Webhook',
+  inputTypeNames: ['WebhookPOST', 'WebhookPUT'],
+  idParam: 'id',
+  idField: 'Id',
+  table: 'Webhook',
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  changesMany: false,
+  maxRecords: 500,
+  fields: {
+    Id: integer({ column: 'id', access: 'key' }),
+    Name: text(80, { column: 'name', required: true }),
+    Url,
+    EventType,
+    DateCreated: minute('createdAt'),
+    DateUpdated: minute('updatedAt'),
+    Format: choice(['JSON', 'XML'], { column: 'format' }),
+    Enabled: boolean({ column: 'enabled', required: true }),
+  },
+  hidden: {
+    subscriptionId: null,
+    updatedBy: '',
+    secretSeed: '',
+    formerSecretSeed: null,
+    secretRotatedAt: null,
+    failingSince: null,
+    lastFailedAt: null,
+    disabledAt: null,
+    disabledAtSequence: null,
+    pauseReason: null,
+  },
+  filters: {
+    name: containing('name'),
+    url: exactly('url'),
+    enabled: flag('enabled'),
+    format: exactly('format'),
+    datecreatedstart: since('createdAt'),
+    datecreatedend: until('createdAt'),
+    dateupdatedstart: since('updatedAt'),
+    dateupdatedend: until('updatedAt'),
+  },
+  owner: ownWebhooks,
+  settle: settleWebhook,
+})
