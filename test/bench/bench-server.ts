@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
 import type { Server } from '../../src/cli/server.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
-import { freePort } from '../process/server.ts'
 import { administratorUrl } from '../support/administrator.ts'
+import { freePort } from '../support/run-server.ts'
 import type { Stops } from './bench.ts'
 
 export interface BenchServer extends Omit<Server, 'storeId'> {

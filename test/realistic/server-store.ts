@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import type { Server } from '../../src/cli/server.ts'
-import { freePort, runServer } from '../process/server.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { freePort, runServer } from '../support/run-server.ts'
 
 export interface ServerStore extends Server {
   /** A REST answer's status and JSON body (undefined: empty), as the store's application gets it. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runProgram } from '../process/server.ts'
+import { runProgram } from '../support/run-server.ts'
 
 /** One way in which programs of a family call. */
 export interface Way {

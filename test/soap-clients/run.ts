@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { request } from 'undici'
-import { temporaryFolder } from '../process/server.ts'
+import { temporaryFolder } from '../support/run-server.ts'
 import { type Call, callsOf } from './calls.ts'
 import { type Family, run, type Way, type Wsdls } from './families.ts'
 import { records } from './records.ts'

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { request } from 'undici'
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { readSandboxFile } from '../../src/process/sandbox-file.ts'
-import { freePort, runServer, temporaryFolder } from '../process/server.ts'
 import { importLines } from '../support/import.ts'
+import { freePort, runServer, temporaryFolder } from '../support/run-server.ts'
 
 /** What a program needs to call a store. */
 export interface Credentials {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../process/server.ts'
+import { freePort } from './run-server.ts'
 
 /** The oldest version that is supported; from Debian's package postgresql-15. */
 export const programs15 = '/usr/lib/postgresql/15/bin'

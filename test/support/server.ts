@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
-import { openClient } from '../database/client.ts'
 import { administratorUrl } from './administrator.ts'
+import { openClient } from './client.ts'
 
 // A process of its own: prints the address of a PostgreSQL server in a temporary folder, and takes both away when its
 // standard input ends. So they go with the run, whatever ends that: vitest exits a millisecond after a signal.

@@ -8,10 +8,10 @@ import { servedResources } from '../../src/registry.ts'
 import { createStore, type Store } from '../../src/stores/stores.ts'
 import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
 import { addSubscription } from '../../src/subscriptions/subscriptions.ts'
-import { servicesOn } from '../process/services.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
+import { servicesOn } from './services.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
 

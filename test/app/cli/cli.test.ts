@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freePort, temporaryFolder } from '../../support/run-server.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { exportOf, importInto } from '../engine/transfer/fixture.ts'
+
+let server: TestServer
+let shop: TestStore
+let baseUrl: string
+let folder: string
+
+beforeAll(async () => {
+  server = await openServer()
+  baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  folder = temporaryFolder()
+  shop = await server.openStore()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('npm run import', () => {
+  const lines = [maker(1), '', maker(2)].join('\n')
+
+  test('stores a file in the store that is named', async () => {
+    const file = write('makers.ndjson', lines)
+    const { code, output, errors } = await run('import', [file, '--store', String(shop.store.id)])
+    expect({ code, output }).toEqual({ code: 0, output: '2 lines: 2 stored, 0 refused\n' })
+    expect(errors).toMatch(new RegExp(`^Store ${shop.store.id}  █+ 100%  2 of 2`))
+    expect(await countMakers()).toBe(2)
+  })
+
+  test('takes a gzipped file', async () => {
+    const file = write('makers.ndjson.gz', gzipSync(lines))
+    expect((await run('import', ['--store', String(shop.store.id), file])).code).toBe(0)
+    expect(await countMakers()).toBe(2)
+  })
+
+  test('takes standard input', async () => {
+    const { code, errors } = await run('import', ['-', '--store', String(shop.store.id)], {}, lines)
+    expect(code).toBe(0)
+    expect(errors).toMatch(/^Store \d+ {2}2 {2}/)
+    expect(await countMakers()).toBe(2)
+  })
+
+  test('prints each refused line with its number and reason, and ends with exit code 1', async () => {
+    const file = write('makers.ndjson', [maker(1), 'no JSON', maker(0), maker(2)].join('\n'))
+    const { code, output, errors } = await run('import', [file, '--store', String(shop.store.id)])
+    expect({ code, output }).toEqual({ code: 1, output: '4 lines: 2 stored, 2 refused\n' })
+    expect(errors).toContain('Line 2: The line is not valid JSON\n')
+    expect(errors).toContain('Line 3 (Manufacturers 0): ManufacturerID must be a whole number from 1 to 2147483647\n')
+  })
+
+  test('finds address, key and store of the sandbox in the data folder', async () => {
+    const sandbox = {
+      baseUrl,
+      operatorKey: server.services.operatorKey,
+      store: { id: shop.store.id, secureUrl: 's', email: 'e', password: 'p', userKey: 'u' },
+      developer: { email: 'd', password: 'p' },
+      application: { publicKey: 'k', privateKey: 'k', token: 't' },
+    }
+    write('sandbox.json', JSON.stringify(sandbox))
+    const file = write('makers.ndjson', lines)
+    const settings = { PUBLIC_URL: '', OPERATOR_KEY: '' }
+    expect((await run('import', [file], settings)).code).toBe(0)
+    expect(await countMakers()).toBe(2)
+  })
+
+  test.each([
+    { name: 'no file', args: [], says: /^Usage: npm run import -- FILE\.ndjson/ },
+    { name: 'two files', args: ['a', 'b'], says: /^Usage: / },
+    { name: 'an unknown option', args: ['a', '--shop', '1'], says: /^Unknown option '--shop'/ },
+    { name: 'a store that is no number', args: ['a', '--store', 'x'], says: /^--store x is not the number of a store/ },
+    { name: 'a file that is not there', args: ['nowhere'], says: /^nowhere cannot be read \(ENOENT\)\n$/ },
+    { name: 'a folder', args: ['.'], says: /EISDIR/ },
+  ])('ends with one clear line: $name', async ({ args, says }) => {
+    const { code, output, errors } = await run('import', args)
+    expect({ code, output }).toEqual({ code: 1, output: '' })
+    expect(errors).toMatch(says)
+    expect(errors.trim().split('\n')).toHaveLength(1)
+  })
+
+  test.each<{ name: string; settings: () => Promise<Record<string, string>>; store: string; says: RegExp }>([
+    {
+      name: 'no server answers',
+      settings: async () => ({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` }),
+      store: '1',
+      says: /^No server answers at http:\/\/127\.0\.0\.1:\d+\. Start it: npm start\n$/,
+    },
+    {
+      name: 'another operator’s key',
+      settings: async () => ({ OPERATOR_KEY: 'another-operator-key' }),
+      store: '1',
+      says: /^The server answered 401: Authentication failed/,
+    },
+    {
+      name: 'no such store',
+      settings: async () => ({}),
+      store: '999999',
+      says: /^The server answered 404: No store has the id 999999\n$/,
+    },
+    {
+      name: 'no key',
+      settings: async () => ({ OPERATOR_KEY: '' }),
+      store: '1',
+      says: /^There is no operator key: give OPERATOR_KEY, or the server's DATA_DIR/,
+    },
+  ])('ends with one clear line: $name', async ({ settings, store, says }) => {
+    const file = write('makers.ndjson', lines)
+    const { code, output, errors } = await run('import', [file, '--store', store], await settings())
+    expect({ code, output }).toEqual({ code: 1, output: '' })
+    expect(errors).toMatch(says)
+  })
+})
+
+describe('npm run export', () => {
+  beforeEach(() => importInto(server, shop, [maker(1), maker(2)]))
+
+  test('writes a store to a file that only its owner may read', async () => {
+    const file = join(folder, 'store.ndjson')
+    const { code, output } = await run('export', ['--store', String(shop.store.id), file])
+    expect({ code, output }).toEqual({ code: 0, output: '' })
+    expect(readFileSync(file, 'utf8')).toBe(await exportOf(server, shop))
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder)).toEqual(['store.ndjson'])
+  })
+
+  test('writes a gzipped file', async () => {
+    const file = join(folder, 'store.ndjson.gz')
+    expect((await run('export', ['--store', String(shop.store.id), file])).code).toBe(0)
+    expect(gunzipSync(readFileSync(file)).toString()).toBe(await exportOf(server, shop))
+  })
+
+  test('writes to standard output without a file', async () => {
+    const { code, output } = await run('export', ['--store', String(shop.store.id)])
+    expect(code).toBe(0)
+    expect(output).toBe(await exportOf(server, shop))
+  })
+
+  test.each([
+    { name: 'an answer that breaks off', end: (lines: string) => lines.slice(0, lines.length / 2), breaks: true },
+    { name: 'an answer without its end line', end: (lines: string) => lines.replace(/\{"end".*\n/, ''), breaks: false },
+    { name: 'an answer that lacks a line', end: (lines: string) => lines.replace(/.*\n/, ''), breaks: false },
+  ])('leaves the former file alone after $name', async ({ end, breaks }) => {
+    const answer = end(await exportOf(server, shop))
+    const broken = createServer((_request, response) => {
+      response.write(answer, () => (breaks ? response.destroy() : response.end()))
+    }).listen(0, '127.0.0.1')
+    await once(broken, 'listening')
+    const file = write('store.ndjson', 'the former export')
+    const settings = { PUBLIC_URL: `http://127.0.0.1:${(broken.address() as AddressInfo).port}` }
+    const { code, errors } = await run('export', ['--store', '1', file], settings)
+    broken.close()
+    expect(code).toBe(1)
+    expect(errors).toMatch(/^The export (was cut off|is not complete).*: run this again$/m)
+    expect(readFileSync(file, 'utf8')).toBe('the former export')
+    expect(readdirSync(folder)).toEqual(['store.ndjson'])
+  })
+
+  test.each([
+    { name: 'no store', args: [], says: /^Usage: npm run export -- --store ID/ },
+    {
+      name: 'a folder that is not there',
+      args: ['--store', '1', 'no/where'],
+      says: /^no\/where\.part cannot be written \(ENOENT\)\n$/,
+    },
+  ])('ends with one clear line: $name', async ({ args, says }) => {
+    const given = args.map((arg) => (arg === '1' ? String(shop.store.id) : arg))
+    const { code, output, errors } = await run('export', given)
+    expect({ code, output }).toEqual({ code: 1, output: '' })
+    expect(errors).toMatch(says)
+  })
+})
+
+interface Outcome {
+  code: number
+  output: string
+  errors: string
+}
+
+/** The program as npm starts it, in a folder of its own, with the test's server as its settings say. */
+async function run(
+  program: 'import' | 'export',
+  args: string[],
+  settings: Record<string, string> = {},
+  input?: string,
+): Promise<Outcome> {
+  const file = fileURLToPath(new URL(`../../../src/cli/${program}.ts`, import.meta.url))
+  const env = {
+    PATH: process.env.PATH,
+    PUBLIC_URL: baseUrl,
+    OPERATOR_KEY: server.services.operatorKey,
+    DATA_DIR: folder,
+    ...settings,
+  }
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const child = execFile(process.execPath, [file, ...args], { env, cwd: folder }, (error, output, errors) =>
+    resolve({ code: Number(error?.code ?? 0), output, errors }),
+  )
+  child.stdin?.end(input)
+  return promise
+}
+
+function write(name: string, content: string | Buffer): string {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  return file
+}
+
+function maker(id: number): string {
+  return JSON.stringify({ service: 'Manufacturers', record: { ManufacturerID: id, ManufacturerName: `Maker ${id}` } })
+}
+
+async function countMakers(): Promise<number> {
+  return (await shop.call('GET', '/Manufacturers?countonly=1')).json().TotalCount
+}

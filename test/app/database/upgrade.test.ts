@@ -1,0 +1,187 @@
+import type pg from 'pg'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { migrate } from '../../../src/database/migrations.ts'
+import { openClient } from '../../support/client.ts'
+import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+
+// What migrations make of records that an earlier version has stored.
+
+let database: TestDatabase
+let client: pg.Client
+beforeEach(async () => {
+  database = await cloneDatabase()
+  client = await openClient(database.url)
+  for (const id of [1, 2]) {
+    await database.db.store.create({
+      data: {
+        ...{ id, name: 'Shop', secureUrl: `https://shop-${id}.example`, host: `shop-${id}.example`, currency: 'USD' },
+        ...{ timeZone: 'UTC', userKeyHash: `hash ${id}`, userKeySealed: '', createdAt: then },
+      },
+    })
+  }
+})
+afterEach(async () => {
+  await client.end()
+  await database.drop()
+})
+
+const then = new Date('2020-01-01T00:00:00Z')
+
+/** Applies a migration anew, whose changes of the schema the caller has undone, and returns its warnings. */
+async function applyAgain(name: string): Promise<string[]> {
+  await client.query(`DELETE FROM "_prisma_migrations" WHERE "migration_name" LIKE '%' || $1`, [name])
+  const warnings: string[] = []
+  const applied = await migrate(database.url, (message) => warnings.push(message))
+  expect(applied).toEqual([expect.stringMatching(`^\\d{14}_${name}$`)])
+  return warnings
+}
+
+describe('the migration that trims SKUs', () => {
+  const product = (id: number, sku: string, storeId = 1) =>
+    database.db.product.create({
+      data: {
+        ...{ storeId, id, sku, name: 'Mug', cost: 0, price: 0, retailPrice: 0, salePrice: 0, stock: 5, fileName: '' },
+        ...{ onSale: false, nonTaxable: false, notForSale: false, hide: false, giftCertificate: false },
+        ...{ homeSpecial: false, categorySpecial: false, nonSearchable: false, selfShip: false, freeShipping: false },
+        ...{
+          disableRewards: false,
+          inventoryControl: -1,
+          createdAt: then,
+          updatedAt: then,
+          updatedBy: '',
+          details: {},
+        },
+      },
+    })
+  const products = () =>
+    database.db.product.findMany({
+      select: { storeId: true, id: true, sku: true, updatedAt: true },
+      orderBy: [{ storeId: 'asc' }, { id: 'asc' }],
+    })
+  const skus = async () => (await products()).map(({ sku }) => sku)
+
+  test('takes off exactly what String.prototype.trim() takes off', async () => {
+    const all = Array.from({ length: 0xd800 }, (_, code) => String.fromCharCode(code))
+    const blank = [...all, '\ufeff'].filter((character) => character.trim() === '')
+    expect(blank).toHaveLength(25)
+    // Characters that do not show either, and belong to the SKU.
+    const characters = [...blank, '\u0001', '\u001f', '\u0085', '\u00ad', '\u180e', '\u200b', '\u2060', '\uffa0']
+    for (const [index, character] of characters.entries())
+      await product(index + 1, `${character}${index} x${character}`)
+    expect(await applyAgain('trimmed_skus')).toEqual([])
+    expect(await skus()).toEqual(characters.map((character, index) => `${character}${index} x${character}`.trim()))
+  })
+
+  test('leaves what is trimmed untouched, stamps what it changes, and records no event', async () => {
+    await product(1, 'MUG')
+    await product(2, ' CUP ')
+    await applyAgain('trimmed_skus')
+    const [mug, cup] = await products()
+    expect(mug).toEqual({ storeId: 1, id: 1, sku: 'MUG', updatedAt: then })
+    expect(cup).toMatchObject({ sku: 'CUP' })
+    expect(cup?.updatedAt.getTime()).toBeGreaterThan(then.getTime())
+    expect(await database.db.event.count()).toBe(0)
+    expect(await database.db.stockMovement.count()).toBe(0)
+  })
+
+  test('leaves a SKU whose trimmed text another product of the store has, and tells which', async () => {
+    await product(1, ' MUG')
+    await product(2, 'mug')
+    await product(3, 'Cup ')
+    await product(4, '\tCUP')
+    await product(5, ' MUG', 2)
+    const warnings = await applyAgain('trimmed_skus')
+    expect(await skus()).toEqual([' MUG', 'mug', 'Cup', '\tCUP', 'MUG'])
+    const advice = 'Give one of them another SKU.'
+    expect(warnings).toEqual([
+      `Store 1: product 1 keeps the white space around its SKU, because product 2 has the SKU mug without it. ${advice}`,
+      `Store 1: product 4 keeps the white space around its SKU, because product 3 has the SKU Cup without it. ${advice}`,
+    ])
+    expect(await applyAgain('trimmed_skus')).toEqual(warnings)
+  })
+
+  test('tells of at most a hundred, and how many more there are', async () => {
+    await product(1, 'MUG')
+    for (let id = 2; id <= 103; id++) await product(id, `MUG${' '.repeat(id)}`)
+    const warnings = await applyAgain('trimmed_skus')
+    expect(warnings).toHaveLength(101)
+    expect(warnings.at(-1)).toBe('2 more products keep the white space around their SKUs for the same reason.')
+  })
+
+  test('takes white space off the end of suffixes, and off items of gift registries', async () => {
+    await product(1, 'MUG')
+    const option = { storeId: 1, productId: 1, code: '4', position: 0, suffix: ' L\u00a0', stock: 0, price: 0 }
+    await database.db.advancedOption.create({ data: { ...option, details: {} } })
+    const times = { createdAt: then, updatedAt: then }
+    await database.db.giftRegistry.create({
+      data: { storeId: 1, id: 1, name: '', ...times, updatedBy: '', details: {} },
+    })
+    const item = { storeId: 1, registryId: 1, position: 0, sku: ' MUG ', name: '', listed: 0, price: 0 }
+    await database.db.giftRegistryItem.create({ data: { ...item, sold: 0, soldOffline: 0 } })
+    await applyAgain('trimmed_skus')
+    expect(await database.db.advancedOption.findMany()).toMatchObject([{ suffix: ' L' }])
+    expect(await database.db.giftRegistryItem.findMany()).toMatchObject([{ sku: 'MUG' }])
+  })
+})
+
+describe('the migration that brings payment methods', () => {
+  const order = (id: number, method: string, name = '', storeId = 1) =>
+    database.db.order.create({
+      data: {
+        ...{ storeId, id, invoicePrefix: '', invoiceNumber: id, orderDate: then, statusId: 1, updatedAt: then },
+        ...{ updatedBy: '', billingEmail: '', orderAmount: 0, salesTax: 0, salesTax2: 0, salesTax3: 0 },
+        ...{ discountCoupon: 0, discountPromotion: 0 },
+        details: { BillingPaymentMethodID: method, ...(name && { BillingPaymentMethod: name }) },
+      },
+    })
+  const methods = async (storeId: number) => {
+    const rows = await database.db.paymentMethod.findMany({ where: { storeId }, orderBy: { id: 'asc' } })
+    return Object.fromEntries(rows.map(({ id, name, visible }) => [id, visible ? name : null]))
+  }
+  const apply = async () => {
+    await client.query('DROP TABLE "PaymentMethod"')
+    expect(await applyAgain('payment_methods')).toEqual([])
+  }
+
+  test('gives a store without orders what a new store has', async () => {
+    await apply()
+    expect(await methods(2)).toEqual({
+      1: 'Online Credit Card',
+      2: 'PayPal Express Checkout',
+      3: 'Check or Money Order',
+      4: 'Purchase Order',
+      5: 'Bank Transfer',
+      6: 'Cash on Delivery',
+    })
+  })
+
+  test('keeps the meaning that ids have in orders: the name that most of them say, or none', async () => {
+    await order(1, '1')
+    await order(2, '2', 'Wallet')
+    await order(3, '2', 'Wallet')
+    await order(4, '2', 'Purse')
+    await order(5, '2')
+    await order(6, '7', 'bank transfer')
+    await order(7, '8', 'x'.repeat(51))
+    await order(8, 'cash', 'Cash')
+    await order(9, '00', 'Cash')
+    await order(10, '12345678901', 'Cash')
+    await order(11, '9', 'WALLET')
+    await order(1, '3', 'Other', 2)
+    await apply()
+    expect(await methods(1)).toEqual({
+      2: 'Wallet',
+      3: 'Check or Money Order',
+      4: 'Purchase Order',
+      6: 'Cash on Delivery',
+      7: 'bank transfer',
+    })
+    expect(await methods(2)).toMatchObject({ 1: 'Online Credit Card', 3: 'Other' })
+  })
+
+  test('makes at most 100 of them', async () => {
+    for (let id = 1; id <= 120; id++) await order(id, String(id + 6), `Method ${id}`)
+    await apply()
+    expect(Object.keys(await methods(1))).toHaveLength(100)
+  })
+})

@@ -1,0 +1,115 @@
+import { expect } from 'vitest'
+import { registerApplication } from '../../../../src/applications/applications.ts'
+import type { ImportCounts, Refusal, TransferLine } from '../../../../src/engine/transfer/import.ts'
+import { createStore } from '../../../../src/stores/stores.ts'
+import { subscribe } from '../../../../src/subscriptions/subscriptions.ts'
+import { operator as operatorActor } from '../../../support/actors.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
+
+export interface ImportAnswer {
+  readonly counts: ImportCounts
+  readonly refused: readonly Refusal[]
+}
+
+/** Imports lines, given as records or as the text of a line, through the front door. */
+export async function importInto(
+  server: TestServer,
+  { store }: Pick<TestStore, 'store'>,
+  lines: readonly (TransferLine | object | string)[] | string | Buffer,
+): Promise<ImportAnswer> {
+  const payload = Array.isArray(lines) ? lines.map(lineText).join('') : (lines as string | Buffer)
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: `/admin/stores/${store.id}/import`,
+    headers: { ...operator(server), 'content-type': 'application/x-ndjson' },
+    payload,
+  })
+  expect(answer.statusCode, answer.body).toBe(200)
+  const report = answer.body.trim().split('\n').map(parse)
+  const refused = report.flatMap((line) => (line.refused ? [line.refused as Refusal] : []))
+  const counts = report.at(-1)?.done as ImportCounts | undefined
+  if (!counts) throw new Error(`The import was not finished: ${answer.body}`)
+  return { counts, refused }
+}
+
+/** The whole file of an export. */
+export async function exportOf(server: TestServer, { store }: Pick<TestStore, 'store'>): Promise<string> {
+  const answer = await server.app.inject({ url: `/admin/stores/${store.id}/export`, headers: operator(server) })
+  expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
+  return answer.body
+}
+
+export function linesOf(file: string): TransferLine[] {
+  return file
+    .trim()
+    .split('\n')
+    .map((line) => parse(line) as unknown as TransferLine)
+}
+
+export function operator({ services }: TestServer) {
+  return { authorization: `Bearer ${services.operatorKey}` }
+}
+
+/** An empty store on another server, with the address and the time zone of this one. */
+export async function openTwin(server: TestServer, { store: { name, secureUrl, timeZone } }: TestStore): Promise<Twin> {
+  const { services, app } = server
+  const store = await createStore(services, {
+    Name: name,
+    SecureURL: secureUrl,
+    TimeZone: timeZone,
+    Email: 'merchant@shop.example',
+    Password: 'correct horse battery',
+  })
+  const { publicKey, privateKey } = await registerApplication(services, {
+    Name: 'Twin',
+    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
+  })
+  const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operatorActor })
+  const headers = { secureurl: secureUrl, privatekey: privateKey, token }
+  return {
+    store,
+    get: async (path, accept) => {
+      const answer = await app.inject({ url: `/StoreWebAPI/v1${path}`, headers: { ...headers, accept } })
+      return { status: answer.statusCode, body: answer.body }
+    },
+    post: async (path, body) => {
+      const answer = await app.inject({ method: 'POST', url: `/StoreWebAPI/v1${path}`, headers, payload: body })
+      expect(answer.statusCode, answer.body).toBe(201)
+      return Number(answer.json()[0].Value)
+    },
+  }
+}
+
+export interface Twin extends Pick<TestStore, 'store'> {
+  readonly get: (path: string, accept: string) => Promise<{ status: number; body: string }>
+  /** Creates a record and returns its id. */
+  readonly post: (path: string, body: object) => Promise<number>
+}
+
+/** Every row of a store's records, as text. The numbers of stock movements, which are the database's own, are left out. */
+export async function rowsOf({ database: { db } }: TestServer, { store }: Pick<TestStore, 'store'>): Promise<string[]> {
+  const tables = await db.$queryRawUnsafe<{ name: string }[]>(
+    `SELECT c.table_name AS "name" FROM information_schema.columns c
+     WHERE c.table_schema = 'public' AND c.column_name = 'storeId'
+       AND c.table_name NOT IN (
+       'StoreUser', 'Subscription', 'Counter', 'AuditEntry', 'Event', 'EventFeed', 'Webhook', 'Delivery') ORDER BY 1`,
+  )
+  const rows: string[] = []
+  for (const { name } of tables) {
+    const found = await db.$queryRawUnsafe<{ row: string }[]>(
+      `SELECT (to_jsonb(t) - 'storeId'${name === 'StockMovement' ? ` - 'id'` : ''})::text AS "row"
+       FROM "${name}" t WHERE t."storeId" = $1::int ORDER BY 1`,
+      store.id,
+    )
+    rows.push(...found.map(({ row }) => `${name} ${row}`))
+  }
+  return rows
+}
+
+function lineText(line: object | string): string {
+  return typeof line === 'string' ? `${line}\n` : `${JSON.stringify(line)}\n`
+}
+
+function parse(line: string): Record<string, unknown> {
+  return JSON.parse(line) as Record<string, unknown>
+}

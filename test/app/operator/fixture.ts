@@ -1,0 +1,36 @@
+import Fastify, { type InjectOptions } from 'fastify'
+import { openPages } from '../../../src/html/scope.ts'
+import { adminRoutes } from '../../../src/pages/admin/routes.ts'
+import { openAccess } from '../../support/access.ts'
+
+/** The operator's routes on an empty database of their own; everything logged is kept. */
+export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
+  const { services: access, clock, drop } = await openAccess()
+  const config = { publicUrl, soapPath: '/cart.asmx', soapNamespaces: ['urn:store-platform:cartAPI'] }
+  const services = { ...access, config, operatorKey: 'operator-key-for-tests' }
+  const log: string[] = []
+  const app = Fastify({
+    bodyLimit: 10_485_760,
+    trustProxy: '127.0.0.1',
+    logger: { level: 'trace', stream: { write: (line) => log.push(line) } },
+  })
+  app.register(async (scope) => {
+    await openPages(scope, services)
+    scope.register(adminRoutes, services)
+  })
+  await app.ready()
+
+  /** A request with the operator's key, unless `options` have other headers. */
+  function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown, options: InjectOptions = {}) {
+    const headers = { authorization: `Bearer ${services.operatorKey}`, ...options.headers }
+    const payload = body === undefined ? {} : { payload: body as object }
+    return app.inject({ method, url, ...payload, ...options, headers })
+  }
+
+  async function close() {
+    await app.close()
+    await drop()
+  }
+
+  return { app, services, clock, log, call, close }
+}

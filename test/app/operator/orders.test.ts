@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getRecord } from '../../../src/engine/read.ts'
+import { createRecord } from '../../../src/engine/write.ts'
+import { orders } from '../../../src/resources/orders/orders.ts'
+import { products } from '../../../src/resources/products/products.ts'
+import { operatorCaller } from '../../../src/stores/stores.ts'
+import { newStore } from '../../support/access.ts'
+import { refused } from '../../support/refused.ts'
+import { merchantIn } from '../../support/signed-in.ts'
+import { openAdmin } from './fixture.ts'
+
+let admin: Awaited<ReturnType<typeof openAdmin>>
+let storeId: number
+let CatalogID: number
+beforeAll(async () => {
+  admin = await openAdmin()
+  storeId = (await newStore(admin.services)).id
+  const operator = await operatorCaller(admin.services, storeId)
+  CatalogID = await createRecord(operator, products, { SKUInfo: { SKU: 'SKU-9', Name: 'Mug', Price: 8, Stock: 5 } })
+})
+afterAll(() => admin.close())
+
+const body = (changes: object = {}) => ({
+  BillingEmail: 'guest@shop.example',
+  ShipmentList: [{ ShipmentFirstName: 'Ann', ShipmentMethodName: 'Ground', ShipmentCost: 6.5 }],
+  OrderItemList: [{ CatalogID, ItemQuantity: 1 }],
+  ...changes,
+})
+
+test('POST /admin/stores/{id}/orders places an order and answers 201 with its OrderID', async () => {
+  const answer = await admin.call('POST', `/admin/stores/${storeId}/orders`, body({ SalesTax: 1.23 }))
+  expect(answer.statusCode).toBe(201)
+  const [item] = answer.json()
+  expect(answer.json()).toEqual([
+    { Key: 'OrderID', Value: expect.stringMatching(/^\d+$/), Status: '201', Message: 'Created successfully' },
+  ])
+  const operator = await operatorCaller(admin.services, storeId)
+  expect(JSON.parse(await getRecord(operator, orders, Number(item.Value)))).toMatchObject({
+    OrderAmount: 15.73,
+    UserID: 'operator',
+    OrderItemList: [{ CatalogID, ItemID: 'SKU-9' }],
+  })
+})
+
+test.each<[string, number, string, object | undefined]>([
+  ['what is computed', 400, 'OrderAmount', { OrderAmount: 1 }],
+  ['an unknown SKU', 400, 'OrderItemList[0].ItemID', { OrderItemList: [{ ItemID: 'NONE', ItemQuantity: 1 }] }],
+  ['a stranger’s customer', 400, 'CustomerID', { CustomerID: 4711 }],
+  [
+    'what is out of stock',
+    409,
+    'OrderItemList[0].ItemQuantity',
+    { OrderItemList: [{ ItemID: 'sku-9', ItemQuantity: 6 }] },
+  ],
+])('%s is refused with %i, by name', async (_case, statusCode, field, changes) => {
+  const answer = await admin.call('POST', `/admin/stores/${storeId}/orders`, body(changes))
+  expect(refused(answer)).toMatchObject({ statusCode, field, key: 'Error' })
+})
+
+test('a store that is not there is a 404, and a body without an order a 400', async () => {
+  expect(refused(await admin.call('POST', '/admin/stores/999999/orders', body()))).toMatchObject({ statusCode: 404 })
+  expect(refused(await admin.call('POST', `/admin/stores/${storeId}/orders`))).toMatchObject({ statusCode: 400 })
+  expect(refused(await admin.call('POST', `/admin/stores/${storeId}/orders`, []))).toMatchObject({ statusCode: 400 })
+})
+
+test('without the operator’s key it is a 401', async () => {
+  const answer = await admin.call('POST', `/admin/stores/${storeId}/orders`, body(), {
+    headers: { authorization: 'Bearer wrong' },
+  })
+  expect(answer.statusCode).toBe(401)
+})
+
+test('the list of orders finds an e-mail address as it is written, in either case, and refuses what is no text', async () => {
+  const store = await newStore(admin.services)
+  const operator = await operatorCaller(admin.services, store.id)
+  const Products = { SKUInfo: { SKU: 'SKU-1', Name: 'Mug', Price: 8, Stock: 500 } }
+  const id = await createRecord(operator, products, Products)
+  const emails = ['ann_b@shop.example', 'annxb@shop.example', ...Array(27).fill('eve@shop.example')]
+  for (const BillingEmail of emails) {
+    const order = body({ BillingEmail, OrderItemList: [{ CatalogID: id, ItemQuantity: 1 }] })
+    await admin.call('POST', `/admin/stores/${store.id}/orders`, order)
+  }
+  const merchant = await merchantIn(admin, store)
+  const find = (text: string, more = '') => merchant.open(`/admin/orders?find=${encodeURIComponent(text)}${more}`)
+  const rows = async (...given: Parameters<typeof find>) => (await find(...given)).body.match(/@shop\.example<\/td>/g)
+
+  expect(await rows('ann_b@shop.example')).toHaveLength(1)
+  expect(await rows('ANN_B@SHOP.EXAMPLE')).toHaveLength(1)
+  expect(await rows('%@%')).toBeNull()
+  expect(await rows('ann_b@shop.example', '&status=4')).toBeNull()
+  const { body: first } = await find('eve@shop.example')
+  expect(first.match(/@shop\.example<\/td>/g)).toHaveLength(25)
+  const before = /before=(\d+)/.exec(first)?.[1]
+  expect(await rows('eve@shop.example', `&before=${before}`)).toHaveLength(2)
+  expect((await find('\0@shop.example')).statusCode).toBe(400)
+})

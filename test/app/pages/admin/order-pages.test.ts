@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { TestPerson } from '../../../support/person.ts'
+import { merchantIn } from '../../../support/signed-in.ts'
+import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+
+let server: TestServer
+let shop: TestStore
+let merchant: TestPerson
+
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  shop = await server.openStore()
+  merchant = await merchantIn(server, shop.store)
+  await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5, Stock: 10 } } })
+})
+
+const line = { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '3', BillingEmail: 'guest@shop.example' }
+
+function place(fields: Record<string, string> = {}) {
+  return merchant.submit('/admin/orders/new', { ...line, ...fields }, { action: '/admin/orders' })
+}
+
+async function stock(): Promise<number> {
+  const [{ SKUInfo }] = (await shop.call('GET', '/Products?sku=LAMP')).json()
+  return SKUInfo.Stock
+}
+
+async function order(id: number) {
+  const [record] = (await shop.call('GET', `/Orders/${id}`)).json()
+  return record
+}
+
+describe('an order that is placed by hand', () => {
+  test('is placed as by the checkout: priced, taken off the stock, in the name of the merchant', async () => {
+    const answer = await place({
+      BillingEmail: 'guest@shop.example',
+      BillingFirstName: 'Ada',
+      BillingCity: 'London',
+      ShipmentMethodName: 'Ground',
+      ShipmentCost: '6.5',
+      SalesTax: '1.25',
+      BillingOnLinePayment: 'yes',
+    })
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, '/admin/orders/1?notice=order-placed'])
+    expect(await stock()).toBe(7)
+    expect(await order(1)).toMatchObject({
+      OrderAmount: 135.25,
+      OrderStatusID: 1,
+      UserID: 'merchant@shop.example',
+      ShipmentList: [{ ShipmentFirstName: 'Ada', ShipmentCity: 'London', ShipmentMethodName: 'Ground' }],
+    })
+    const page = (await merchant.open('/admin/orders/1?notice=order-placed')).body
+    expect(page).toContain('The order is placed.')
+    expect(page).toContain('$135.25')
+  })
+
+  test('names one of the payment methods that the store offers', async () => {
+    const hidden = [
+      { PaymentMethodID: 2, Visible: false },
+      { PaymentMethodID: 7, Name: 'Gift card' },
+    ]
+    const changed = await server.app.inject({
+      method: 'PUT',
+      url: `/admin/stores/${shop.store.id}/payment-methods`,
+      headers: { authorization: `Bearer ${server.services.operatorKey}` },
+      payload: hidden,
+    })
+    expect(changed.statusCode).toBe(200)
+
+    const { body } = await merchant.open('/admin/orders/new')
+    expect(body).toContain('<option value="7">Gift card</option>')
+    expect(body).not.toContain('<option value="2">')
+    await place({ BillingPaymentMethodID: '7' })
+    expect(await order(1)).toMatchObject({ BillingPaymentMethodID: '7', BillingPaymentMethod: 'Gift card' })
+    expect((await merchant.open('/admin/orders/1')).body).toContain('Gift card')
+  })
+
+  test('is Unpaid where it was not paid online', async () => {
+    await place()
+    expect(await order(1)).toMatchObject({ OrderStatusID: 11 })
+  })
+
+  test.each([
+    {
+      fields: { 'ItemID.1': 'NONE' },
+      status: 400,
+      says: '<a href="#ItemID.1">Line 1: the product</a> fits no product of this store',
+    },
+    {
+      fields: { 'ItemQuantity.1': 'many' },
+      status: 400,
+      says: '<a href="#ItemQuantity.1">Line 1: the quantity</a> must be',
+    },
+    {
+      fields: { 'ItemQuantity.1': '11' },
+      status: 409,
+      says: '<a href="#ItemQuantity.1">Line 1: the quantity</a> is more than there is: LAMP has 10 in stock',
+    },
+    { fields: { CustomerID: '77' }, status: 400, says: 'CustomerID' },
+    { fields: { SalesTax: '1,5' }, status: 400, says: 'SalesTax' },
+  ])('is refused as $status with $fields, nothing is stored, and what was typed is still there', async (given) => {
+    const answer = await place({ BillingCity: 'Köln <b>', ...given.fields })
+    expect(answer.statusCode).toBe(given.status)
+    expect(/role="alert">([\s\S]*?)<\/div>/.exec(answer.body)?.[1]).toContain(given.says)
+    expect(answer.body).toContain('value="Köln &lt;b&gt;"')
+    expect(await stock()).toBe(10)
+    expect((await shop.call('GET', '/Orders')).statusCode).toBe(404)
+  })
+})
+
+describe('the form of a new order', () => {
+  const newForm = '/admin/orders/new'
+  const shown = async (fields: Record<string, string | string[]>) =>
+    (await merchant.submit(newForm, fields, { action: '/admin/orders', to: newForm })).body
+
+  async function addShirt() {
+    const answer = await shop.call('POST', '/Products', {
+      body: {
+        SKUInfo: { SKU: 'SHIRT', Name: 'Shirt <i>', Price: 20, Stock: 1 },
+        OptionSetList: [
+          {
+            OptionSetName: 'Size',
+            OptionType: 'Dropdown',
+            OptionRequired: true,
+            OptionList: [{ OptionName: 'Medium' }, { OptionName: 'Large', OptionValue: 3 }],
+          },
+          {
+            OptionSetName: 'Extras',
+            OptionType: 'Checkbox',
+            OptionList: [
+              { OptionName: 'Gift box', OptionValue: 1.5 },
+              { OptionName: 'Cheaper', OptionValue: -2 },
+            ],
+          },
+          { OptionSetName: 'Engraving', OptionType: 'Text', OptionRequired: true },
+        ],
+      },
+    })
+    const catalogId = Number(answer.json()[0].Value)
+    const [{ OptionSetList }] = (await shop.call('GET', `/Products/${catalogId}`)).json()
+    const [size, extras] = OptionSetList
+    const [medium, large] = size.OptionList
+    const [box] = extras.OptionList
+    const AdvancedOptionList = [medium, large].map(({ OptionID, OptionName }, index) => ({
+      AdvancedOptionCode: String(OptionID),
+      AdvancedOptionSufix: `-${OptionName[0]}`,
+      AdvancedOptionName: OptionName,
+      AdvancedOptionStock: 5 + index,
+    }))
+    await shop.call('PUT', `/Products/${catalogId}`, { body: { AdvancedOptionList } })
+    return {
+      catalogId,
+      size: `Option.2.${size.OptionSetID}`,
+      extras: `Option.2.${extras.OptionSetID}`,
+      large: String(large.OptionID),
+      box: String(box.OptionID),
+    }
+  }
+
+  test('gets another line with everything that was typed, and no order is placed', async () => {
+    const page = await shown({ ...line, BillingCity: 'Köln', 'ItemID.3': 'NONE', AddLine: 'yes' })
+    expect(page.match(/<legend class="quiet">Line \d+/g)).toHaveLength(4)
+    for (const value of ['LAMP', 'guest@shop.example', 'Köln', 'NONE']) expect(page).toContain(`value="${value}"`)
+    expect(page).toContain('name="Lines" value="4"')
+    expect((await shop.call('GET', '/Orders')).statusCode).toBe(404)
+    expect(await shown({ ...line, Lines: '499', AddLine: 'yes' })).toContain('name="Lines" value="500"')
+    const last = await shown({ ...line, Lines: '500', AddLine: 'yes' })
+    expect(last).toContain('name="Lines" value="500"')
+    expect(last).not.toContain('Add a line')
+    const needsToken = await merchant.submit(newForm, { ...line, _csrf: '' }, { action: '/admin/orders', to: newForm })
+    expect(needsToken.statusCode).toBe(403)
+  })
+
+  test('shows a product’s options by name with what they add, and places the order with those that are chosen', async () => {
+    const shirt = await addShirt()
+    const wanted = { ...line, 'ItemID.2': 'shirt', 'ItemQuantity.2': '2' }
+    const page = await shown(wanted)
+    for (const text of ['>Medium<', '>Large (+$3.00)<', 'Gift box (+$1.50)', 'Cheaper (-$2.00)', 'Shirt &lt;i&gt;']) {
+      expect(page).toContain(text)
+    }
+    expect(page).toContain('“Engraving” into the comments')
+    const chosen = { ...wanted, [shirt.size]: shirt.large, [shirt.extras]: [shirt.box] }
+    const again = await shown(chosen)
+    expect(again).toContain(`value="${shirt.large}" selected`)
+    expect(again).toContain(`value="${shirt.box}" checked`)
+    expect(again).toMatch(/SHIRT-L<\/span>, \$24\.50 each, 6 in stock/)
+
+    const answer = await merchant.submit(newForm, chosen, { action: '/admin/orders' })
+    expect(answer.statusCode).toBe(303)
+    expect(await order(1)).toMatchObject({
+      OrderAmount: 176.5,
+      OrderItemList: [{ ItemID: 'LAMP' }, { ItemID: 'SHIRT-L', ItemQuantity: 2, ItemOptionPrice: 4.5 }],
+    })
+  })
+
+  test('says beside the option that it has to be chosen', async () => {
+    const shirt = await addShirt()
+    const answer = await merchant.submit(
+      newForm,
+      { ...line, 'ItemID.2': String(shirt.catalogId), 'ItemQuantity.2': '1', [shirt.size]: '' },
+      { action: '/admin/orders' },
+    )
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toContain(`<a href="#${shirt.size}">Line 2: Size</a> has to be chosen`)
+    expect(answer.body).toContain(`<small id="${shirt.size}-problem" class="problem">Size has to be chosen</small>`)
+    expect(answer.body).toContain(`name="ItemID.2" type="text" value="${shirt.catalogId}"`)
+  })
+
+  test('takes the SKU of an advanced option for the product with these options', async () => {
+    const shirt = await addShirt()
+    const page = await shown({ ...line, 'ItemID.2': 'SHIRT-L', 'ItemQuantity.2': '1' })
+    expect(page).toContain('name="ItemID.2" type="text" value="SHIRT"')
+    expect(page).toContain(`value="${shirt.large}" selected`)
+    await merchant.submit(
+      newForm,
+      { ...line, 'ItemID.2': 'shirt-m', 'ItemQuantity.2': '1', [shirt.size]: shirt.large },
+      { action: '/admin/orders' },
+    )
+    expect((await order(1)).OrderItemList[1]).toMatchObject({ ItemID: 'SHIRT-M' })
+  })
+
+  test('offers advanced options that no choice of options leads to by their names', async () => {
+    await shop.call('POST', '/Products', {
+      body: {
+        SKUInfo: { SKU: 'MUG', Name: 'Mug', Price: 8, Stock: 0 },
+        AdvancedOptionList: [
+          { AdvancedOptionCode: 'BLUE', AdvancedOptionSufix: '-B', AdvancedOptionName: 'Blue', AdvancedOptionStock: 4 },
+        ],
+      },
+    })
+    const wanted = { ...line, 'ItemID.2': 'MUG', 'ItemQuantity.2': '1', 'Variant.2': 'MUG-B' }
+    expect(await shown(wanted)).toContain('<option value="MUG-B" selected>Blue</option>')
+    expect(await shown({ ...wanted, 'ItemID.2': 'MUG-B', 'Variant.2': '' })).toContain('value="MUG-B" selected')
+    await merchant.submit(newForm, wanted, { action: '/admin/orders' })
+    expect((await order(1)).OrderItemList[1]).toMatchObject({ ItemID: 'MUG-B' })
+  })
+
+  test('shows the price that the customer’s group pays', async () => {
+    const groups = { body: { Name: 'Trade', PriceLevel: 2 } }
+    const [{ Value: CustomerGroupID }] = (await shop.call('POST', '/CustomerGroups', groups)).json()
+    await shop.call('POST', '/Customers', {
+      body: { Email: 'trade@shop.example', Password: 'x', CustomerGroupID: Number(CustomerGroupID) },
+    })
+    await shop.call('PUT', '/Products/1', { body: { PriceLevel2: 30 } })
+    expect(await shown({ ...line, CustomerID: '1' })).toContain('$30.00 each')
+    expect(await shown({ ...line, CustomerID: '99' })).toContain('$42.50 each')
+  })
+
+  test.each(['\0', `${'x'.repeat(151)}`, '99999999999', '\ud800'])(
+    'looks nothing up by what no product can have: %j',
+    async (typed) => {
+      expect(await shown({ ...line, 'ItemID.2': typed })).toContain('Line 3')
+      const answer = await merchant.submit(newForm, { ...line, 'ItemID.2': typed }, { action: '/admin/orders' })
+      expect(answer.statusCode).toBe(400)
+    },
+  )
+
+  test('sent twice places one order, and changed in between it says so', async () => {
+    const page = (await merchant.open(newForm)).body
+    const OneTimeKey = /name="OneTimeKey" value="([^"]+)"/.exec(page)?.[1] ?? ''
+    expect(OneTimeKey).not.toBe('')
+    const both = await Promise.all([place({ OneTimeKey }), place({ OneTimeKey })])
+    const again = await place({ OneTimeKey })
+    expect([...both, again].filter(({ statusCode }) => statusCode === 303).length).toBeGreaterThanOrEqual(2)
+    for (const { statusCode, headers } of [...both, again]) {
+      if (statusCode !== 409) expect(headers.location).toBe('/admin/orders/1?notice=order-placed')
+    }
+    expect(await stock()).toBe(7)
+
+    const changed = await place({ OneTimeKey, 'ItemQuantity.1': '2' })
+    expect(changed.statusCode).toBe(409)
+    expect(changed.body).toContain('has placed an order already')
+    const newKey = /name="OneTimeKey" value="([^"]+)"/.exec(changed.body)?.[1] ?? ''
+    expect((await place({ OneTimeKey: newKey, 'ItemQuantity.1': '2' })).statusCode).toBe(303)
+    expect(await stock()).toBe(5)
+  })
+
+  test('that was refused is placed with the same key once it is corrected', async () => {
+    const OneTimeKey = 'a-key-of-this-form'
+    expect((await place({ OneTimeKey, 'ItemQuantity.1': '11' })).statusCode).toBe(409)
+    expect((await place({ OneTimeKey })).statusCode).toBe(303)
+    expect(await stock()).toBe(7)
+  })
+})
+
+test('an order’s page writes dates and addresses as all pages do', async () => {
+  await place({
+    BillingFirstName: 'Ada',
+    BillingLastName: 'Byron',
+    BillingAddress: '5 Main St',
+    BillingCity: 'Austin',
+    BillingState: 'TX',
+    BillingZipCode: '78701',
+    BillingCountry: 'United States',
+    ShipmentMethodName: 'Ground',
+  })
+  await shop.call('PUT', '/Orders/1', { body: { ShipmentList: [{ ShipmentID: 0, ShipmentShippedDate: '3/9/2026' }] } })
+  const { body } = await merchant.open('/admin/orders/1')
+  expect(body).toContain('<dt>Placed</dt><dd>Mar 10, 2026, 12:00 PM EDT</dd>')
+  expect(body).toContain('Ada Byron<br>5 Main St<br>Austin, TX 78701<br>United States<br>')
+  expect(body).toContain('Mar 9, 2026')
+})
+
+describe('the status of an order', () => {
+  const move = (OrderStatusID: string) =>
+    merchant.submit('/admin/orders/1', { OrderStatusID }, { action: '/admin/orders/1/status' })
+
+  test('is changed; cancelling gives the goods back, and reopening, which REST refuses, takes them again', async () => {
+    await place()
+    expect((await move('5')).statusCode).toBe(303)
+    expect(await stock()).toBe(10)
+    expect((await shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 2 } })).statusCode).toBe(400)
+    expect((await move('2')).statusCode).toBe(303)
+    expect([await stock(), (await order(1)).OrderStatusID]).toEqual([7, 2])
+  })
+
+  test('is refused on the page when the store does not have it', async () => {
+    await place()
+    const answer = await move('99')
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toContain('role="alert"')
+    expect((await order(1)).OrderStatusID).toBe(11)
+  })
+})
+
+describe('the list of orders', () => {
+  const invoices = (page: string) => [...page.matchAll(/>(AB-\d+)</g)].map(([, invoice]) => invoice)
+
+  test('has the newest first, 25 a page, and leads on until each order was there once', async () => {
+    await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 27 } } })
+    for (let count = 0; count < 27; count++) await place({ 'ItemID.1': 'CUP', 'ItemQuantity.1': '1' })
+    const first = (await merchant.open('/admin/orders')).body
+    const [, older = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? []
+    const second = (await merchant.open(older.replaceAll('&amp;', '&'))).body
+    const expected = Array.from({ length: 27 }, (_, index) => `AB-${1026 - index}`)
+    expect([invoices(first).length, [...invoices(first), ...invoices(second)]]).toEqual([25, expected])
+    expect(second).not.toContain('rel="next"')
+  })
+
+  test('finds by invoice number, e-mail address and status, and says what to do where nothing fits', async () => {
+    await place({ BillingEmail: 'Ada@shop.example' })
+    await place({ BillingEmail: 'bob@shop.example', BillingOnLinePayment: 'yes' })
+    const found = async (query: string) => invoices((await merchant.open(`/admin/orders?${query}`)).body)
+    expect(await found('find=AB-1000')).toEqual(['AB-1000'])
+    expect(await found('find=1001')).toEqual(['AB-1001'])
+    expect(await found('find=ada%40shop.example')).toEqual(['AB-1000'])
+    expect(await found('status=1')).toEqual(['AB-1001'])
+    expect(await found('status=1&find=1000')).toEqual([])
+    expect((await merchant.open('/admin/orders?find=none')).body).toContain('No order fits')
+  })
+
+  test.each(['before=x', 'status=-1', `find=${'x'.repeat(255)}`, 'colour=red'])('refuses ?%s', async (query) => {
+    expect((await merchant.open(`/admin/orders?${query}`)).statusCode).toBe(400)
+  })
+})
+
+test('another store’s order does not exist', async () => {
+  await place()
+  const stranger = await merchantIn(server, (await server.openStore()).store)
+  expect((await stranger.open('/admin/orders/1')).statusCode).toBe(404)
+})
+
+test('products are found by name, SKU and stock, and lead on page by page', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `Cup ${index}`)
+  const cups = names.map((Name, index) => ({
+    SKUInfo: { SKU: `CUP-${index}`, Name, Price: 5, Stock: index === 3 ? 0 : 1 },
+  }))
+  await shop.call('POST', '/Products', { body: cups })
+  const skus = (page: string) => [...page.matchAll(/<th role="rowheader" scope="row">([^<]+)</g)].map(([, sku]) => sku)
+  const found = async (query: string) => skus((await merchant.open(`/admin/products?${query}`)).body)
+  expect(await found('stock=out')).toEqual(['CUP-3'])
+  expect(await found('sku=CUP-7')).toEqual(['CUP-7'])
+  expect(await found('name=cup+1&stock=')).toEqual(['CUP-1', ...Array.from({ length: 10 }, (_, one) => `CUP-1${one}`)])
+  const first = (await merchant.open('/admin/products')).body
+  const next = /href="([^"]+)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  expect([...skus(first), ...skus((await merchant.open(next)).body)]).toEqual([
+    'LAMP',
+    ...cups.map((cup) => cup.SKUInfo.SKU),
+  ])
+})

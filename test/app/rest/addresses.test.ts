@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { productBody, refusalOf } from './fixture.ts'
+
+let server: TestServer
+let shop: TestStore
+beforeAll(async () => {
+  server = await openServer({ REST_PREFIXES: '/StoreWebAPI,/api/3dCartWebAPI' })
+  shop = await server.openStore()
+  await shop.call('POST', '/Products', { body: [productBody('A-1'), productBody('B+2', { Hide: true })] })
+  await shop.call('POST', '/Category', { body: { CategoryName: 'C' } })
+})
+afterAll(() => server.close())
+
+describe('every spelling of an address answers', () => {
+  test.each([
+    '/StoreWebAPI/v1/Products',
+    '/StoreWebAPI/v2/Products',
+    '/storewebapi/V1/PRODUCTS',
+    '/StoreWebAPI/v1/Products/',
+    '/StoreWebAPI/v1/Products/?limit=100',
+    '/StoreWebAPI//v1//Products',
+    '/api/3dCartWebAPI/v1/Products',
+    '/API/3DCARTWEBAPI/v2/products/',
+    '/StoreWebAPI/v1/Products/1/SKUINFO/',
+    '/StoreWebAPI/v1/Category',
+    '/StoreWebAPI/v1/Categories/1',
+  ])('%s', async (url) => {
+    const answer = await server.app.inject({ url, headers: shop.credentials })
+    expect(answer.statusCode).toBe(200)
+  })
+
+  test('and so does every spelling of the headers', async () => {
+    const { secureurl, privatekey, token } = shop.credentials
+    const headers = { SecureUrl: secureurl.replace('https://', 'HTTPS://WWW.'), PRIVATEKEY: privatekey, Token: token }
+    const answer = await server.app.inject({ url: '/StoreWebAPI/v1/Products', headers })
+    expect(answer.statusCode).toBe(200)
+  })
+})
+
+describe('v1 and v2 answer the same', () => {
+  test.each(['/Products', '/Products/1', '/Products?countonly=1', '/Products/99', '/Products/abc'])(
+    '%s',
+    async (path) => {
+      const [one, two] = [await shop.call('GET', path), await shop.call('GET', path, { version: 'v2' })]
+      expect([two.statusCode, two.body]).toEqual([one.statusCode, one.body])
+    },
+  )
+})
+
+describe('query parameters', () => {
+  const skus = async (query: string) => {
+    const answer = await shop.call('GET', `/Products/skuinfo?${query}`, { tolerated: query.includes('unknown') })
+    return answer.statusCode === 200 ? answer.json().map(({ SKU }: { SKU: string }) => SKU) : answer.statusCode
+  }
+
+  test.each([
+    ['SKU=a-1', ['A-1']],
+    ['sku=&name=&limit=', ['A-1', 'B+2']],
+    ['sku', ['A-1', 'B+2']],
+    ['&&unknown=1&$top=1&=x', ['A-1', 'B+2']],
+    ['sku=B%2B2', ['B+2']],
+    ['sku=B+2', 404],
+    ['name=Product+A', ['A-1']],
+    ['s%6Bu=A-1', ['A-1']],
+    ['sku=A-1&sku=B%2B2', ['A-1']],
+    ['sku=&sku=B%2B2', ['B+2']],
+    ['catalogid=2', ['B+2']],
+    ['limit=1&offset=2', ['B+2']],
+  ])('%s', async (query, expected) => {
+    expect(await skus(query)).toEqual(expected)
+  })
+
+  test('filters and the identifier as a parameter work on the collection', async () => {
+    expect((await shop.call('GET', '/Products?catalogid=2')).json()).toHaveLength(1)
+    expect((await shop.call('GET', '/Products?hide=1')).json()[0].SKUInfo.CatalogID).toBe(2)
+    expect((await shop.call('GET', '/Products?hide=-1')).json()).toHaveLength(2)
+  })
+
+  test.each([
+    ['sku=%', 'sku'],
+    ['name=%ff', 'name'],
+    ['limit=%zz', 'limit'],
+    ['%zz=1', ''],
+  ])('broken percent-encoding in %s is refused and named', async (query, field) => {
+    expect(refusalOf(await shop.call('GET', `/Products?${query}`))).toMatchObject({ statusCode: 400, field })
+  })
+
+  test('an offset past the end is told in the words that clients know', async () => {
+    const answer = await shop.call('GET', '/Products?offset=3')
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toBe(
+      '[{"Key":"Error","Value":"offset","Status":"400","Message":"Offset amount exceeds the total number of records"}]',
+    )
+  })
+})
+
+describe('an identifier in the address must be one', () => {
+  test.each([
+    ['/Products/abc', 'catalogid'],
+    ['/Products/0', 'catalogid'],
+    ['/Products/-1', 'catalogid'],
+    ['/Products/1.0', 'catalogid'],
+    ['/Products/1e3', 'catalogid'],
+    ['/Products/%20', 'catalogid'],
+    ['/Products/2147483648', 'catalogid'],
+    ['/Products/99999999999999999999', 'catalogid'],
+    ['/Products/1%3BDROP', 'catalogid'],
+    ['/Products?catalogid=-1', 'catalogid'],
+    ['/Products?catalogid=abc', 'catalogid'],
+    ['/Products/abc/Features', 'catalogid'],
+    ['/Products/abc/skuinfo', 'catalogid'],
+    ['/Category/x/Products', 'categoryid'],
+    ['/Orders/-5', 'orderid'],
+  ])('GET %s', async (path, field) => {
+    expect(refusalOf(await shop.call('GET', path))).toMatchObject({ statusCode: 400, field })
+  })
+
+  test.each([
+    ['PUT', '/Products/-1', 'catalogid'],
+    ['DELETE', '/Products/abc', 'catalogid'],
+    ['POST', '/Products/0/Features', 'catalogid'],
+    ['PUT', '/Products/1/Features/-1', 'featureid'],
+    ['PUT', '/Products/1/Features/x', 'featureid'],
+  ] as const)('%s %s', async (method, path, field) => {
+    const answer = await shop.call(method, path, { body: method === 'DELETE' ? undefined : {} })
+    expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field })
+  })
+})

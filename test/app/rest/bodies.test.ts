@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { productBody, refusalOf } from './fixture.ts'
+
+// What answers look like, byte for byte (rest-protocol 3 to 5), and which bodies are taken.
+
+let server: TestServer
+let shop: TestStore
+beforeAll(async () => {
+  server = await openServer()
+  shop = await server.openStore()
+})
+afterAll(() => server.close())
+
+const recordedHeaders = {
+  'cache-control': 'no-cache, private',
+  pragma: 'no-cache',
+  expires: '-1',
+  'access-control-allow-origin': '*',
+  vary: 'accept, accept-encoding, authorization, privatekey, token, secureurl',
+}
+
+describe('a change answers exactly one list of one result item', () => {
+  const results = '/Manufacturers'
+  test.each([
+    [
+      'POST',
+      results,
+      { ManufacturerName: 'A' },
+      201,
+      '[{"Key":"ManufacturerID","Value":"1","Status":"201","Message":"Created successfully"}]',
+    ],
+    [
+      'PUT',
+      `${results}/1`,
+      { Sorting: 2 },
+      200,
+      '[{"Key":"ManufacturerID","Value":"1","Status":"200","Message":"updated successfully"}]',
+    ],
+    [
+      'PUT',
+      results,
+      { ManufacturerID: 1 },
+      200,
+      '[{"Key":"ManufacturerID","Value":"1","Status":"200","Message":"updated successfully"}]',
+    ],
+    [
+      'DELETE',
+      `${results}/1`,
+      undefined,
+      200,
+      '[{"Key":"ManufacturerID","Value":"1","Status":"200","Message":"Deleted successfully"}]',
+    ],
+  ] as const)('%s %s', async (method, path, body, status, expected) => {
+    const answer = await shop.call(method, path, { body })
+    expect(answer.statusCode).toBe(status)
+    expect(answer.body).toBe(expected)
+    expect(answer.headers).toMatchObject({ ...recordedHeaders, 'content-type': 'application/json; charset=utf-8' })
+  })
+})
+
+test('a list is compact, without line ends, and one record is a list of one', async () => {
+  await shop.call('POST', '/CustomerGroups', { body: [{ Name: 'Ä "quoted"\n' }, { Name: 'B' }] })
+  const one = await shop.call('GET', '/CustomerGroups/1')
+  const list = await shop.call('GET', '/CustomerGroups')
+  expect(one.body).toBe(JSON.stringify(one.json()))
+  expect(one.json()).toHaveLength(1)
+  expect(list.body).toBe(`[${one.body.slice(1, -1)},${JSON.stringify(list.json()[1])}]`)
+  expect(list.headers).toMatchObject({ ...recordedHeaders, 'content-type': 'application/json; charset=utf-8' })
+})
+
+test('the recorded headers stand on refusals too', async () => {
+  for (const path of ['/Products/99', '/Products/abc', '/Nothing']) {
+    expect((await shop.call('GET', path)).headers).toMatchObject(recordedHeaders)
+  }
+})
+
+describe('takes a body', () => {
+  test.each([
+    ['application/json'],
+    ['application/json; charset=UTF-8'],
+    ['Application/JSON;charset="utf-8"'],
+    ['text/json'],
+    ['application/vnd.shop+json'],
+  ])('as %s', async (contentType) => {
+    const tolerated = contentType.startsWith('application/vnd')
+    const answer = await shop.call('POST', '/Distributors', { body: '{"CompanyName":"D"}', contentType, tolerated })
+    expect(answer.statusCode).toBe(201)
+  })
+
+  test('without a Content-Type, as JSON', async () => {
+    expect((await shop.call('POST', '/Distributors', { body: '{"CompanyName":"D"}' })).statusCode).toBe(201)
+  })
+
+  test('with a byte order mark', async () => {
+    const body = '\ufeff{"CompanyName":"D"}'
+    expect((await shop.call('POST', '/Distributors', { body, tolerated: true })).statusCode).toBe(201)
+  })
+
+  test('of which a member stands twice: the last counts', async () => {
+    const body = '{"Name":"first","Name":"last"}'
+    const { Value } = (await shop.call('POST', '/CustomerGroups', { body })).json()[0]
+    expect((await shop.call('GET', `/CustomerGroups/${Value}`)).json()[0].Name).toBe('last')
+  })
+
+  test('one record as a list of one for an item address', async () => {
+    const body = [{ CustomerGroupID: 2, Name: 'by path' }]
+    const answer = await shop.call('PUT', '/CustomerGroups/1', { body, tolerated: true })
+    expect(answer.json()[0].Value).toBe('1')
+    expect((await shop.call('GET', '/CustomerGroups/1')).json()[0].Name).toBe('by path')
+  })
+
+  test('a GET with a Content-Type and no body is answered', async () => {
+    const answer = await shop.call('GET', '/CustomerGroups/1', { contentType: 'image/png', accept: 'application/json' })
+    expect(answer.statusCode).toBe(200)
+  })
+
+  test('a DELETE with a Content-Type and no body is answered', async () => {
+    await shop.call('POST', '/CustomerGroups', { body: { Name: 'short-lived' } })
+    const answer = await shop.call('DELETE', '/CustomerGroups/2', { contentType: 'text/plain' })
+    expect(answer.statusCode).toBe(200)
+  })
+})
+
+describe('415', () => {
+  test.each([
+    [{ contentType: 'text/plain' }, 'Content-Type'],
+    [{ contentType: 'application/x-www-form-urlencoded' }, 'Content-Type'],
+    [{ contentType: 'nonsense' }, 'Content-Type'],
+    [{ contentType: 'application/json; charset=iso-8859-1' }, 'Content-Type'],
+    [{ contentType: 'application/xml; charset=utf-16' }, 'Content-Type'],
+    [{ contentType: 'application/json', headers: { 'content-encoding': 'gzip' } }, 'Content-Encoding'],
+  ])('for %o', async (options, field) => {
+    const answer = await shop.call('POST', '/CustomerGroups', { body: '{"Name":"x"}', ...options })
+    expect(refusalOf(answer)).toMatchObject({ statusCode: 415, status: '415', field })
+  })
+})
+
+describe('413', () => {
+  test('for a body of 11 MB, and the next request is answered', async () => {
+    const body = JSON.stringify(productBody('BIG', { Description: 'x'.repeat(11 * 1024 * 1024) }))
+    const answer = await shop.call('POST', '/Products', { body, contentType: 'application/json' })
+    expect(refusalOf(answer)).toMatchObject({ statusCode: 413, message: 'The body is larger than 10 MB' })
+    expect((await shop.call('GET', '/Products?countonly=1')).body).toBe('{"TotalCount":0}')
+  })
+
+  test('reaches a client that sends all before it reads', async () => {
+    const megabytes = 40
+    await server.app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect((server.app.server.address() as AddressInfo).port, '127.0.0.1')
+    const { secureurl, privatekey, token } = shop.credentials
+    const head = [
+      'POST /StoreWebAPI/v1/Products HTTP/1.1',
+      'Host: localhost',
+      `SecureURL: ${secureurl}`,
+      `PrivateKey: ${privatekey}`,
+      `Token: ${token}`,
+      `Content-Length: ${megabytes * 1024 * 1024}`,
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    const chunk = Buffer.alloc(1024 * 1024, ' ')
+    for (let sent = 0; sent < megabytes; sent++) {
+      if (!socket.write(chunk)) await once(socket, 'drain')
+    }
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 413 /)
+  })
+})

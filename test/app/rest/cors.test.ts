@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../../src/app.ts'
+import { lastCalls } from '../../../src/applications/call-log.ts'
+import type { Operation } from '../../../src/server/openapi.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+
+// What a page of another site needs: the preflight, and the headers of answers that it may read.
+
+let server: TestServer
+let shop: TestStore
+beforeAll(async () => {
+  server = await openServer()
+  shop = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 1 } })
+})
+afterAll(() => server.close())
+
+/** As browsers ask, which leave the credentials out. */
+const preflight = (url: string, method = 'GET') =>
+  server.app.inject({
+    method: 'OPTIONS',
+    url,
+    headers: {
+      origin: 'https://page.example',
+      'access-control-request-method': method,
+      'access-control-request-headers': 'privatekey,secureurl,token',
+    },
+  })
+
+const namesIn = (header: unknown) => String(header).toLowerCase().split(', ')
+
+describe('OPTIONS', () => {
+  test.each([
+    ['/StoreWebAPI/v1/Products', 'GET, HEAD, POST, PUT'],
+    ['/StoreWebAPI/v2/Products/1', 'GET, HEAD, PUT, DELETE'],
+    ['/storewebapi/v1/categories/1/options/2', 'PUT'],
+    ['/StoreWebAPI/v1/Events', 'GET, HEAD'],
+    ['/StoreWebAPI/v1/Products/abc', 'GET, HEAD, PUT, DELETE'],
+    ['/StoreWebAPI/v1/Nothing', 'GET, HEAD, POST, PUT, DELETE'],
+    ['/StoreWebAPI/v3/Products', 'GET, HEAD, POST, PUT, DELETE'],
+    ['/StoreWebAPI', 'GET, HEAD, POST, PUT, DELETE'],
+    ['/openapi.json', 'GET, HEAD'],
+    ['/records.xsd', 'GET, HEAD'],
+    ['/docs', 'GET, HEAD'],
+    ['/docs/start.js', 'GET, HEAD'],
+  ])('of %s is answered 204 with its methods', async (url, methods) => {
+    const answer = await preflight(url)
+    expect([answer.statusCode, answer.body]).toEqual([204, ''])
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': methods,
+      'access-control-max-age': expect.stringMatching(/^[1-9]\d+$/),
+      allow: methods,
+    })
+    expect(answer.headers).not.toHaveProperty('access-control-allow-credentials')
+  })
+
+  test('allows every header that the reference names', async () => {
+    const { components, paths } = openApiDocument(server.services.config)
+    const schemes = Object.values(components.securitySchemes ?? {}) as { in?: string; name?: string }[]
+    const parameters = [
+      ...Object.values(components.parameters ?? {}),
+      // Routes outside of REST have a server of their own, and sessions: no page of another site may use them.
+      ...Object.values(paths)
+        .filter((item) => !('servers' in item))
+        .flatMap((item) => Object.values(item).flatMap((each) => (each as Operation).parameters ?? [])),
+    ]
+    const named = [...schemes, ...parameters].filter((each) => 'in' in each && each.in === 'header')
+    const names = named.map((each) => String((each as { name?: string }).name).toLowerCase())
+    expect(names).toEqual(expect.arrayContaining(['secureurl', 'idempotency-key', 'if-match']))
+
+    const allowed = namesIn((await preflight('/StoreWebAPI/v1/Products')).headers['access-control-allow-headers'])
+    expect(allowed).toEqual(
+      expect.arrayContaining([...names, 'authorization', 'content-type', 'accept', 'x-request-id']),
+    )
+  })
+
+  test('takes from no bucket, counts as no refused sign-in, and is no call of the application', async () => {
+    const wrong = { ...shop.credentials, token: 'wrong' }
+    for (let count = 0; count < 60; count++) {
+      const answer = await server.app.inject({ method: 'OPTIONS', url: '/StoreWebAPI/v1/Products', headers: wrong })
+      expect(answer.statusCode).toBe(204)
+      expect(answer.headers).not.toHaveProperty('x-ratelimit-remaining')
+    }
+    const options = { method: 'OPTIONS', url: '/StoreWebAPI/v1/Products', headers: shop.credentials } as const
+    expect((await server.app.inject(options)).statusCode).toBe(204)
+    expect((await shop.call('GET', '/Products?countonly=1')).statusCode).toBe(200)
+    expect((await shop.call('GET', '/Products?countonly=1')).statusCode).toBe(429)
+    expect((await shop.call('GET', '/Products', { headers: { token: 'wrong' } })).statusCode).toBe(401)
+    const { callLog, db } = server.services
+    await callLog.flush()
+    const subscriptionId = shop.caller.application?.subscriptionId ?? 0
+    const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: 100 })
+    expect([...calls, ...refusals].map(({ method }) => method)).toEqual(['GET', 'GET'])
+  })
+})
+
+test('a page may read every header that the reference names, and Date, whether the request is taken or refused', async () => {
+  const { components } = openApiDocument(server.services.config)
+  const names = Object.keys(components.headers ?? {}).map((name) => name.toLowerCase())
+  expect(names).toEqual(expect.arrayContaining(['etag', 'link', 'x-request-id', 'retry-after']))
+  const other = await server.openStore()
+  const answers = [
+    await other.call('GET', '/Products?countonly=1'),
+    await other.call('GET', '/Products/9'),
+    await other.call('GET', '/Products', { headers: { token: 'wrong' } }),
+    await other.call('GET', '/Nothing'),
+  ]
+  for (const { headers } of answers) {
+    expect(namesIn(headers['access-control-expose-headers'])).toEqual(expect.arrayContaining([...names, 'date']))
+    expect(headers['access-control-allow-origin']).toBe('*')
+  }
+})
+
+test.each(['/openapi.json', '/records.xsd', '/docs', '/docs/swagger-ui.css'])('a page may read %s', async (url) => {
+  expect((await server.app.inject(url)).headers['access-control-allow-origin']).toBe('*')
+})
+
+test.each(['/admin', '/developers', '/oauth/token', '/assets/app.css', '/cart.asmx'])(
+  'the preflight of %s is refused, and nothing lets a page of another site read it',
+  async (url) => {
+    const answer = await preflight(url)
+    expect(answer.statusCode).toBeGreaterThanOrEqual(400)
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  },
+)

@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { servedResources } from '../../../src/registry.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { productBody, refusalOf } from './fixture.ts'
+
+let server: TestServer
+let shop: TestStore
+beforeAll(async () => {
+  server = await openServer()
+  shop = await server.openStore()
+  await shop.call('POST', '/Products', { body: productBody('A-1') })
+})
+afterAll(() => server.close())
+
+afterEach(async () => {
+  expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  expect((await shop.call('GET', '/Products?countonly=1')).body).toBe('{"TotalCount":1}')
+})
+
+describe('a wrong value in a body is a 400 that names the field', () => {
+  const sku = (fields: object) => productBody('X', { SKUInfo: fields })
+  test.each([
+    ['SKUInfo.Name', sku({ Name: 'x'.repeat(70_000) })],
+    ['Description', productBody('X', { Description: 'x'.repeat(70_000) })],
+    ['SKUInfo.Name', sku({ Name: '' })],
+    ['SKUInfo.Name', sku({ Name: null })],
+    ['SKUInfo.Name', sku({ Name: { $ne: 1 } })],
+    ['SKUInfo.Name', sku({ Name: ['x'] })],
+    ['SKUInfo.Name', sku({ Name: 'a\u0000b' })],
+    ['SKUInfo.Price', sku({ Price: 'cheap' })],
+    ['SKUInfo.Price', sku({ Price: 1e12 })],
+    ['SKUInfo.Price', sku({ Price: true })],
+    ['SKUInfo.OnSale', sku({ OnSale: 'perhaps' })],
+    ['SKUInfo', { SKUInfo: 'A' }],
+    ['SKUInfo', { SKUInfo: [] }],
+    ['ManufacturerID', productBody('X', { ManufacturerID: -1 })],
+    ['ManufacturerID', productBody('X', { ManufacturerID: 1.5 })],
+    ['ManufacturerID', productBody('X', { ManufacturerID: 2 ** 31 })],
+    ['ManufacturerID', productBody('X', { ManufacturerID: 7 })],
+    ['FeatureList', productBody('X', { FeatureList: 'x' })],
+    ['FeatureList', productBody('X', { FeatureList: { FeatureTitle: 'x' } })],
+    ['FeatureList[0]', productBody('X', { FeatureList: [5] })],
+    ['FeatureList[1].FeatureTitle', productBody('X', { FeatureList: [{}, { FeatureTitle: {} }] })],
+    ['CategoryList[0].CategoryID', productBody('X', { CategoryList: [{ CategoryID: -3 }] })],
+  ])('%s', async (field, body) => {
+    expect(refusalOf(await shop.call('POST', '/Products', { body }))).toMatchObject({ statusCode: 400, field })
+  })
+
+  test('negative identifiers in lists', async () => {
+    const record = await shop.call('PUT', '/Products', { body: [{ SKUInfo: { CatalogID: -1 } }] })
+    expect(refusalOf(record)).toMatchObject({ statusCode: 400, field: 'SKUInfo.CatalogID' })
+    const item = await shop.call('PUT', '/Products/1/Features', { body: [{ FeatureID: -1 }] })
+    expect(refusalOf(item)).toMatchObject({ statusCode: 400, field: 'FeatureID' })
+  })
+
+  test('names that JavaScript gives a meaning are unknown fields like others', async () => {
+    const body = '{"__proto__":{"SKUInfo":{"SKU":"P","Name":"P"}},"constructor":1,"toString":2}'
+    expect(refusalOf(await shop.call('POST', '/Products', { body }))).toMatchObject({
+      statusCode: 400,
+      field: 'SKUInfo.SKU',
+    })
+    expect(
+      (await shop.call('PUT', '/Products/1', { body: '{"__proto__":{"x":1},"hasOwnProperty":1}' })).statusCode,
+    ).toBe(200)
+  })
+})
+
+describe('a body that cannot be read is a 400 that says why', () => {
+  test.each([
+    ['broken JSON', '{"SKUInfo": {"SKU": "A",}}', 'position 24 (line 1 column 25)'],
+    ['a word', '{"SKUInfo": nope}', 'SKUInfo'],
+    ['half a body', '{"SKUInfo": {"SKU": "A"', 'position 23'],
+    ['something behind the body', '{} {}', 'position 3'],
+    ['blanks', ' \n ', 'Unexpected end'],
+    ['a bare word', 'true', 'must be an object'],
+    ['deep nesting', `${'['.repeat(33)}${']'.repeat(33)}`, 'nested deeper than 32 levels'],
+    ['very deep nesting', '{"a":'.repeat(1_000_000), 'nested deeper than 32 levels'],
+    ['what is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
+    ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'not valid UTF-8'],
+  ])('%s', async (_name, body, reason) => {
+    const { statusCode, message } = refusalOf(await shop.call('POST', '/Products', { body }))
+    expect(statusCode).toBe(400)
+    expect(message).toContain(reason)
+  })
+
+  test('brackets in a text are no nesting', async () => {
+    const answer = await shop.call('PUT', '/Products/1', { body: { MFGID: '\\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[' } })
+    expect(answer.statusCode).toBe(200)
+  })
+})
+
+describe('an XML body that cannot be read is a 400 that says why', () => {
+  const named = (content: string) => `<Product><SKUInfo><SKU>X</SKU><Name>${content}</Name></SKUInfo></Product>`
+  test.each([
+    ['a document type', `<!DOCTYPE Product>${named('x')}`, '', '<!DOCTYPE'],
+    ['a document type in lower case', `<!doctype Product>${named('x')}`, '', '<!DOCTYPE'],
+    ['an external entity', `<!DOCTYPE p [<!ENTITY e SYSTEM "file:///etc/passwd">]>${named('&e;')}`, '', '<!DOCTYPE'],
+    ['a document type behind a comment', `<!-- x --><?p <!-- ?><!DOCTYPE p>${named('<!-- -->')}`, '', '<!DOCTYPE'],
+    ['a document type inside', named('<!DOCTYPE x>'), '', '<!DOCTYPE'],
+    ['an entity without declaration', named('&e;'), 'SKUInfo.Name', '&e;'],
+    ['an HTML entity', named('&nbsp;'), 'SKUInfo.Name', '&nbsp;'],
+    ['a reference to no character', named('&#0;'), 'SKUInfo.Name', '&#0;'],
+    ['a reference beyond Unicode', named('&#x110000;'), 'SKUInfo.Name', '&#x110000;'],
+    ['a bare ampersand', named('a & b'), '', "char '&'"],
+    ['a control character', named('a\u0001'), '', 'control character'],
+    ['an element where text belongs', named('<b>x</b>'), 'SKUInfo.Name', 'must be text'],
+    [
+      'an item of another name',
+      '<Product><FeatureList><Item /></FeatureList></Product>',
+      'FeatureList',
+      'named Feature',
+    ],
+    ['an element that is not closed', '<Product><SKUInfo>', '', 'not every element is closed'],
+    ['a wrong end tag', '<Product></product>', '', 'Expected closing tag'],
+    ['two roots', '<Product /><Product />', '', 'one root element'],
+    ['text behind the root', '<Product></Product>x', '', 'Extra text'],
+    ['another root', '<Customer />', '', 'Product or ArrayOfProduct'],
+    ['no element', '<?xml version="1.0"?>', '', 'Start tag expected'],
+    ['JSON', '{}', '', 'not expected'],
+    ['deep nesting', `<Product>${'<x>'.repeat(32)}${'</x>'.repeat(32)}</Product>`, '', 'deeper than 32 levels'],
+    ['very deep nesting', '<x>'.repeat(900_000), '', 'deeper than 32 levels'],
+    ['too many elements', `<Product>${'<x/>'.repeat(1_100_000)}</Product>`, '', 'more than 1000000 tags'],
+    ['a tag without end', `<Product ${'a '.repeat(1_000_000)}`, '', 'longer than 2000 characters'],
+    ['a comment without end', '<Product><!-- ', '', 'has no -->'],
+    ['names that JavaScript gives a meaning', '<Product><__proto__>1</__proto__></Product>', '', 'Invalid XML'],
+  ])('%s', async (_name, body, field, reason) => {
+    const answer = await shop.call('POST', '/Products', { body, contentType: 'application/xml' })
+    const refusal = refusalOf(answer)
+    expect(refusal).toMatchObject({ statusCode: 400, field })
+    expect(refusal.message).toContain(reason)
+    expect(refusal.message?.length).toBeLessThan(300)
+  })
+
+  test('UTF-16', async () => {
+    const body = Buffer.from('\ufeff<Product />', 'utf16le')
+    const answer = await shop.call('POST', '/Products', { body, contentType: 'application/xml' })
+    expect(refusalOf(answer)).toMatchObject({ statusCode: 400, message: 'The body is not valid UTF-8' })
+  })
+})
+
+describe('a wrong query parameter is a 400 that names it', () => {
+  test.each([
+    'offset=abc',
+    'limit=abc',
+    'limit=1;DROP TABLE "Product"',
+    'limit=1e2',
+    'offset=99999999999',
+    'countonly=perhaps',
+    'pricefrom=cheap',
+    'priceto=Infinity',
+    'stockfrom=0x10',
+    'hide=perhaps',
+    'lastupdatestart=yesterday',
+    'lastupdateend=02/31/2026',
+    'sku=a\u0000b',
+  ])('%s', async (query) => {
+    const [field = '', value = ''] = query.split('=')
+    const answer = await shop.call('GET', `/Products?${field}=${encodeURIComponent(value)}`)
+    expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field })
+  })
+})
+
+describe('fragments of SQL and templates in a filter match nothing, or are refused by name', () => {
+  const fragments = [
+    "' OR '1'='1",
+    '\'; DROP TABLE "Product"; --',
+    '") OR TRUE --',
+    '%',
+    '_',
+    '\\',
+    '$1',
+    '?',
+    '{{7*7}}',
+    `$\{7*7}`,
+    '<%= 7*7 %>',
+    '../../etc/passwd',
+  ]
+  const filters = servedResources.flatMap((resource) =>
+    ['limit', 'offset', 'countonly', '$select', '$orderby', resource.idParam, ...Object.keys(resource.filters)].map(
+      (filter) => ({ service: resource.service, filter }),
+    ),
+  )
+  test.each(filters)('$service?$filter', async ({ service, filter }) => {
+    for (const fragment of fragments) {
+      const answer = await shop.call('GET', `/${service}?${filter}=${encodeURIComponent(fragment)}`)
+      if (answer.statusCode === 404) expect(answer.body).toBe('')
+      else expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field: filter })
+    }
+  })
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Resource } from '../../../src/engine/define.ts'
+import { exportRecords } from '../../../src/engine/transfer/export.ts'
+import { type ImportCounts, importRecords, type TransferLine } from '../../../src/engine/transfer/import.ts'
+import { numberLines } from '../../../src/engine/transfer/lines.ts'
+import { resources } from '../../../src/registry.ts'
+import { generateSandbox } from '../../../src/sandbox/generate.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+
+const given = [...generateSandbox()]
+let server: TestServer
+let store: TestStore
+let counts: ImportCounts
+
+beforeAll(async () => {
+  server = await openServer()
+  store = await server.openStore()
+  const refuse = (refusal: object) => {
+    throw new Error(JSON.stringify(refusal))
+  }
+  counts = await server.database.db.$transaction(
+    (tx) => importRecords({ ...store.caller, db: tx }, resources, numberLines(given), { refused: refuse }),
+    { timeout: 60_000 },
+  )
+})
+afterAll(() => server?.close())
+
+test('a store takes every record of the sandbox in one transaction, and gives it back as it was generated', async () => {
+  expect(counts).toEqual({ lines: given.length, stored: given.length, refused: 0 })
+  const kept = await exported()
+  for (const { service, record, private: hidden = {} } of given) {
+    const line = kept.get(nameOf(service, record))
+    expect(line?.record, nameOf(service, record)).toMatchObject(record)
+    expect(line?.private ?? {}, nameOf(service, record)).toMatchObject(hidden)
+  }
+}, 60_000)
+
+test.each(resources.map(({ service }) => service))(
+  '%s answers with all that it has, and with one record',
+  async (service) => {
+    const expected = given.filter((line) => line.service === service).length || 12
+    const count = await store.call('GET', `/${service}?countonly=1`)
+    expect([count.statusCode, count.json()]).toEqual([200, { TotalCount: expected }])
+    const one = await store.call('GET', `/${service}?limit=1`)
+    expect([one.statusCode, one.json()]).toEqual([200, [expect.any(Object)]])
+  },
+)
+
+test('the movements of a stock add up to it, products and variants alike', async () => {
+  expect(await wrongStocks()).toEqual([])
+  expect(await server.database.db.stockMovement.count()).toBeGreaterThan(1500)
+})
+
+test('an order that was partly returned gives back what is left when it is cancelled, and its stocks still add up', async () => {
+  const [returned] = await server.database.db.rmaItem.findMany({
+    where: { restockQuantity: { gt: 0 } },
+    include: { rma: true },
+    orderBy: { rmaId: 'asc' },
+  })
+  const orderId = Number(returned?.rma.orderId)
+  const answer = await store.call('PUT', `/Orders/${orderId}`, { body: { OrderStatusID: 5 } })
+  expect(answer.statusCode).toBe(200)
+  const left = await server.database.db.stockMovement.groupBy({
+    by: ['productId', 'optionCode'],
+    where: { orderId },
+    _sum: { quantity: true },
+  })
+  expect(left.map(({ _sum }) => Number(_sum.quantity))).toEqual(left.map(() => 0))
+  expect(left.length).toBeGreaterThan(0)
+  expect(await wrongStocks()).toEqual([])
+})
+
+/** Stocks that are not the sum of their movements. */
+function wrongStocks(): Promise<unknown[]> {
+  return server.database.db.$queryRaw`
+    WITH stocks AS (
+      SELECT "id" AS "productId", NULL AS "code", "stock" FROM "Product"
+      UNION ALL SELECT "productId", "code", "stock" FROM "AdvancedOption"),
+    moved AS (
+      SELECT "productId", "optionCode" AS "code", sum("quantity") AS "sum" FROM "StockMovement" GROUP BY 1, 2)
+    SELECT s."productId", s."code", s."stock", m."sum" FROM stocks s
+    FULL JOIN moved m ON m."productId" = s."productId" AND coalesce(m."code", '') = coalesce(s."code", '')
+    WHERE s."stock" IS DISTINCT FROM coalesce(m."sum", 0)`
+}
+
+async function exported(): Promise<Map<string, TransferLine>> {
+  let text = ''
+  await exportRecords(store.caller, resources, async (chunk) => {
+    text += chunk
+  })
+  const lines = text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as TransferLine)
+  return new Map(lines.filter(({ record }) => record).map((line) => [nameOf(line.service, line.record), line]))
+}
+
+function nameOf(service: string, record: Record<string, unknown>): string {
+  const { resultKey } = resources.find((resource) => resource.service === service) as Resource
+  const { SKUInfo = {} } = record
+  return `${service} ${{ ...record, ...(SKUInfo as object) }[resultKey]}`
+}

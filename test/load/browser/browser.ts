@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { openServer, type TestServer } from '../../support/store.ts'
+
+/** Where Debian and others put a browser that playwright-core can drive. */
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/opt/google/chrome/chrome']
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+
+const executablePath = [process.env.BROWSER ?? '', ...places].find((path) => path !== '' && existsSync(path))
+
+/** Without a browser these tests are left out, unless REQUIRE_BROWSER says that there must be one. */
+export const hasBrowser = executablePath !== undefined || process.env.REQUIRE_BROWSER === 'true'
+
+export function launchBrowser(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error(`No browser in ${places.join(', ')}, and BROWSER names none`)
+  return chromium.launch({ executablePath, args: flags })
+}
+
+const screenshots = fileURLToPath(new URL('../../../test-output/screenshots/', import.meta.url))
+
+export interface ListeningServer extends TestServer {
+  /** Such as http://localhost:40123; its PUBLIC_URL. */
+  readonly origin: string
+}
+
+/** The whole application on a port of its own, in the present time, which may call this machine. */
+export async function openListeningServer(settings: Record<string, string> = {}): Promise<ListeningServer> {
+  const port = await freePort()
+  const server = await openServer({
+    PORT: String(port),
+    OUTBOUND_ALLOW: '127.0.0.0/8',
+    DEVELOPER_SIGNUP: 'open',
+    ...settings,
+  })
+  server.clock.ms = Date.now()
+  await server.app.listen({ host: '127.0.0.1', port })
+  return { ...server, origin: `http://localhost:${port}` }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  probe.once('listening', resolve).once('error', reject)
+  await promise
+  const { port } = probe.address() as { port: number }
+  await new Promise((done) => probe.close(done))
+  return port
+}
+
+const desk = { width: 1200, height: 850 }
+const phone = { width: 390, height: 844 }
+
+/** Both sizes, and both schemes, of which each has rules of its own to break. */
+const looks = [
+  { look: 'desk', viewport: desk, colorScheme: 'light' },
+  { look: 'phone-dark', viewport: phone, colorScheme: 'dark' },
+] as const
+
+const phoneWidths = [320, 360, 390]
+
+/** What is wider than its room: the page, or a part of it that scrolls by itself. Fields scroll what is typed. */
+const sideways = `[...document.querySelectorAll('*:not(input, textarea, select)')]
+  .filter((each) => each === document.documentElement || /auto|scroll/.test(getComputedStyle(each).overflowX))
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.outerHTML.slice(0, 150))`
+
+/**
+ * Looks at a page as people do: at a desk, and on phones in the dark. No accessibility rule is broken, the page never scrolls
+ * sideways, and on a phone nothing in it does.
+ */
+export async function inspect(page: Page, name: string): Promise<void> {
+  mkdirSync(screenshots, { recursive: true })
+  for (const { look, viewport, colorScheme } of looks) {
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.screenshot({ path: join(screenshots, `${name}-${look}.png`), fullPage: true })
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
+    expect({ name, look, found }).toMatchObject({ found: [] })
+    const overhang = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    expect({ name, look, overhang }).toMatchObject({ overhang: 0 })
+  }
+  for (const width of phoneWidths) {
+    await page.setViewportSize({ ...phone, width })
+    expect({ name, width, sideways: await page.evaluate(sideways) }).toMatchObject({ sideways: [] })
+  }
+  await page.setViewportSize(desk)
+}
+
+/** A context whose pages fail the test that opens them when the browser's console shows an error or a foreign host is asked. */
+export async function openContext(browser: Browser, origin: string, faults: string[]): Promise<BrowserContext> {
+  const context = await browser.newContext({ baseURL: origin, permissions: ['clipboard-read', 'clipboard-write'] })
+  // Below the time of a test, so that what was waited for is told.
+  context.setDefaultTimeout(10_000)
+  context.on('console', (message) => {
+    // A page that a form was refused on is a 4xx or 502, which the console tells too.
+    if (message.type() === 'error' && !/status of (4\d\d|502)/.test(message.text())) faults.push(message.text())
+  })
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  return context
+}

@@ -1,0 +1,386 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { issueCustomerToken } from '../../../src/people/customer-tokens.ts'
+import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import { storedDelivery, storedWebhook } from '../../app/pages/admin/webhooks-fixture.ts'
+import type { TestStore } from '../../support/store.ts'
+import {
+  hasBrowser,
+  inspect,
+  type ListeningServer,
+  launchBrowser,
+  openContext,
+  openListeningServer,
+} from './browser.ts'
+import { findHiddenFocus } from './focus.ts'
+
+const PASSWORD = 'correct horse battery'
+
+/** Every page that somebody can open, by a name for its picture; what only a form leads to follows below. */
+const pages = {
+  anyone: [
+    ['start', '/'],
+    ['not-found', '/nowhere'],
+    ['cartapi-operations', '/cart.asmx'],
+    ['admin-sign-in', '/admin/sign-in'],
+    ['developers-sign-in', '/developers/sign-in'],
+    ['developers-sign-up', '/developers/sign-up'],
+    ['account-sign-in-nonsense', '/account/sign-in?token=nonsense'],
+  ],
+  merchant: [
+    ['admin-overview', '/admin'],
+    ['admin-orders', '/admin/orders'],
+    ['admin-orders-none', '/admin/orders?find=999999'],
+    ['admin-order', '/admin/orders/1'],
+    ['admin-order-new', '/admin/orders/new'],
+    ['admin-products', '/admin/products'],
+    ['admin-rest-api', '/admin/modules/rest-api'],
+    ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
+    ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
+    ['admin-rest-api-unsubscribe', '/admin/modules/rest-api/{subscriptionId}/unsubscribe'],
+    ['admin-cartapi', '/admin/modules/cartapi'],
+    ['admin-webhooks', '/admin/webhooks'],
+    ['admin-webhook-new', '/admin/webhooks/new'],
+    ['admin-webhook', '/admin/webhooks/{webhookId}'],
+    ['admin-webhook-none', '/admin/webhooks/{webhookId}?state=delivered'],
+    ['admin-webhook-delete', '/admin/webhooks/{webhookId}/delete'],
+    ['admin-webhook-paused', '/admin/webhooks/{pausedWebhookId}'],
+    ['admin-delivery', '/admin/webhooks/{webhookId}/deliveries/{deliveryId}'],
+    ['admin-delivery-pending', '/admin/webhooks/{webhookId}/deliveries/{pendingId}'],
+    ['admin-settings', '/admin/settings'],
+    ['admin-order-statuses', '/admin/settings/order-statuses'],
+    ['admin-payment-methods', '/admin/settings/payment-methods'],
+    ['admin-audit', '/admin/audit'],
+    ['admin-account', '/admin/account'],
+    ['admin-change-store', '/admin/change-store'],
+    [
+      'oauth-ask-store',
+      '/oauth/authorize?client_id={publicKey}&redirect_uri=https%3A%2F%2Fapp.example%2Fback&response_type=code',
+    ],
+    [
+      'oauth-consent',
+      '/oauth/authorize?client_id={publicKey}&redirect_uri=https%3A%2F%2Fapp.example%2Fback&response_type=code&store_url={store}',
+    ],
+    ['oauth-refused', '/oauth/authorize?client_id=nobody'],
+  ],
+  newMerchant: [
+    ['admin-overview-empty', '/admin'],
+    ['admin-orders-empty', '/admin/orders'],
+    ['admin-products-empty', '/admin/products'],
+    ['admin-rest-api-empty', '/admin/modules/rest-api'],
+    ['admin-webhooks-empty', '/admin/webhooks'],
+  ],
+  developer: [
+    ['developers-applications-empty', '/developers/applications'],
+    ['developers-application-new', '/developers/applications/new'],
+    ['developers-audit', '/developers/audit'],
+    ['developers-account', '/developers/account'],
+  ],
+  applicant: [
+    ['developers-applications', '/developers/applications'],
+    ['developers-application', '/developers/applications/{applicationId}'],
+    ['developers-application-stores', '/developers/applications/{applicationId}/stores'],
+    ['developers-application-delete', '/developers/applications/{applicationId}/delete'],
+  ],
+  customer: [
+    ['account-orders', '/account'],
+    ['account-order', '/account/orders/1'],
+  ],
+} as const
+
+type Visitor = keyof typeof pages
+
+describe.skipIf(!hasBrowser)('every page', () => {
+  let browser: Browser
+  let server: ListeningServer
+  let shop: TestStore
+  let emptyShop: TestStore
+  const faults: string[] = []
+  const knownControls = new Set<string>()
+  const visitors = new Map<Visitor, { context: BrowserContext; page: Page }>()
+  let places: Record<string, string>
+
+  beforeAll(async () => {
+    server = await openListeningServer()
+    browser = await launchBrowser()
+    shop = await server.openStore()
+    emptyShop = await server.openStore()
+    for (const visitor of Object.keys(pages) as Visitor[]) {
+      const context = await openContext(browser, server.origin, faults)
+      visitors.set(visitor, { context, page: await context.newPage() })
+    }
+    await signIn('merchant', shop)
+    await signIn('newMerchant', emptyShop)
+    await signUp('developer')
+    await signUp('applicant')
+    const application = await registerApplication()
+    places = { ...application, store: encodeURIComponent(shop.store.secureUrl) }
+    await fillShop(application.publicKey)
+    await addWebhooks()
+    await signInCustomer()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  const all = Object.entries(pages).flatMap(([visitor, of]) =>
+    of.map(([name, address]) => ({ visitor: visitor as Visitor, name, address })),
+  )
+  test.each(all)(
+    '$name is sound for eyes, ears and keyboards, at a desk and on a phone',
+    async ({ visitor, name, address }) => {
+      const page = pageOf(visitor)
+      await page.goto(fill(address))
+      expect(await page.locator('h1').count()).toBe(1)
+      await inspect(page, name)
+      expect(await findHiddenFocus(page, knownControls)).toEqual([])
+      expect(faults).toEqual([])
+    },
+  )
+
+  test('a refused form says what is wrong, and what was typed is still there', async () => {
+    const page = pageOf('applicant')
+    await page.goto('/developers/applications/new')
+    await page.getByLabel('Name', { exact: true }).fill('Stock sync')
+    await page.locator('[name=CallBackURL]').fill('http://10.0.0.5/callback')
+    await page.locator('[name=RedirectURIs]').fill('nowhere')
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Stock sync')
+    await inspect(page, 'developers-application-refused')
+  })
+
+  test('cartAPI is switched off, and a wrong line of its addresses is said beside them', async () => {
+    const page = pageOf('newMerchant')
+    await page.goto('/admin/modules/cartapi')
+    await page.getByLabel('Off:').check()
+    await page.getByLabel('Allowed addresses').fill('203.0.113.7\n10.0.0.300\nshop.example')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await page.locator('#Addresses-problem').textContent()).toContain('line 2 (“10.0.0.300”)')
+    expect(await page.getByLabel('Off:').isChecked()).toBe(true)
+    await inspect(page, 'admin-cartapi-refused')
+
+    await page.getByLabel('Allowed addresses').fill('203.0.113.7\n2001:db8::/32')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The settings are saved.').waitFor()
+    expect(await page.getByLabel('Off:').isChecked()).toBe(true)
+    await inspect(page, 'admin-cartapi-off')
+  })
+
+  test('with another password the sign-in is refused in words', async () => {
+    const page = pageOf('anyone')
+    await page.goto('/admin/sign-in')
+    await page.getByLabel('E-mail address').fill('merchant@shop.example')
+    await page.getByLabel('Password').fill('another')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    await inspect(page, 'admin-sign-in-refused')
+  })
+
+  test('a webhook is added, and the result of a test event appears by itself', async () => {
+    const page = pageOf('newMerchant')
+    await page.goto('/admin/webhooks/new')
+    await page.getByLabel('Event').selectOption('Order New')
+    await page.getByLabel('Name').fill('Warehouse')
+    await page.getByLabel('Address').fill('https://hooks.example/orders')
+    await page.getByRole('button', { name: 'Add the webhook' }).click()
+    await page.getByText('The webhook is added.').waitFor()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.getByText('It is being sent.').waitFor()
+    await page.waitForURL(/looks=1\d$/)
+
+    await server.services.db.delivery.updateMany({
+      where: { storeId: emptyShop.store.id },
+      data: { state: 'delivered', status: 200, attempts: 1, dueAt: null, endedAt: new Date() },
+    })
+    await page.getByText('delivered', { exact: true }).waitFor()
+    await inspect(page, 'admin-delivery-test')
+  })
+
+  test('on a phone the lists of orders and products are cards, with status and total in view', async () => {
+    const page = pageOf('merchant')
+    await page.setViewportSize({ width: 360, height: 780 })
+    const lists = [
+      { address: '/admin/orders', row: /AB-1000/, seen: ['Date', 'Customer', 'Status', 'Total'] },
+      { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Price', 'Stock'] },
+    ]
+    for (const { address, row, seen } of lists) {
+      await page.goto(address)
+      const card = page.getByRole('row', { name: row })
+      const cells = await card.getByRole('cell').all()
+      const boxes = await Promise.all(cells.map((cell) => cell.boundingBox()))
+      const labels = await Promise.all(cells.map((cell) => cell.getAttribute('data-label')))
+      expect(labels).toEqual(seen)
+      expect(await page.getByRole('columnheader').allTextContents()).toEqual(expect.arrayContaining(seen))
+      // Below one another, each in view.
+      expect(boxes.map((box) => box?.y)).toEqual(
+        boxes.map((box) => box?.y).toSorted((one = 0, other = 0) => one - other),
+      )
+      expect(new Set(boxes.map((box) => box?.x)).size).toBe(1)
+      for (const box of boxes) expect((box?.x ?? 0) + (box?.width ?? 361)).toBeLessThanOrEqual(360)
+    }
+  })
+
+  test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+    'a new order gets lines and shows options without losing what was typed, JavaScript: $javaScriptEnabled',
+    async ({ javaScriptEnabled }) => {
+      const storageState = await pageOf('merchant').context().storageState()
+      const context = await browser.newContext({ baseURL: server.origin, javaScriptEnabled, storageState })
+      context.setDefaultTimeout(10_000)
+      const page = await context.newPage()
+      try {
+        await page.goto('/admin/orders/new')
+        await page.getByLabel('E-mail').fill('guest@customers.example')
+        await page.getByLabel('SKU or catalogue id').nth(2).fill('SHIRT')
+        await page.getByRole('button', { name: 'Add a line' }).click()
+        await page.getByText('Line 4').waitFor()
+        await page.getByLabel('Size').selectOption('Large (+$3.00)')
+        await page.getByLabel('Quantity').nth(2).fill('2')
+        await page.getByRole('button', { name: 'Look up the products' }).press('Enter')
+        await page.getByText('$23.00 each').waitFor()
+        if (javaScriptEnabled) {
+          expect(await page.evaluate('document.activeElement.textContent')).toBe('Look up the products')
+          await page.getByLabel('SKU or catalogue id').nth(3).fill('nothing')
+          await page.keyboard.press('Tab')
+          await page.keyboard.type('7')
+          await page.getByText('No product of this store').waitFor()
+          expect(await page.getByLabel('Quantity').nth(3).inputValue()).toBe('7')
+          await inspect(page, 'admin-order-new-lines')
+          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+        }
+        expect(await page.getByLabel('E-mail').inputValue()).toBe('guest@customers.example')
+        await page.getByLabel('SKU or catalogue id').first().fill('SHIRT')
+        await page.getByLabel('Quantity').first().fill('1')
+        if (!javaScriptEnabled) {
+          // A line that was looked up can be emptied again.
+          await page.getByLabel('SKU or catalogue id').nth(3).fill('SHIRT')
+          await page.getByRole('button', { name: 'Look up the products' }).click()
+          await page.getByLabel('SKU or catalogue id').nth(3).fill('')
+          await page.getByRole('button', { name: 'Place the order' }).click()
+          await page.getByRole('alert').getByText('has to be chosen').waitFor()
+        }
+        await page.getByLabel('Size').nth(1).waitFor()
+        await page.getByLabel('Size').first().selectOption('Medium')
+        await page.getByRole('button', { name: 'Place the order' }).click()
+        await page.getByText('The order is placed.').waitFor()
+        expect(await page.getByRole('row', { name: /SHIRT/ }).allInnerTexts()).toHaveLength(2)
+      } finally {
+        await context.close()
+      }
+    },
+  )
+
+  test('everything is reached by the keyboard alone, beginning with a link past the navigation', async () => {
+    const page = pageOf('merchant')
+    await page.goto('/admin/orders')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true)
+  })
+
+  function fill(address: string): string {
+    return address.replace(/\{(\w+)\}/g, (_, place) => places[place] ?? '')
+  }
+
+  function pageOf(visitor: Visitor): Page {
+    const found = visitors.get(visitor)
+    if (!found) throw new Error(`nobody is ${visitor}`)
+    return found.page
+  }
+
+  async function signIn(visitor: Visitor, { store }: TestStore) {
+    const page = pageOf(visitor)
+    await page.goto(`/admin/sign-in?store=${encodeURIComponent(store.secureUrl)}`)
+    await page.getByLabel('E-mail address').fill('merchant@shop.example')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL('**/admin')
+  }
+
+  async function signUp(visitor: Visitor) {
+    const page = pageOf(visitor)
+    await page.goto('/developers/sign-up')
+    await page.getByLabel('E-mail address').fill(`${visitor}@tools.example`)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('main').getByRole('button').click()
+    await page.waitForURL('**/developers/applications')
+  }
+
+  async function registerApplication() {
+    const page = pageOf('applicant')
+    await page.goto('/developers/applications/new')
+    await page.getByLabel('Name', { exact: true }).fill('Order sync')
+    await page.locator('[name=RedirectURIs]').fill('https://app.example/back')
+    await page.getByLabel('read Orders', { exact: true }).check()
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.getByText('The application is registered.').waitFor()
+    const applicationId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    const publicKey = (await page.locator('#PublicKey').textContent()) ?? ''
+    return { applicationId, publicKey }
+  }
+
+  async function fillShop(publicKey: string) {
+    const product = { SKUInfo: { SKU: 'LAMP', Name: 'Brass lamp', Price: 42.5, Stock: 3 } }
+    const shirt = {
+      SKUInfo: { SKU: 'SHIRT', Name: 'Linen shirt', Price: 20, Stock: 50 },
+      OptionSetList: [
+        {
+          OptionSetName: 'Size',
+          OptionType: 'Dropdown',
+          OptionRequired: true,
+          OptionList: [{ OptionName: 'Medium' }, { OptionName: 'Large', OptionValue: 3 }],
+        },
+        { OptionSetName: 'Extras', OptionType: 'Checkbox', OptionList: [{ OptionName: 'Gift box', OptionValue: 1.5 }] },
+      ],
+    }
+    await shop.call('POST', '/Products', { body: [product, shirt] })
+    await shop.call('POST', '/Customers', {
+      body: { Email: 'ada@customers.example', Password: 'secret' },
+    })
+    await placeOrder(shop.caller, { CustomerID: 1, OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 3 }] })
+    const page = pageOf('merchant')
+    await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await page.getByText('The application may work for your store now.').waitFor()
+    places.subscriptionId = /\/(\d+)/.exec(new URL(page.url()).pathname)?.[1] ?? ''
+    await shop.call('GET', '/Orders?limit=x')
+    await server.services.callLog.flush()
+  }
+
+  async function addWebhooks() {
+    const webhook = await storedWebhook(server, shop, { failingSince: server.services.now() })
+    const { id } = await storedWebhook(server, shop, {
+      enabled: false,
+      disabledAt: server.services.now(),
+      pauseReason: 'The receiver answered 410',
+    })
+    const log = [{ status: 500, reason: 'The answer has the status 500', answer: 'x'.repeat(4_096) }]
+    const deliveryId = await storedDelivery(server, webhook, {
+      state: 'failed',
+      reason: 'The answer has the status 500',
+      event: { body: JSON.stringify({ OrderID: 17, CustomerComments: 'x'.repeat(2_000) }) },
+      log: [...log, ...log],
+    })
+    const dueAt = new Date(server.clock.ms + 300_000)
+    const pendingId = await storedDelivery(server, webhook, { state: 'pending', dueAt, endedAt: null, attempts: 0 })
+    const ids = { webhookId: webhook.id, pausedWebhookId: id, deliveryId, pendingId }
+    places = { ...places, ...Object.fromEntries(Object.entries(ids).map(([name, each]) => [name, String(each)])) }
+  }
+
+  async function signInCustomer() {
+    const { url } = await issueCustomerToken({ ...server.services, publicUrl: server.origin }, shop.caller, {
+      customerId: 1,
+      minutes: 5,
+    })
+    const page = pageOf('customer')
+    await page.goto(url)
+    await inspect(page, 'account-sign-in')
+    await page.getByRole('main').getByRole('button').click()
+    await page.waitForURL('**/account')
+  }
+})

@@ -1,0 +1,326 @@
+import { rmSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { checkDatabase, type Finding } from '../../../src/cli/check-database.ts'
+import { checks } from '../../../src/cli/checks.ts'
+import { connect } from '../../../src/database/client.ts'
+import { startEmbedded } from '../../../src/database/embedded/embedded.ts'
+import { migrate } from '../../../src/database/migrations.ts'
+import { openSnapshot } from '../../../src/database/snapshot.ts'
+import { generateSandbox } from '../../../src/sandbox/generate.ts'
+import { numberEvents } from '../../../src/webhooks/dispatch/number.ts'
+import { importInto, operator } from '../../app/engine/transfer/fixture.ts'
+import { newWebhook } from '../../app/rest/webhooks-fixture.ts'
+import { openClient } from '../../support/client.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { runProgram, temporaryFolder } from '../../support/run-server.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+
+type Database = Awaited<ReturnType<typeof createDatabase>>
+
+/** A sandbox store, in which orders were placed and changed, options came and went, and events go to a webhook. */
+let filled: Database
+/** One of the filled database's stores, and an order that was placed in it and that nobody has changed. */
+let storeId: number
+let orderId: number
+/** A copy of the filled one, for one test to damage. */
+let database: Database
+
+beforeAll(async () => {
+  filled = await createDatabase()
+  await migrate(filled.url)
+  const server = await openServer({}, async (): Promise<TestDatabase> => {
+    const db = connect(filled.url)
+    return { url: filled.url, db, drop: () => db.$disconnect() }
+  })
+  const shop = await server.openStore()
+  storeId = shop.store.id
+  await fill(server, shop)
+  await server.close()
+}, 120_000)
+afterAll(() => filled?.drop())
+
+beforeEach(async () => {
+  database = await createDatabase(`TEMPLATE "${new URL(filled.url).pathname.slice(1)}"`)
+})
+afterEach(() => database.drop())
+
+async function fill(server: TestServer, shop: TestStore): Promise<void> {
+  expect((await importInto(server, shop, [...generateSandbox()])).refused).toEqual([])
+  const change = async (method: 'POST' | 'PUT', path: string, body: object) => {
+    const answer = await shop.call(method, path, { body })
+    expect(answer.statusCode, answer.body).toBeLessThan(300)
+    server.clock.ms += 60_000
+    return Number(answer.json()[0].Value)
+  }
+  await newWebhook(shop.call)
+  const options = (stock: number) => ({
+    AdvancedOptionList: stock === 0 ? [] : [{ AdvancedOptionCode: '7,8', AdvancedOptionStock: stock }],
+  })
+  const product = await change('POST', '/Products', { SKUInfo: { SKU: 'NEW', Name: 'New', Price: 9.99, Stock: 20 } })
+  for (const stock of [5, 0, 3, 0]) await change('PUT', `/Products/${product}`, options(stock))
+  const placed = []
+  for (let number = 0; number < 3; number++) {
+    const answer = await server.app.inject({
+      method: 'POST',
+      url: `/admin/stores/${shop.store.id}/orders`,
+      headers: operator(server),
+      payload: {
+        BillingEmail: 'guest@mail.example',
+        OrderItemList: [{ CatalogID: product, ItemQuantity: 2 }],
+        ShipmentList: [{ ShipmentCost: 6.5 }],
+        SalesTax: 1.239,
+        OrderDiscountCoupon: 1,
+      },
+    })
+    expect(answer.statusCode, answer.body).toBe(201)
+    placed.push(Number(answer.json()[0].Value))
+    server.clock.ms += 60_000
+  }
+  const [first = 0, second, third] = placed
+  orderId = first
+  await change('PUT', `/Orders/${second}`, { OrderStatusID: 5 })
+  await change('PUT', `/Orders/${third}`, { OrderAmount: 1 })
+  await importInto(server, shop, [
+    { service: 'Products', record: { SKUInfo: { CatalogID: 5, SKU: 'FIVE', Name: 'Five', Stock: 99 } } },
+  ])
+  expect((await numberEvents(server.services.db, new Date(server.clock.ms), []))?.deliveries).toBe(3)
+}
+
+async function damage(...statements: string[]): Promise<void> {
+  const client = await openClient(database.url)
+  for (const sql of statements) await client.query(sql)
+  await client.end()
+}
+
+/** By the name of the check. */
+async function findings(): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for await (const { check, count, findings } of checkDatabase(database.url, 5)) {
+    if (count > 0) found[check.name] = findings.map(say)
+    expect(findings).toHaveLength(Math.min(count, 5))
+  }
+  return found
+}
+
+function say({ storeId: store, record, found }: Finding): string {
+  return `${store} ${record}: ${found}`.replaceAll(String(orderId), 'N')
+}
+
+test('nothing is found in what the platform itself wrote', async () => {
+  expect(await findings()).toEqual({})
+})
+
+test('there is a damage for every check', () => {
+  expect(Object.keys(damages)).toEqual(checks.map(({ name }) => name))
+})
+
+const damages: Record<string, { does: () => string[]; found: () => string[] }> = {
+  'stock-ledger': {
+    does: () => [
+      `UPDATE "Product" SET "stock" = "stock" + 1 WHERE "id" = 12`,
+      `UPDATE "AdvancedOption" SET "stock" = 1001 WHERE ("productId", "code") = (SELECT min("productId"), min("code") FROM "AdvancedOption" WHERE "productId" = (SELECT min("productId") FROM "AdvancedOption"))`,
+    ],
+    found: () => [
+      expect.stringMatching(/^\d+ Product 12: stock \d+, movements \d+$/),
+      expect.stringMatching(/^\d+ Product \d+, option \S+: stock 1001, movements \d+$/),
+    ],
+  },
+  'order-amounts': {
+    does: () => [`UPDATE "Order" SET "orderAmount" = 1 WHERE "id" = ${orderId}`],
+    found: () => [`${storeId} Order N: OrderAmount 1, sum 26.72`],
+  },
+  'id-counters': {
+    does: () => [`UPDATE "Counter" SET "value" = 2 WHERE "name" IN ('Manufacturer', 'row')`],
+    found: () => [
+      expect.stringMatching(/ row: highest \d+, counter 2$/),
+      expect.stringMatching(/ Manufacturer: highest \d+, counter 2$/),
+    ],
+  },
+  'invoice-counter': {
+    does: () => [`UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" - 1`],
+    found: () => [expect.stringMatching(/ Order \d+: invoice number (\d+), next \1$/)],
+  },
+  'invoice-numbers': {
+    does: () => [
+      `UPDATE "Order" SET "invoiceNumber" = (SELECT "invoiceNumber" FROM "Order" WHERE "id" = 2) WHERE "id" = 1`,
+    ],
+    found: () => [expect.stringMatching(/ Order 1: AB-\d+ is the number of 2 orders, up to Order 2$/)],
+  },
+  'foreign-keys': {
+    // As a restore without triggers leaves them: the key is there, and has looked at no row.
+    does: () => [
+      `ALTER TABLE "Order" DROP CONSTRAINT "Order_storeId_customerId_fkey"`,
+      `UPDATE "Order" SET "customerId" = 88888 WHERE "id" = 4`,
+      `ALTER TABLE "Order" ADD CONSTRAINT "Order_storeId_customerId_fkey" FOREIGN KEY ("storeId", "customerId")
+         REFERENCES "Customer" ("storeId", "id") NOT VALID`,
+      `ALTER TABLE "Store" ADD COLUMN "developerId" int`,
+      `UPDATE "Store" SET "developerId" = 77`,
+      `ALTER TABLE "Store" ADD FOREIGN KEY ("developerId") REFERENCES "Developer" ("id") NOT VALID`,
+    ],
+    found: () => [
+      `${storeId} Order 4: customerId 88888 is no Customer`,
+      `null Store ${storeId}: developerId 77 is no Developer`,
+    ],
+  },
+  stores: {
+    does: () => [
+      `INSERT INTO "Manufacturer" ("storeId", "id", "name", "updatedAt", "updatedBy", "details") VALUES (99, 1, '', now(), '', '{}')`,
+      `INSERT INTO "Counter" VALUES (99, 'Manufacturer', 1)`,
+    ],
+    found: () => ['99 Manufacturer 1: there is no such store'],
+  },
+  'order-statuses': {
+    does: () => [
+      `UPDATE "Order" SET "statusId" = 77 WHERE "id" = 1`,
+      `UPDATE "OrderShipment" SET "statusId" = 78 WHERE "orderId" = 2`,
+    ],
+    found: () => [`${storeId} Order 1: Order has status 77`, `${storeId} Order 2: OrderShipment has status 78`],
+  },
+  'line-shipments': {
+    does: () => [`UPDATE "OrderItem" SET "shipmentId" = 123456789 WHERE "orderId" = ${orderId}`],
+    found: () => [expect.stringMatching(/ Order N: line \d+ has shipment 123456789$/)],
+  },
+  'linked-products': {
+    does: () => [
+      `UPDATE "Product" SET "details" = '{"RelatedProductList": [{"RelatedIndexID": 1, "RelatedProductID": 987654}]}' WHERE "id" = 12`,
+    ],
+    found: () => [`${storeId} Product 12: names Product 987654`],
+  },
+  'category-circles': {
+    does: () => [
+      `UPDATE "Category" SET "parentId" = 2 WHERE "id" = 1`,
+      `UPDATE "Category" SET "parentId" = 1 WHERE "id" = 2`,
+    ],
+    found: () => expect.arrayContaining([`${storeId} Category 1: lies below Category 2 in a circle`]),
+  },
+  'event-numbers': {
+    does: () => [`DELETE FROM "Delivery"`, `DELETE FROM "Event" WHERE "sequence" IN (2, 3)`],
+    found: () => [`${storeId} Event 4: none from 2 to 3`],
+  },
+  'event-numbers-twice': {
+    does: () => [
+      `INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
+       SELECT "storeId", "sequence", "eventType", "recordId", "body", "createdAt" FROM "Event" WHERE "sequence" = 2`,
+    ],
+    found: () => [expect.stringMatching(/ Event 2: 2 events, with the ids \d+ to \d+$/)],
+  },
+  'event-feeds': {
+    does: () => [`UPDATE "EventFeed" SET "lastSequence" = 1000`],
+    found: () => [expect.stringMatching(/ Events: last event \d+, feed up to 1000$/)],
+  },
+  deliveries: {
+    does: () => [
+      `INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+       SELECT "storeId", 555, min("id"), 'pending', now(), now() FROM "Event" GROUP BY "storeId"`,
+    ],
+    found: () => [expect.stringMatching(/ Delivery \d+: there is no Webhook 555$/)],
+  },
+  'sku-blanks': {
+    does: () => [
+      `UPDATE "Product" SET "sku" = ' ' || (SELECT "sku" FROM "Product" WHERE "id" = 3) WHERE "id" = 2`,
+      `UPDATE "Product" SET "sku" = E'own\\t' WHERE "id" = 4`,
+      `UPDATE "Product" SET "sku" = U&'own too\\FEFF' WHERE "id" = 5`,
+    ],
+    found: () => [
+      expect.stringMatching(/ Product 2: SKU " \S+"; without the blanks it is that of Product 3$/),
+      `${storeId} Product 4: SKU "own\\t"`,
+      `${storeId} Product 5: SKU "own too\u{feff}"`,
+    ],
+  },
+}
+
+test.each(Object.entries(damages))('%s finds its damage, and no other check does', async (name, { does, found }) => {
+  await damage(...does())
+  expect(await findings()).toEqual({ [name]: found() })
+})
+
+test('events that were deleted because of their age are not missed', async () => {
+  await damage(
+    `DELETE FROM "Delivery"`,
+    `DELETE FROM "Event" WHERE "sequence" < 4`,
+    `INSERT INTO "EventCut" ("storeId", "eventType", "deletedThrough") VALUES (${storeId}, 1, 3)`,
+  )
+  expect(await findings()).toEqual({})
+})
+
+test('it reads one moment of the database, and cannot change it', async () => {
+  const snapshot = await openSnapshot(database.url)
+  const count = () => snapshot.query('SELECT count(*) AS "count" FROM "Category"')
+  const before = await count()
+  await damage(
+    `INSERT INTO "Category" ("storeId", "id", "name", "updatedAt", "updatedBy", "details") VALUES (1, 9999, '', now(), '', '{}')`,
+  )
+
+  expect(await count()).toEqual(before)
+  await expect(snapshot.query('DELETE FROM "Category"')).rejects.toMatchObject({ code: '25006' })
+  await snapshot.close()
+})
+
+describe('npm run check', () => {
+  const file = new URL('../../../src/cli/check.ts', import.meta.url).pathname
+  const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
+
+  async function check(settings: Record<string, string>, ...args: string[]) {
+    const run = runProgram(process.execPath, [file, ...args], { env: { PATH: process.env.PATH, ...settings } })
+    return { code: await run.exited, output: run.output() }
+  }
+
+  test('says what it looked at, and ends with 0 where nothing is wrong', async () => {
+    const { code, output } = await check({ DATABASE_URL: database.url, ...keys })
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: `${checks.map(({ name }) => `ok     ${name}\n`).join('')}All is well\n`,
+    })
+  })
+
+  test('lists what it found, as many of each as asked for, and ends with 1', async () => {
+    await damage(`UPDATE "Product" SET "stock" = -12345 WHERE "id" <= 40`)
+    const { code, output } = await check({ DATABASE_URL: database.url, ...keys }, '--show', '2')
+    expect(code).toBe(1)
+    expect(output).toContain('FOUND  stock-ledger: 40. This rule is broken: The movements of each stock add up to it\n')
+    expect(output.match(/store \d+, Product \d+: stock -12345/g)).toHaveLength(2)
+    expect(output).toContain('\n         and 38 more\n')
+    expect(output.endsWith('40 findings\n')).toBe(true)
+  })
+
+  test.each([
+    { name: 'an unknown argument', settings: {}, args: ['--fast'], says: /Unknown option '--fast'/ },
+    { name: 'a bad number', settings: {}, args: ['--show', 'all'], says: /^Usage: npm run check/ },
+    {
+      name: 'no database in the folder',
+      settings: { DATA_DIR: '/nowhere' },
+      args: [],
+      says: /^\/nowhere has no database/,
+    },
+    {
+      name: 'an unreachable server',
+      settings: { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', ...keys },
+      args: [],
+      says: /^The database at 127\.0\.0\.1:1\/none cannot be used/,
+    },
+  ])('ends with 2 and one line: $name', async ({ settings, args, says }) => {
+    const { code, output } = await check(settings as Record<string, string>, ...args)
+    expect({ code, lines: output.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
+    expect(output).toMatch(says)
+  })
+
+  test('a database of an older version is left to the server', async () => {
+    await damage(`DELETE FROM "_prisma_migrations" WHERE "migration_name" NOT LIKE '%\\_init'`)
+    const { code, output } = await check({ DATABASE_URL: database.url, ...keys })
+    expect(code).toBe(2)
+    expect(output).toMatch(/^The database is of an older version\./)
+  })
+
+  test('finds the embedded database, whether it runs or not, and leaves it as it was', async () => {
+    const dataDir = temporaryFolder()
+    const running = await startEmbedded({ dataDir, durable: false })
+    await migrate(running.url)
+    expect(await check({ DATA_DIR: dataDir })).toMatchObject({ code: 0 })
+    await (await openClient(running.url)).end()
+    await running.stop()
+
+    expect(await check({ DATA_DIR: dataDir })).toMatchObject({ code: 0 })
+    await expect(openClient(running.url)).rejects.toThrow()
+    rmSync(dataDir, { recursive: true })
+  }, 60_000)
+})

@@ -1,0 +1,306 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { Client } from 'undici'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { exportRecords } from '../../../../src/engine/transfer/export.ts'
+import { importRecords } from '../../../../src/engine/transfer/import.ts'
+import { type NumberedLine, numberLines, readLines } from '../../../../src/engine/transfer/lines.ts'
+import { writeText } from '../../../../src/operator/write-text.ts'
+import { transferredResources } from '../../../../src/registry.ts'
+import { exportOf, importInto, linesOf, operator } from '../../../app/engine/transfer/fixture.ts'
+import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+
+let server: TestServer
+let shop: TestStore
+let baseUrl: string
+
+beforeAll(async () => {
+  server = await openServer()
+  baseUrl = await server.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  shop = await server.openStore()
+})
+
+describe('an import holds a bounded part of its file', () => {
+  test('records are read no further ahead than two batches of what is stored', async () => {
+    const total = 6_000
+    let given = 0
+    let furthest = 0
+    function* lines() {
+      for (given = 1; given <= total; given++) yield product(given, 10_000)
+    }
+    const counts = await importRecords(shop.caller, transferredResources, numberLines(lines()), {
+      refused: () => {},
+      progress: ({ stored }) => {
+        furthest = Math.max(furthest, given - stored)
+      },
+    })
+    expect(counts).toEqual({ lines: total, stored: total, refused: 0 })
+    expect(furthest).toBeLessThanOrEqual(2 * 500 + 1)
+  })
+
+  test('bytes are read no further ahead than two batches and what the streams hold', async () => {
+    const line = `${JSON.stringify(product(1, 10_000))}\n`
+    const total = 6_000
+    let given = 0
+    let furthest = 0
+    async function* chunks() {
+      for (given = 1; given <= total; given++)
+        yield Buffer.from(line.replace('"CatalogID":1', `"CatalogID":${given}`).replace('S-1"', `S-${given}"`))
+    }
+    await importRecords(shop.caller, transferredResources, readLines(chunks()), {
+      refused: () => {},
+      progress: ({ stored }) => {
+        furthest = Math.max(furthest, (given - stored) * line.length)
+      },
+    })
+    expect(given * line.length).toBeGreaterThan(60_000_000)
+    expect(furthest).toBeLessThanOrEqual(2 * 1024 * 1024 + 2 * line.length)
+    expect(await countOf('Products')).toBe(total)
+  })
+
+  test('lines that wait for others are not kept in memory', async () => {
+    const waiting = 2_000
+    function* lines() {
+      for (let id = 1; id <= waiting; id++) {
+        yield { ...product(id, 10), record: { ...product(id, 10).record, ManufacturerID: 5 } }
+      }
+      yield { service: 'Manufacturers', record: { ManufacturerID: 5, ManufacturerName: 'Last' } }
+    }
+    const stored: number[] = []
+    const counts = await importRecords(shop.caller, transferredResources, numberLines(lines()), {
+      refused: () => {},
+      progress: (state) => {
+        stored.push(state.stored)
+      },
+    })
+    expect(counts.stored).toBe(waiting + 1)
+    expect(stored.filter((count) => count === 0).length).toBeGreaterThan(2)
+  })
+
+  test('a line that is too long is not kept while it goes on', async () => {
+    const megabyte = 1024 * 1024
+    let keptMost = 0
+    async function* chunks() {
+      const before = process.memoryUsage().arrayBuffers
+      for (let count = 1; count <= 600; count++) {
+        yield Buffer.alloc(megabyte, 'x')
+        keptMost = Math.max(keptMost, process.memoryUsage().arrayBuffers - before)
+      }
+    }
+    const { counts, refused } = await importLinesOf(readLines(chunks()))
+    expect(counts.refused).toBe(1)
+    expect(refused).toEqual(['The line is longer than 10485760 bytes'])
+    expect(keptMost).toBeLessThan(300 * megabyte)
+  })
+
+  test('the answer begins before the body has ended', async () => {
+    const { body, answer } = startImport()
+    body.write(`${JSON.stringify(product(1))}\n`)
+    const first = await answer
+    expect(first.toString()).toBe('{"progress":{"lines":0,"stored":0}}\n')
+    await body.end()
+  })
+})
+
+test('an import whose client goes away stores what is in hand and stops, and can be run again', async () => {
+  const lines = Array.from({ length: 1_200 }, (_value, index) => product(index + 1, 2_000))
+  const { body } = startImport()
+  body.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  body.write('{"service":"Products","record":{"SKUInfo":{"CatalogID":2000,')
+  await vi.waitFor(async () => expect(await countOf('Products')).toBeGreaterThan(0), { timeout: 20_000 })
+  body.destroy()
+  await vi.waitFor(() => expect(server.log.join('')).toContain('the import ended with its client'), { timeout: 20_000 })
+  const stored = await countOf('Products')
+  expect(stored).toBeGreaterThan(0)
+  expect((await shop.call('GET', '/Products/2000')).statusCode).toBe(404)
+
+  const { counts } = await importInto(server, shop, lines)
+  expect(counts).toEqual({ lines: 1_200, stored: 1_200, refused: 0 })
+  expect(await countOf('Products')).toBe(1_200)
+})
+
+describe('on a transaction that the caller gives', () => {
+  const onTransaction = (lines: object[], then: () => void = () => {}) =>
+    server.database.db.$transaction(async (db) => {
+      const counts = await importRecords({ ...shop.caller, db }, transferredResources, numberLines(lines), {
+        refused: () => {},
+      })
+      then()
+      return counts
+    })
+
+  test('an import is a part of it, with references that point forwards', async () => {
+    const lines = [
+      { ...product(1), record: { ...product(1).record, ManufacturerID: 5 } },
+      { service: 'Manufacturers', record: { ManufacturerID: 5, ManufacturerName: 'M' } },
+      { service: 'Orders', record: { OrderID: 4, OrderStatusID: 1, ShipmentList: [{}], OrderItemList: [{}] } },
+    ]
+    expect(await onTransaction(lines)).toEqual({ lines: 3, stored: 3, refused: 0 })
+    expect(await countOf('Orders')).toBe(1)
+  })
+
+  test('nothing is stored when the transaction is given up', async () => {
+    const giveUp = () => {
+      throw new Error('given up')
+    }
+    await expect(onTransaction([product(1)], giveUp)).rejects.toThrow('given up')
+    expect(await countOf('Products')).toBe(0)
+  })
+
+  test.each([
+    {
+      name: 'cannot be read',
+      line: { service: 'Products', record: {} },
+      message: /^Line 2: SKUInfo\.SKU is required|^Line 2: CatalogID/,
+    },
+    {
+      name: 'cannot be stored',
+      line: { service: 'Products', record: { SKUInfo: { CatalogID: 9, SKU: 's-1', Name: 'N' } } },
+      message: 'Lines 1 to 2: SKUInfo.SKU is already used by another Product',
+    },
+    {
+      name: 'refers to nothing',
+      line: { ...product(9), record: { ...product(9).record, ManufacturerID: 7 } },
+      message: 'Line 2: ManufacturerID 7 refers to a record that does not exist',
+    },
+  ])('a line that $name ends it with an error that says why', async ({ line, message }) => {
+    await expect(onTransaction([product(1), line])).rejects.toThrow(message)
+    expect(await countOf('Products')).toBe(0)
+  })
+})
+
+describe('an export', () => {
+  test('reads no further than its reader takes', async () => {
+    await importInto(
+      server,
+      shop,
+      Array.from({ length: 450 }, (_value, index) => product(index + 1)),
+    )
+    const written: string[] = []
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+    const finished = exportRecords(shop.caller, transferredResources, async (lines) => {
+      written.push(lines)
+      await gate
+    })
+    await vi.waitFor(() => expect(written).toHaveLength(1))
+    for (let turn = 0; turn < 50; turn++) await immediate()
+    expect(written).toHaveLength(1)
+    open()
+    await finished
+    expect(linesOf(written.join(''))).toHaveLength(450 + 12 + 6 + 1)
+  })
+
+  test('gives the store as it was when it began', async () => {
+    await importInto(
+      server,
+      shop,
+      Array.from({ length: 250 }, (_value, index) => product(index + 1)),
+    )
+    const expected = await exportOf(server, shop)
+    const written: string[] = []
+    await exportRecords(shop.caller, transferredResources, async (lines) => {
+      if (written.length === 0) await importInto(server, shop, [product(240, 50), product(300)])
+      written.push(lines)
+    })
+    expect(written.join('')).toBe(expected)
+    expect(await exportOf(server, shop)).not.toBe(expected)
+  })
+
+  test('whose client goes away leaves no transaction behind, and no end line', async () => {
+    await importInto(
+      server,
+      shop,
+      Array.from({ length: 3_000 }, (_value, index) => product(index + 1, 5_000)),
+    )
+    const client = new Client(baseUrl)
+    const answer = await client.request({
+      method: 'GET',
+      path: `/admin/stores/${shop.store.id}/export`,
+      headers: operator(server),
+    })
+    await once(answer.body, 'readable')
+    answer.body.on('error', () => {}).destroy()
+    await vi.waitFor(() => expect(server.log.join('')).toContain('the export ended with its client'), {
+      timeout: 20_000,
+    })
+    const [open] = await server.database.db.$queryRawUnsafe<{ count: number }[]>(
+      `SELECT count(*)::int AS "count" FROM pg_stat_activity
+       WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
+    )
+    expect(open?.count).toBe(0)
+    await client.close()
+  })
+})
+
+async function importLinesOf(lines: AsyncIterable<NumberedLine>) {
+  const refused: string[] = []
+  const counts = await importRecords(shop.caller, transferredResources, lines, {
+    refused: ({ message }) => {
+      refused.push(message)
+    },
+  })
+  return { counts, refused }
+}
+
+describe('what is written to a client', () => {
+  test('waits for it to read', async () => {
+    const stream = new PassThrough({ highWaterMark: 4 })
+    await writeText(stream, 'abc')
+    const waiting = writeText(stream, 'defg')
+    let isWritten = false
+    waiting.then(() => {
+      isWritten = true
+    })
+    for (let turn = 0; turn < 10; turn++) await immediate()
+    expect(isWritten).toBe(false)
+    stream.resume()
+    await waiting
+  })
+
+  test('waits no longer, and is refused from then on, when it goes away', async () => {
+    const stream = new PassThrough({ highWaterMark: 4 })
+    const waiting = writeText(stream, 'abcdefg')
+    stream.destroy()
+    await waiting
+    await expect(writeText(stream, 'more')).rejects.toThrow('The stream is closed')
+  })
+})
+
+/** An import that is still being sent. `answer` resolves with the first bytes of the report. */
+function startImport() {
+  const controller = new AbortController()
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const response = fetch(`${baseUrl}/admin/stores/${shop.store.id}/import`, {
+    method: 'POST',
+    headers: { ...operator(server), 'content-type': 'application/x-ndjson' },
+    body: readable,
+    duplex: 'half',
+    signal: controller.signal,
+  } as RequestInit)
+  const answer = response.then(async ({ body }) => Buffer.from((await body?.getReader().read())?.value ?? []))
+  answer.catch(() => {})
+  return {
+    answer,
+    body: {
+      write: (text: string) => void writer.write(Buffer.from(text)).catch(() => {}),
+      end: () => writer.close(),
+      destroy: () => controller.abort(),
+    },
+  }
+}
+
+function product(id: number, length = 10) {
+  return {
+    service: 'Products',
+    record: { SKUInfo: { CatalogID: id, SKU: `S-${id}`, Name: `Product ${id}` }, Description: 'd'.repeat(length) },
+  }
+}
+
+async function countOf(service: string): Promise<number> {
+  return (await shop.call('GET', `/${service}?countonly=1`)).json().TotalCount
+}

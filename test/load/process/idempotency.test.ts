@@ -1,0 +1,225 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { registerApplication } from '../../../src/applications/applications.ts'
+import { createStore } from '../../../src/stores/stores.ts'
+import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
+import { operator } from '../../support/actors.ts'
+import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+import { freePort, type Run, runServer } from '../../support/run-server.ts'
+import { servicesOn } from '../../support/services.ts'
+
+// What Idempotency-Key promises, with processes that die and several of them on one database.
+
+const RECORDS = 100
+/** The record whose change waits, so that the process can be killed in the middle. */
+const HELD = 50
+
+interface Result {
+  Value: string
+  Status: string
+}
+
+let database: TestDatabase
+let storeId: number
+let credentials: Record<string, string>
+const running: { run: Run; baseUrl: string }[] = []
+
+beforeAll(async () => {
+  database = await cloneDatabase()
+})
+afterAll(() => database?.drop())
+
+beforeEach(async () => {
+  const services = servicesOn(database.db)
+  const store = await createStore(services, {
+    Name: 'Killed',
+    SecureURL: `https://killed-${running.length}-${Date.now()}.example`,
+    Email: 'merchant@killed.example',
+    Password: 'correct horse battery',
+  })
+  const { publicKey, privateKey } = await registerApplication(services, {
+    Name: 'Retrying',
+    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
+  })
+  const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operator })
+  storeId = store.id
+  credentials = { secureurl: store.secureUrl, privatekey: privateKey, token }
+})
+afterEach(async () => {
+  for (const { run } of running.splice(0)) {
+    run.process.kill('SIGKILL')
+    await run.exited
+  }
+})
+
+async function startServer() {
+  const port = await freePort()
+  const run = runServer({
+    PORT: String(port),
+    DATABASE_URL: database.url,
+    OPERATOR_KEY: servicesOn(database.db).operatorKey,
+    SECRET_KEY: 'secret-key-of-the-tests-secret-key',
+    LOG_LEVEL: 'error',
+  })
+  const server = { run, baseUrl: `http://127.0.0.1:${port}` }
+  running.push(server)
+  await run.shows('Base address')
+  return server
+}
+
+interface Change {
+  method: 'POST' | 'PUT'
+  path: string
+  body: unknown
+  key?: string
+}
+
+async function send({ baseUrl }: { baseUrl: string }, { method, path, body, key }: Change) {
+  const answer = await fetch(`${baseUrl}/StoreWebAPI/v1${path}`, {
+    method,
+    headers: {
+      ...credentials,
+      'content-type': 'application/json',
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+    body: JSON.stringify(body),
+  })
+  return {
+    status: answer.status,
+    isReplay: answer.headers.get('idempotency-replayed') === 'true',
+    text: await answer.text(),
+  }
+}
+
+const statusesIn = (text: string) => (JSON.parse(text) as Result[]).map(({ Status }) => Status)
+
+const numbers = Array.from({ length: RECORDS }, (_, index) => index + 1)
+const products = numbers.map((number) => ({ SKUInfo: { SKU: `P-${number}`, Name: 'n' } }))
+const setStocks = (ids: readonly number[], stock: number): Change => ({
+  method: 'PUT',
+  path: '/Products',
+  body: ids.map((id) => ({ SKUInfo: { CatalogID: id, Stock: stock } })),
+})
+
+async function query<T extends object>(sql: string): Promise<T[]> {
+  return database.db.$queryRawUnsafe<T[]>(sql)
+}
+
+async function countOf(table: string): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    `SELECT count(*)::int AS "count" FROM "${table}" WHERE "storeId" = ${storeId}`,
+  )
+  return row?.count ?? 0
+}
+
+/** Each product's movements in order, by its id. */
+async function ledger(): Promise<Map<number, number[]>> {
+  const rows = await query<{ productId: number; quantities: number[] }>(
+    `SELECT "productId", array_agg("quantity"::float8 ORDER BY "id") AS "quantities" FROM "StockMovement"
+     WHERE "storeId" = ${storeId} GROUP BY "productId" ORDER BY "productId"`,
+  )
+  return new Map(rows.map(({ productId, quantities }) => [productId, quantities]))
+}
+
+/** Runs `work` while rows of `table` for which `condition` holds cannot be written. */
+async function whileHeld(table: string, condition: string, work: () => Promise<void>): Promise<void> {
+  const { db } = database
+  await db.$executeRawUnsafe(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END $$`)
+  await db.$executeRawUnsafe(`CREATE TRIGGER wait AFTER INSERT ON "${table}" FOR EACH ROW
+    WHEN (${condition}) EXECUTE FUNCTION wait()`)
+  try {
+    await db.$transaction(
+      async (tx) => {
+        await tx.$executeRawUnsafe('SELECT pg_advisory_xact_lock(4711)')
+        await work()
+      },
+      { timeout: 60_000 },
+    )
+  } finally {
+    await db.$executeRawUnsafe('DROP FUNCTION wait CASCADE')
+  }
+}
+
+/** Kills the server that answers this request as soon as the change of the held record is all but made. */
+async function killWithin(change: Change, table: string, condition: string): Promise<void> {
+  const server = await startServer()
+  await whileHeld(table, condition, async () => {
+    const cutOff = send(server, change).catch(() => 'cut off')
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+    server.run.process.kill('SIGKILL')
+    await server.run.exited
+    expect(await cutOff).toBe('cut off')
+  })
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000 })
+}
+
+async function waiting(): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    `SELECT count(*)::int AS "count" FROM pg_stat_activity
+     WHERE "datname" = current_database() AND "wait_event" = 'advisory'`,
+  )
+  return row?.count ?? 0
+}
+
+/** As 60 seconds would. */
+async function endLeases(): Promise<void> {
+  await database.db.$executeRawUnsafe(`UPDATE "IdempotencyKey" SET "leasedUntil" = now()`)
+}
+
+describe('a process that kill -9 ends between changes and answer', () => {
+  test('has changed what the retry does not change again: every stock moved once, with nothing lost', async () => {
+    const first = await startServer()
+    await send(first, { method: 'POST', path: '/Products', body: products })
+    const change = { ...setStocks(numbers, 5), key: 'key' }
+    await killWithin(change, 'StockMovement', `NEW."productId" = ${HELD} AND NEW."storeId" = ${storeId}`)
+    const done = numbers.filter((id) => id < HELD)
+    expect([...(await ledger()).keys()]).toEqual(done)
+
+    const next = await startServer()
+    expect((await send(next, setStocks(done, 7))).status).toBe(200)
+    expect((await send(next, change)).status).toBe(409)
+    await endLeases()
+    const retry = await send(next, change)
+    expect([retry.status, retry.isReplay]).toEqual([200, false])
+    expect(statusesIn(retry.text)).toEqual(numbers.map(() => '200'))
+    expect(await ledger()).toEqual(new Map(numbers.map((id) => [id, id < HELD ? [5, 2] : [5]])))
+    expect(await send(next, change)).toEqual({ ...retry, isReplay: true })
+  }, 60_000)
+
+  test('has created what the retry does not create again, and answers with the ids that were given out', async () => {
+    const body = numbers.map((number) => ({ ManufacturerName: `M ${number}` }))
+    const change: Change = { method: 'POST', path: '/Manufacturers', body, key: 'key' }
+    await killWithin(change, 'Manufacturer', `NEW."name" = 'M ${HELD}' AND NEW."storeId" = ${storeId}`)
+    expect(await countOf('Manufacturer')).toBe(HELD - 1)
+
+    await endLeases()
+    const retry = await send(await startServer(), change)
+    expect([retry.status, retry.isReplay]).toEqual([201, false])
+    const rows = await query<{ id: number; name: string }>(
+      `SELECT "id", "name" FROM "Manufacturer" WHERE "storeId" = ${storeId} ORDER BY "id"`,
+    )
+    expect(rows.map(({ name }) => name)).toEqual(body.map(({ ManufacturerName }) => ManufacturerName))
+    expect((JSON.parse(retry.text) as Result[]).map(({ Value }) => Number(Value))).toEqual(rows.map(({ id }) => id))
+  }, 60_000)
+})
+
+test('two processes that are sent the same at once change each record once, and give one answer', async () => {
+  const servers = await Promise.all([startServer(), startServer()])
+  await send(servers[0], { method: 'POST', path: '/Products', body: products })
+  const changes: Change[] = [
+    { ...setStocks(numbers, 5), key: 'stocks' },
+    { method: 'POST', path: '/Manufacturers', body: { ManufacturerName: 'one' }, key: 'manufacturer' },
+  ]
+  for (const change of changes) {
+    const answers = await Promise.all(
+      numbers.slice(0, 20).map((number) => send(servers[(number % 2) as 0 | 1], change)),
+    )
+    const made = answers.filter(({ status }) => status < 300)
+    expect(made.filter(({ isReplay }) => !isReplay)).toHaveLength(1)
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(20 - made.length)
+    for (const server of servers) expect(await send(server, change)).toEqual({ ...made[0], isReplay: true })
+  }
+  expect(await ledger()).toEqual(new Map(numbers.map((id) => [id, [5]])))
+  expect(await countOf('Manufacturer')).toBe(1)
+}, 60_000)

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../../../src/database/client.ts'
+import { migrate } from '../../../src/database/migrations.ts'
+import { servedResources } from '../../../src/registry.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { fillLargeStore, shares } from '../../support/large-store.ts'
+import { hasPostgres15, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
+import { type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
+
+// What a request costs is told by the rows and index entries that PostgreSQL read for it, whatever else the machine does.
+
+const PRODUCTS = 4_000
+/** For the credentials and ten records with all that is nested in them. Who walks through the store reads more. */
+const PAGE_ROWS_MAX = 800
+/** For a deletion that changes twenty products and records an event for each. A sub-select for each product reads more. */
+const DELETION_ROWS_MAX = 12_000
+
+const relatedLists = servedResources.flatMap(({ service, subResources }) =>
+  Object.entries(subResources)
+    .filter(([, sub]) => sub.kind === 'related')
+    .map(([name]) => [service, name] as const),
+)
+
+describe.each([
+  { version: '18 (embedded)', isThere: true },
+  { version: '15', isThere: hasPostgres15 },
+])('on PostgreSQL $version', ({ version, isThere }) => {
+  describe.skipIf(!isThere)('a store of thousands', () => {
+    let postgres: Postgres15 | undefined
+    let server: TestServer
+    let shop: TestStore
+
+    beforeAll(async () => {
+      postgres = version === '15' ? await startPostgres15() : undefined
+      server = await openServer({}, openDatabase)
+      shop = await server.openStore()
+      // Another store of which PostgreSQL knows, so that it knows nothing of the one that is asked.
+      const known = await server.openStore()
+      await fillLargeStore(server.services.db, known.store.id, 1_000)
+      await server.services.db.$executeRaw`ANALYZE`
+      await fillLargeStore(server.services.db, shop.store.id, PRODUCTS)
+    }, 120_000)
+
+    afterAll(async () => {
+      await server?.close()
+      await postgres?.stop()
+    })
+
+    /** One connection, whose figures a test can ask for. PostgreSQL must not count anew in the middle. */
+    async function openDatabase(): Promise<TestDatabase> {
+      const { url, drop } = postgres ? { url: postgres.url, drop: async () => {} } : await createDatabase()
+      await migrate(url)
+      const db = connect(url, { poolMax: 1 })
+      const tables = await db.$queryRaw<{ name: string }[]>`
+        SELECT relname AS "name" FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`
+      for (const { name } of tables) {
+        await db.$executeRawUnsafe(`ALTER TABLE "${name}" SET (autovacuum_enabled = false)`)
+      }
+      return { url, db, drop: async () => void (await Promise.all([db.$disconnect(), drop()])) }
+    }
+
+    async function rowsReadFor(path: string, method: Method = 'GET') {
+      const before = await rowsRead()
+      const answer = await shop.call(method, path)
+      return {
+        status: answer.statusCode,
+        records: answer.body ? answer.json().length : 0,
+        rows: (await rowsRead()) - before,
+      }
+    }
+
+    async function rowsRead(): Promise<number> {
+      const { db } = server.services
+      await db.$queryRaw`SELECT pg_stat_force_next_flush()::text`
+      const [row] = await db.$queryRaw<{ rows: number }[]>`
+        SELECT ((SELECT sum(seq_tup_read) FROM pg_stat_user_tables)
+          + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes))::int AS "rows"`
+      return row?.rows ?? 0
+    }
+
+    const cheap = (status: number, records: number, max = PAGE_ROWS_MAX) => ({
+      status,
+      records,
+      rows: expect.toSatisfy((rows: number) => rows > 0 && rows <= max, `at most ${max}`),
+    })
+
+    describe.each(['just filled', 'counted'])('%s', (state) => {
+      beforeAll(async () => {
+        if (state === 'counted') await server.services.db.$executeRaw`ANALYZE`
+      })
+
+      test.each(relatedLists)(
+        'a page of %s/{id}/%s costs what its records cost, wherever it begins',
+        async (service, name) => {
+          const path = (id: number, query = '') => `/${service}/${id}/${name}${query}`
+          expect(await rowsReadFor(path(shares.half))).toEqual(cheap(200, 10))
+          expect(await rowsReadFor(path(shares.half, `?cursor=${PRODUCTS - 200}`))).toEqual(cheap(200, 10))
+          expect(await rowsReadFor(path(shares.hundredth))).toEqual(cheap(200, 10))
+          expect(await rowsReadFor(path(shares.lastTwenty))).toEqual(cheap(200, 10))
+          expect(await rowsReadFor(path(shares.none))).toEqual(cheap(404, 0))
+        },
+      )
+    })
+
+    test.each([
+      `/Category/${shares.lastTwenty}`,
+      `/Distributors/${shares.lastTwenty}`,
+      `/Products/${shares.hundredth}`,
+    ])('deleting %s costs what refers to it', async (path) => {
+      expect(await rowsReadFor(path, 'DELETE')).toEqual(cheap(200, 1, DELETION_ROWS_MAX))
+    })
+  })
+})

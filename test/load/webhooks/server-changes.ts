@@ -1,0 +1,176 @@
+import { vi } from 'vitest'
+import {
+  customerNew,
+  type EventKind,
+  orderNew,
+  orderStatusChange,
+  productChanged,
+  productDeleted,
+  productNew,
+  productStockChanged,
+} from '../../../src/engine/event-kinds.ts'
+import { idsIn, type ServerStore } from './server-store.ts'
+
+/** What a change has to be notified as: the kind, the record, and what tells it from the record's other changes. */
+export function tell({ name }: EventKind, id: number, detail: unknown = ''): string {
+  return `${name} ${id} ${detail}`
+}
+
+export type Change = () => Promise<unknown>
+
+export interface Shop {
+  /** To be sold and changed. */
+  readonly products: readonly number[]
+  /** In no order, and without stock. */
+  readonly unsold: readonly number[]
+  /** New, and of the status that new orders have. */
+  readonly orders: readonly number[]
+}
+
+export interface Wanted {
+  readonly placed: number
+  readonly moved: number
+  readonly stocked: number
+  readonly renamed: number
+  readonly created: number
+  readonly deleted: number
+  readonly joined: number
+}
+
+/** Makes changes of a shop, and keeps what has to be notified of those that it knows to be committed. */
+export interface Changes {
+  /** All but those of stocks, which the ledger tells, and those of orders, of which some die unanswered. */
+  readonly told: string[]
+  /** The orders whose placing was answered. */
+  readonly placed: number[]
+  /** In a random order. */
+  readonly planned: readonly Change[]
+}
+
+/** How long a change may be tried again, over every outage in the way. */
+const PATIENCE_MS = 120_000
+const STATUS_PROCESSING = 2
+
+export function plan(
+  store: ServerStore,
+  { products, unsold, orders }: Shop,
+  wanted: Wanted,
+  { random, endLeases }: { random: () => number; endLeases: () => Promise<unknown> },
+): Changes {
+  const told: string[] = []
+  const placed: number[] = []
+  const some = (ids: readonly number[]) => ids[Math.floor(random() * ids.length)] ?? 0
+  let serial = 0
+
+  /** Sends a change under a key of its own until it is answered as made; the key has it made once. */
+  async function insist(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<number> {
+    const sent = { key: `change-${++serial}`, ...(body !== undefined && { body }) }
+    return vi.waitFor(
+      async () => {
+        const answer = await store.call(method, path, sent)
+        // The process that held the key is dead, or has lost its database: as if its minute were over.
+        if (answer.status === 409) await endLeases()
+        return idsIn(answer)[0] ?? 0
+      },
+      { timeout: PATIENCE_MS, interval: 25 },
+    )
+  }
+
+  const makers: Record<keyof Wanted, (index: number) => Change> = {
+    placed: () => {
+      const order = { OrderItemList: [{ CatalogID: some(products), ItemQuantity: 1 }] }
+      return () => placeOnce(store, order).then((id) => id === null || placed.push(id))
+    },
+    moved: (index) => async () => {
+      const id = orders[index] ?? 0
+      await insist('PUT', `/Orders/${id}`, { OrderStatusID: STATUS_PROCESSING })
+      told.push(tell(orderStatusChange, id, STATUS_PROCESSING))
+    },
+    stocked: (index) => {
+      const body = [{ SKUInfo: { CatalogID: some(products), Stock: 20_000 + index * 1_000 } }]
+      return () => insist('PUT', '/Products', body)
+    },
+    renamed: (index) => {
+      const id = some(products)
+      const Name = `Renamed ${index}`
+      return async () => {
+        await insist('PUT', `/Products/${id}`, { SKUInfo: { Name } })
+        told.push(tell(productChanged, id, Name))
+      }
+    },
+    created: (index) => async () => {
+      const id = await insist('POST', '/Products', { SKUInfo: { SKU: `NEW-${index}`, Name: `New ${index}` } })
+      told.push(tell(productNew, id))
+    },
+    deleted: (index) => async () => {
+      const id = unsold[index] ?? 0
+      await insist('DELETE', `/Products/${id}`)
+      told.push(tell(productDeleted, id))
+    },
+    joined: (index) => async () => {
+      const id = await insist('POST', '/Customers', { Email: `buyer-${index}@shop.example`, Password: 'secret words' })
+      told.push(tell(customerNew, id))
+    },
+  }
+  const all = Object.entries(wanted).flatMap(([what, count]) =>
+    Array.from({ length: count }, (_, index) => makers[what as keyof Wanted](index)),
+  )
+  return { told, placed, planned: shuffled(all, random) }
+}
+
+/** Products with stock, products without, and orders; all of it is notified too. */
+export async function openShop(
+  store: ServerStore,
+  counts: Record<keyof Shop, number>,
+): Promise<Shop & { told: string[] }> {
+  const create = async (prefix: string, count: number) => {
+    const body = numbers(count).map((number) => ({ SKUInfo: { SKU: `${prefix}-${number}`, Name: 'Mug', Price: 8 } }))
+    return idsIn(await store.call('POST', '/Products', { body }))
+  }
+  const products = await create('SOLD', counts.products)
+  const unsold = await create('UNSOLD', counts.unsold)
+  const stocks = products.map((CatalogID) => ({ SKUInfo: { CatalogID, Stock: 10_000 } }))
+  idsIn(await store.call('PUT', '/Products', { body: stocks }))
+  const orders: number[] = []
+  for (const number of numbers(counts.orders)) {
+    const CatalogID = products[number % products.length]
+    orders.push(await place(store, { OrderItemList: [{ CatalogID, ItemQuantity: 1 }] }))
+  }
+  return { products, unsold, orders, told: [...products, ...unsold].map((id) => tell(productNew, id)) }
+}
+
+/** There is no key for it: when it dies, it is committed, or it is not. Null: nobody knows. */
+async function placeOnce(store: ServerStore, order: object): Promise<number | null> {
+  return vi.waitFor(
+    async () => {
+      try {
+        return await place(store, order)
+      } catch (error) {
+        // Nobody was there to take it.
+        if ((error as { code?: string }).code === 'ECONNREFUSED') throw error
+        return null
+      }
+    },
+    { timeout: PATIENCE_MS, interval: 25 },
+  )
+}
+
+async function place(store: ServerStore, order: object): Promise<number> {
+  const [id = 0] = idsIn(await store.place({ BillingEmail: 'guest@shop.example', ...order }))
+  return id
+}
+
+/** What is to be told of an order, and of a movement of stock. */
+export const tellOrder = (id: number) => tell(orderNew, id)
+export const tellStock = (productId: number, stock: number) => tell(productStockChanged, productId, stock)
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}
+
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item)
+}

@@ -1,0 +1,59 @@
+import { type Application, registerApplication } from '../../src/applications/applications.ts'
+import { createThrottle } from '../../src/applications/throttle.ts'
+import { createOutbound } from '../../src/outbound/outbound.ts'
+import { createStore, type Store } from '../../src/stores/stores.ts'
+import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
+import { subscribe } from '../../src/subscriptions/subscriptions.ts'
+import { createSecrets } from '../../src/values/secrets.ts'
+import { operator } from './actors.ts'
+import { cloneDatabase } from './database.ts'
+
+/** An empty database of its own, and what the functions of `src/access` are handed, with a clock that stands. */
+export async function openAccess() {
+  const { url, db, drop } = await cloneDatabase()
+  const clock = { ms: Date.parse('2026-03-01T12:00:00Z') }
+  const now = () => new Date(clock.ms)
+  const secrets = createSecrets('a secret key for tests alone, 32+')
+  const services = {
+    db,
+    now,
+    secrets,
+    authenticator: createAuthenticator({ db, secrets, now }),
+    throttle: createThrottle(now),
+    outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
+    services: ['Products', 'Orders', 'CustomerGroups'],
+    defaultTimeZone: 'America/New_York',
+  }
+  return { url, drop, clock, services }
+}
+
+export type Services = Awaited<ReturnType<typeof openAccess>>['services']
+
+let serial = 0
+
+/** A store, an application and the subscription that joins them, each unlike all others. */
+export async function subscribed(
+  services: Services,
+): Promise<{ store: Store; application: Application; token: string; subscriptionId: number }> {
+  const store = await newStore(services)
+  const application = await registerApplication(services, { Name: `Application ${++serial}` })
+  const { id, token } = await subscribe(services, {
+    storeId: store.id,
+    publicKey: application.publicKey,
+    actor: operator,
+  })
+  return { store, application, token, subscriptionId: id }
+}
+
+export function newStore(services: Services, changes: Record<string, unknown> = {}): Promise<Store> {
+  return createStore(services, { ...storeInput(), ...changes })
+}
+
+export function storeInput() {
+  return {
+    Name: 'A shop',
+    SecureURL: `https://shop-${++serial}.example`,
+    Email: 'merchant@shop.example',
+    Password: 'correct horse battery',
+  }
+}

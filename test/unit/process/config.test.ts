@@ -1,0 +1,308 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../../src/process/settings.ts'
+import { StartupError } from '../../../src/process/startup-error.ts'
+
+const secretKey = 'k'.repeat(32)
+const operatorKey = 'o'.repeat(16)
+const production = {
+  DATABASE_URL: 'postgresql://store:pass-word-1@db.internal:5432/store',
+  SECRET_KEY: secretKey,
+  OPERATOR_KEY: operatorKey,
+  PUBLIC_URL: 'https://api.shop.example',
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'config-'))
+  makeCertificate('one')
+  makeCertificate('other')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function makeCertificate(name: string) {
+  const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)]
+  const options = [
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-subj',
+    '/CN=localhost',
+  ]
+  execFileSync('openssl', ['req', ...options, ...files], { stdio: 'ignore' })
+}
+
+function faults(environment: Record<string, string>): string {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartupError)
+    return (error as StartupError).message
+  }
+  throw new Error('The settings were accepted')
+}
+
+describe('without settings', () => {
+  test('it is a sandbox on this machine, with its own database and keys', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      httpPort: null,
+      publicUrl: 'http://localhost:3000',
+      tls: null,
+      trustProxy: [],
+      databaseUrl: null,
+      dataDir: resolve('.data'),
+      secretKey: null,
+      operatorKey: null,
+      sandbox: true,
+      restPrefixes: ['/StoreWebAPI'],
+      soapPath: '/cart.asmx',
+      soapNamespaces: ['urn:store-platform:cartAPI'],
+      timeZone: 'America/New_York',
+      outboundAllow: ['127.0.0.0/8', '::1/128'],
+      developerSignup: 'open',
+      logLevel: 'info',
+    })
+  })
+
+  test('an empty value counts as none', () => {
+    const empty = { PORT: '', DATABASE_URL: ' ', REST_PREFIXES: '', TIME_ZONE: '', LOG_LEVEL: '', TRUST_PROXY: '' }
+    expect(
+      readConfig({ ...empty, SOAP_PATH: ' ', SOAP_NAMESPACES: '', OUTBOUND_ALLOW: '', DEVELOPER_SIGNUP: '' }),
+    ).toEqual(readConfig({}))
+  })
+})
+
+test('nothing can change the settings afterwards', () => {
+  const config = readConfig({ ...production, TRUST_PROXY: '10.0.0.1' })
+  const { restPrefixes, soapNamespaces, trustProxy, outboundAllow } = config
+  const lists = [restPrefixes, soapNamespaces, trustProxy, outboundAllow, readConfig({}).outboundAllow]
+  expect([config, ...lists].every(Object.isFrozen)).toBe(true)
+})
+
+test('the base address follows the port unless given, and loses its trailing slash', () => {
+  expect(readConfig({ PORT: '8080' }).publicUrl).toBe('http://localhost:8080')
+  expect(readConfig({ PUBLIC_URL: 'https://shop.example/base/' }).publicUrl).toBe('https://shop.example/base')
+})
+
+test('with DATABASE_URL there is no sandbox unless asked for', () => {
+  expect(readConfig(production).sandbox).toBe(false)
+  expect(readConfig({ ...production, SANDBOX: 'true' }).sandbox).toBe(true)
+  expect(readConfig({ SANDBOX: 'false' }).sandbox).toBe(false)
+})
+
+describe('what strangers may make the server do', () => {
+  test('only in a sandbox are addresses of this machine called and developers may sign up, unless the operator says so', () => {
+    expect(readConfig(production)).toMatchObject({ outboundAllow: [], developerSignup: 'closed' })
+    expect(readConfig({ SANDBOX: 'false' })).toMatchObject({ outboundAllow: [], developerSignup: 'closed' })
+    expect(readConfig({ ...production, SANDBOX: 'true' })).toMatchObject({
+      outboundAllow: ['127.0.0.0/8', '::1/128'],
+      developerSignup: 'open',
+    })
+  })
+  test('what the operator says counts, in a sandbox too: addresses stand instead of its own', () => {
+    const given = { OUTBOUND_ALLOW: '10.0.0.5, fd00::/8', DEVELOPER_SIGNUP: 'Closed' }
+    const read = { outboundAllow: ['10.0.0.5', 'fd00::/8'], developerSignup: 'closed' }
+    expect(readConfig(given)).toMatchObject(read)
+    expect(readConfig({ ...production, ...given, DEVELOPER_SIGNUP: 'open' })).toMatchObject({
+      ...read,
+      developerSignup: 'open',
+    })
+  })
+})
+
+test('lists may have blanks; the order of prefixes stays', () => {
+  const config = readConfig({ REST_PREFIXES: '/b/ , /a', TRUST_PROXY: '10.0.0.1, 10.1.0.0/16, ::1, fd00::/8' })
+  expect(config.restPrefixes).toEqual(['/b', '/a'])
+  expect(config.trustProxy).toEqual(['10.0.0.1', '10.1.0.0/16', '::1', 'fd00::/8'])
+})
+
+test('every fault is told at once, each in a line with the setting and what is allowed', () => {
+  const message = faults({
+    HOST: 'not an address',
+    PORT: '70000',
+    PUBLIC_URL: 'ftp://shop.example',
+    TLS_CERT_FILE: '/nonexistent/certificate',
+    TRUST_PROXY: 'true',
+    DATABASE_URL: 'mysql://store:pass-word-1@db/store',
+    SECRET_KEY: 'short-secret',
+    OPERATOR_KEY: 'with blanks in the key',
+    SANDBOX: 'perhaps',
+    REST_PREFIXES: 'api,/Admin/api',
+    SOAP_PATH: '/oauth/cart.asmx',
+    SOAP_NAMESPACES: 'http://shop.example/,cartAPI,urn:two words',
+    TIME_ZONE: 'Mars/Olympus',
+    OUTBOUND_ALLOW: 'receiver.internal',
+    DEVELOPER_SIGNUP: 'yes',
+    LOG_LEVEL: 'loud',
+  })
+  const lines = message.split('\n').slice(1)
+  const settings = lines.map((line) => /^ {2}([A-Z_]+) /.exec(line)?.[1])
+  expect(settings.sort()).toEqual(
+    ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
+      .concat([
+        'REST_PREFIXES',
+        'REST_PREFIXES',
+        'SANDBOX',
+        'SECRET_KEY',
+        'SOAP_NAMESPACES',
+        'SOAP_NAMESPACES',
+        'SOAP_PATH',
+        'TIME_ZONE',
+        'TLS_CERT_FILE',
+        'TLS_KEY_FILE',
+        'TRUST_PROXY',
+      ])
+      .sort(),
+  )
+  expect(lines.every((line) => line.includes('; allowed: '))).toBe(true)
+})
+
+test('no message shows a key or a password', () => {
+  const secrets = {
+    DATABASE_URL: 'mysql://store:pass-word-1@db/store',
+    SECRET_KEY: 'short-secret',
+    OPERATOR_KEY: 'open sesame',
+  }
+  const message = faults({ ...secrets, PUBLIC_URL: 'postgresql://store:pass-word-2@db/store' })
+  expect(message).not.toMatch(/pass-word|short-secret|open sesame/)
+})
+
+test.each([
+  ['PORT', '-1'],
+  ['PORT', '3000.5'],
+  ['PORT', '0x10'],
+  ['PUBLIC_URL', 'shop.example'],
+  ['PUBLIC_URL', 'https://user@shop.example'],
+  ['PUBLIC_URL', 'https://shop.example/?a=b'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
+  ['TRUST_PROXY', '10.0.0.0/8/8'],
+  ['TRUST_PROXY', 'localhost'],
+  ['REST_PREFIXES', '/'],
+  ['REST_PREFIXES', ','],
+  ['REST_PREFIXES', '/api/:version'],
+  ['REST_PREFIXES', '/api,/API/'],
+  ['REST_PREFIXES', '/metrics'],
+  ['SOAP_PATH', '/'],
+  ['SOAP_PATH', 'cart.asmx'],
+  ['SOAP_PATH', '/a,/b'],
+  ['SOAP_PATH', '/cart.asmx?WSDL'],
+  ['SOAP_PATH', '/cart/:name'],
+  ['SOAP_PATH', '/cart//asmx'],
+  ['SOAP_PATH', '/Metrics'],
+  ['SOAP_PATH', '/admin/cart.asmx'],
+  ['SOAP_PATH', '/.well-known/cart'],
+  ['SOAP_NAMESPACES', ','],
+  ['SOAP_NAMESPACES', 'cartAPI'],
+  ['SOAP_NAMESPACES', '//shop.example/'],
+  ['SOAP_NAMESPACES', 'urn:'],
+  ['SOAP_NAMESPACES', 'urn:a b'],
+  ['SOAP_NAMESPACES', 'urn:a<b'],
+  ['SOAP_NAMESPACES', 'urn:a"b'],
+  ['SOAP_NAMESPACES', 'urn:a{b}'],
+  ['SOAP_NAMESPACES', 'urn:ä'],
+  ['SOAP_NAMESPACES', 'urn:a,urn:a'],
+  ['SOAP_NAMESPACES', `urn:${'x'.repeat(252)}`],
+  ['SOAP_NAMESPACES', Array.from({ length: 11 }, (_, index) => `urn:${index}`).join()],
+  ['SOAP_NAMESPACES', 'http://schemas.xmlsoap.org/soap/envelope/'],
+  ['SOAP_NAMESPACES', 'http://www.w3.org/2003/05/soap-envelope'],
+  ['TIME_ZONE', '+05:00'],
+  ['OUTBOUND_ALLOW', '10.0.0.0/33'],
+  ['OUTBOUND_ALLOW', 'localhost'],
+  ['DEVELOPER_SIGNUP', 'true'],
+])('%s=%s is refused', (setting, value) => {
+  expect(faults({ [setting]: value })).toMatch(new RegExp(`^Wrong setting: ${setting} `))
+})
+
+describe('cartAPI', () => {
+  test('answers at the path of SOAP_PATH, without a trailing slash', () => {
+    expect(readConfig({ SOAP_PATH: '/Legacy/v1.0/~cart_api-1.asmx/' }).soapPath).toBe('/Legacy/v1.0/~cart_api-1.asmx')
+  })
+
+  test('has the namespaces of SOAP_NAMESPACES in their order, each as it is written', () => {
+    const longest = `urn:${'x'.repeat(251)}`
+    const namespaces = ['http://3dcart.com/', 'http://3dcart.com', 'HTTP://3dcart.com', 'urn:a?b=1&c=#d', longest]
+    const more = ['urn:6', 'urn:7', 'urn:8', 'urn:9', "urn:10'"]
+    expect(readConfig({ SOAP_NAMESPACES: [...namespaces, ...more].join(' , ') }).soapNamespaces).toEqual([
+      ...namespaces,
+      ...more,
+    ])
+  })
+
+  test.each([
+    [{ SOAP_PATH: '/StoreWebAPI' }, '/StoreWebAPI'],
+    [{ SOAP_PATH: '/storewebapi/cart.asmx/' }, '/storewebapi/cart.asmx/'],
+    [{ SOAP_PATH: '/b/c/cart.asmx', REST_PREFIXES: '/a, /B/c/' }, '/b/c/cart.asmx'],
+    [{ REST_PREFIXES: '/Cart.asmx' }, '/cart.asmx'],
+  ])('does not lie below a path of REST_PREFIXES: %o is refused', (settings, path) => {
+    const problem = `SOAP_PATH "${path}" lies below a path of REST_PREFIXES; allowed: another path`
+    expect(faults(settings)).toBe(`Wrong setting: ${problem}`)
+  })
+
+  test.each([
+    { SOAP_PATH: '/StoreWebAPI2/cart.asmx' },
+    { SOAP_PATH: '/StoreWebAPI', REST_PREFIXES: '/StoreWebAPI/rest' },
+    { SOAP_PATH: '/StoreWebAPI', REST_PREFIXES: '/other' },
+  ])('may lie beside or above one: %o', (settings) => {
+    expect(readConfig(settings).soapPath).toBe(settings.SOAP_PATH)
+  })
+})
+
+test('DATABASE_URL needs SECRET_KEY and OPERATOR_KEY', () => {
+  const message = faults({ DATABASE_URL: production.DATABASE_URL })
+  expect(message).toMatch(/SECRET_KEY is missing/)
+  expect(message).toMatch(/OPERATOR_KEY is missing/)
+})
+
+describe('plain http stays on this machine', () => {
+  test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('HOST %s is accepted', (HOST) => {
+    expect(readConfig({ HOST }).host).toBe(HOST)
+  })
+  test.each(['0.0.0.0', '::', '10.0.0.5', 'shop.example'])('HOST %s is refused', (HOST) => {
+    expect(faults({ HOST })).toMatch(/^Wrong setting: HOST .* plain http/)
+  })
+  test('with an https base address any HOST is accepted', () => {
+    expect(readConfig({ ...production, HOST: '0.0.0.0' }).host).toBe('0.0.0.0')
+  })
+})
+
+describe('TLS', () => {
+  const files = (cert: string, key: string) => ({ TLS_CERT_FILE: join(folder, cert), TLS_KEY_FILE: join(folder, key) })
+
+  test('a certificate and its key are read, and make the base address https', () => {
+    const config = readConfig(files('one.crt', 'one.key'))
+    expect(config.tls?.cert).toMatch(/BEGIN CERTIFICATE/)
+    expect(config.publicUrl).toBe('https://localhost:3000')
+  })
+  test('one file alone is refused', () => {
+    expect(faults({ TLS_KEY_FILE: join(folder, 'one.key') })).toMatch(/TLS_CERT_FILE is missing/)
+  })
+  test("another certificate's key is refused", () => {
+    expect(faults(files('one.crt', 'other.key'))).toMatch(/do not go together/)
+  })
+  test('both files that cannot be read are named', () => {
+    expect(faults(files('no.crt', 'no.key'))).toMatch(/TLS_CERT_FILE .*ENOENT[\s\S]*TLS_KEY_FILE .*ENOENT/)
+  })
+  test('a base address of plain http is refused', () => {
+    expect(faults({ ...files('one.crt', 'one.key'), PUBLIC_URL: 'http://localhost:3000' })).toMatch(/PUBLIC_URL/)
+  })
+  test('HTTP_PORT is a second port', () => {
+    const pair = files('one.crt', 'one.key')
+    expect(readConfig({ ...pair, HTTP_PORT: '8080' })).toMatchObject({ port: 3000, httpPort: 8080 })
+    for (const HTTP_PORT of ['x', '0', '70000'])
+      expect(faults({ ...pair, HTTP_PORT })).toMatch(/HTTP_PORT .*1 to 65535/)
+    for (const given of [{ HTTP_PORT: '3000' }, { HTTP_PORT: '443', PORT: '443' }]) {
+      expect(faults({ ...pair, ...given })).toMatch(/HTTP_PORT .* is the same as PORT; allowed: another port/)
+    }
+  })
+  test('HTTP_PORT without TLS is refused', () => {
+    expect(faults({ HTTP_PORT: '8080' })).toMatch(/HTTP_PORT goes with TLS_CERT_FILE.*allowed without them: PORT/)
+  })
+})
