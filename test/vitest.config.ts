@@ -1,14 +1,43 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** Database and argon2 of a worker; see the file. */
+const argon2 = fileURLToPath(new URL('./support/argon2.ts', import.meta.url))
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The projects run one after the other: a worker serves one project.
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        resolve: { alias: { '@node-rs/argon2': argon2 } },
+        test: {
+          name: 'app',
+          include: ['test/app/**/*.test.ts'],
+          isolate: false,
+          globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/each-file.ts'],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'load',
+          include: ['test/load/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 })

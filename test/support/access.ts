@@ -6,11 +6,11 @@ import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
 import { subscribe } from '../../src/subscriptions/subscriptions.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
 import { operator } from './actors.ts'
-import { cloneDatabase } from './database.ts'
+import { type TestDatabase, workerDatabase } from './database.ts'
 
-/** An empty database of its own, and what the functions of `src/access` are handed, with a clock that stands. */
-export async function openAccess() {
-  const { url, db, drop } = await cloneDatabase()
+/** The worker's database or another, and what the functions of accounts, applications and subscriptions are handed, with a clock that stands. */
+export async function openAccess(openDatabase: () => Promise<TestDatabase> = workerDatabase) {
+  const { url, db, drop } = await openDatabase()
   const clock = { ms: Date.parse('2026-03-01T12:00:00Z') }
   const now = () => new Date(clock.ms)
   const secrets = createSecrets('a secret key for tests alone, 32+')

@@ -1,5 +1,5 @@
 import { answerFaults, isSuccess, isXml, methodOf } from './answer-faults.ts'
-import { type Address, readOpenApi } from './openapi.ts'
+import { type Address, type OpenApi, readOpenApi } from './openapi.ts'
 import type { Exchange } from './store.ts'
 import { schemaFaults } from './xml-schema.ts'
 
@@ -21,7 +21,7 @@ export interface CheckedService {
 }
 
 export function answerCheck(document: object, services: readonly CheckedService[]): AnswerCheck {
-  const api = readOpenApi(document)
+  const api = apiOf(document)
   const checked = api.addresses.filter(({ path }) => services.some(({ service }) => service === path.split('/')[1]))
   const waiting = new Set(checked.flatMap(operationsOf))
   const xml = new Map<string, string>()
@@ -40,6 +40,16 @@ export function answerCheck(document: object, services: readonly CheckedService[
     },
     unanswered: () => [...waiting],
   }
+}
+
+const apis = new Map<string, OpenApi>()
+
+/** The servers of a worker have few different documents, and to compile the schemas of one takes a second. */
+function apiOf(document: object): OpenApi {
+  const text = JSON.stringify(document)
+  const api = apis.get(text) ?? readOpenApi(document)
+  apis.set(text, api)
+  return api
 }
 
 /** The same address by the name that the document has. */

@@ -6,11 +6,29 @@ import { connect, type Db } from '../../src/database/client.ts'
 export interface TestDatabase {
   readonly url: string
   readonly db: Db
-  /** Closes the client and removes the database. */
+  /** Closes the client and removes the database; of the worker's database it does nothing. */
   readonly drop: () => Promise<void>
 }
 
-/** An empty, migrated database for one test file: `beforeAll(cloneDatabase)`, `afterAll(() => database.drop())`. */
+let shared: Promise<TestDatabase> | undefined
+
+/** The worker's database, migrated. A test file finds it without rows, whatever files ran before it. */
+export function workerDatabase(): Promise<TestDatabase> {
+  shared ??= cloneDatabase().then((database) => ({ ...database, drop: async () => {} }))
+  return shared
+}
+
+/** Deletes every row of the worker's database, if it has one, and starts its ids anew. */
+export async function emptyWorkerDatabase(): Promise<void> {
+  if (shared === undefined) return
+  const { db } = await shared
+  const [row] = await db.$queryRaw<{ tables: string }[]>`
+    SELECT string_agg(oid::regclass::text, ', ') AS "tables" FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_prisma_migrations'`
+  await db.$executeRawUnsafe(`TRUNCATE ${row?.tables} RESTART IDENTITY`)
+}
+
+/** An empty, migrated database of its own for a test that changes tables, or needs two: `drop` it afterwards. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const template = new URL(inject('templateUrl')).pathname.slice(1)
   const { url, drop } = await createDatabase(`TEMPLATE "${template}"`)
@@ -28,7 +46,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
 /** A database on the run's server, without tables unless `options` of CREATE DATABASE say otherwise. */
 export async function createDatabase(options = ''): Promise<{ url: string; drop: () => Promise<void> }> {
   const templateUrl = inject('templateUrl')
-  const name = `test_${randomBytes(8).toString('hex')}`
+  const name = `${new URL(templateUrl).pathname.slice(1)}_${randomBytes(8).toString('hex')}`
   await onServer(templateUrl, `CREATE DATABASE "${name}" ${options}`)
   return {
     url: Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href,
@@ -48,12 +66,18 @@ export async function dropDatabase(serverUrl: string, name: string): Promise<voi
   await onServer(serverUrl, `DROP DATABASE "${name}"`)
 }
 
+/** The names of the template `name` and of the databases that were made beside it. */
+export async function databasesOf(serverUrl: string, name: string): Promise<string[]> {
+  const rows = await onServer(serverUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${name}')`)
+  return rows.map(({ datname }) => String(datname))
+}
+
 /** Runs `sql` from the maintenance database: a template that somebody is connected to cannot be cloned. */
-export async function onServer(serverUrl: string, sql: string): Promise<void> {
+export async function onServer(serverUrl: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: Object.assign(new URL(serverUrl), { pathname: '/postgres' }).href })
   await client.connect()
   try {
-    await client.query(sql)
+    return (await client.query(sql)).rows
   } finally {
     await client.end()
   }

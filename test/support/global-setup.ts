@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/database/migrations.ts'
-import { dropDatabase, onServer } from './database.ts'
+import { databasesOf, dropDatabase, onServer } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Address of the migrated database that every test file's own is cloned from. */
+    /** Address of the migrated database that the tests' databases are cloned from. */
     templateUrl: string
   }
 }
@@ -18,24 +18,49 @@ interface TestServer {
   readonly close: () => Promise<void>
 }
 
-/** One PostgreSQL for the run: an embedded one in a temporary folder, or the server of TEST_DATABASE_URL (the address of a role that may create databases). */
+interface Template {
+  readonly url: string
+  readonly drop: () => Promise<void>
+}
+
+/** The template, and how many projects use it: each project loads this module anew. */
+const run = globalThis as { testTemplate?: { readonly made: Promise<Template>; users: number } }
+
+/**
+ * One PostgreSQL for the projects of a run: an embedded one in a temporary folder, or the server of TEST_DATABASE_URL (the
+ * address of a role that may create databases).
+ */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  run.testTemplate ??= { made: makeTemplate(), users: 0 }
+  const template = run.testTemplate
+  template.users++
+  const { url, drop } = await template.made
+  provide('templateUrl', url)
+  return async () => {
+    template.users--
+    if (template.users === 0) await drop()
+  }
+}
+
+async function makeTemplate(): Promise<Template> {
   const given = process.env.TEST_DATABASE_URL
   const server = given ? { url: given, close: async () => {} } : await startServer()
   const name = `template_${process.pid}`
-  const templateUrl = Object.assign(new URL(server.url), { pathname: `/${name}` }).href
+  const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href
   try {
     await onServer(server.url, `CREATE DATABASE "${name}"`)
-    await migrate(templateUrl)
+    await migrate(url)
   } catch (error) {
     await server.close()
     throw error
   }
-  provide('templateUrl', templateUrl)
-
-  return async () => {
-    await dropDatabase(server.url, name)
-    await server.close()
+  return {
+    url,
+    drop: async () => {
+      // The workers' databases are left to the end of the run.
+      if (given) for (const each of await databasesOf(server.url, name)) await dropDatabase(server.url, each)
+      await server.close()
+    },
   }
 }
 

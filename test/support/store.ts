@@ -10,7 +10,7 @@ import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
 import { addSubscription } from '../../src/subscriptions/subscriptions.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
-import { cloneDatabase, type TestDatabase } from './database.ts'
+import { type TestDatabase, workerDatabase } from './database.ts'
 import { servicesOn } from './services.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
@@ -78,10 +78,10 @@ const checkedServices = [...servedResources, { service: 'Events', names: ['Event
 const roomy = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
 let serial = 0
 
-/** The whole application on an empty database of its own, with a clock that stands at noon of a day in March 2026. */
+/** The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. */
 export async function openServer(
   settings: Record<string, string> = {},
-  openDatabase: () => Promise<TestDatabase> = cloneDatabase,
+  openDatabase: () => Promise<TestDatabase> = workerDatabase,
 ): Promise<TestServer> {
   const database = await openDatabase()
   const { db } = database

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloneDatabase } from '../../support/database.ts'
 import { type TestPerson, testPerson } from '../../support/person.ts'
 import { json, openReceiver, status } from '../../support/receiver.ts'
 import { merchantAccount, merchantIn } from '../../support/signed-in.ts'
@@ -432,7 +433,7 @@ test('a subscription that ends with its codes: what was agreed to before gives n
 })
 
 test('codes that have expired are cleared away when new ones are made', async () => {
-  const own = await openServer()
+  const own = await openServer({}, cloneDatabase)
   const [forgetful, store] = [await openClient(own), await openShop(own)]
   await codeOf(store, forgetful)
   own.clock.ms += 10 * 60 * 1_000

@@ -1,11 +1,13 @@
 import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../src/html/scope.ts'
+import { operatorRoutes } from '../../../src/operator/routes.ts'
 import { adminRoutes } from '../../../src/pages/admin/routes.ts'
 import { openAccess } from '../../support/access.ts'
+import { workerDatabase } from '../../support/database.ts'
 
-/** The operator's routes on an empty database of their own; everything logged is kept. */
-export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
-  const { services: access, clock, drop } = await openAccess()
+/** The operator's routes alone; everything logged is kept. */
+export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatabase = workerDatabase } = {}) {
+  const { services: access, clock, drop } = await openAccess(openDatabase)
   const config = { publicUrl, soapPath: '/cart.asmx', soapNamespaces: ['urn:store-platform:cartAPI'] }
   const services = { ...access, config, operatorKey: 'operator-key-for-tests' }
   const log: string[] = []
@@ -16,6 +18,7 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
   })
   app.register(async (scope) => {
     await openPages(scope, services)
+    scope.register(operatorRoutes, services)
     scope.register(adminRoutes, services)
   })
   await app.ready()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeInput } from '../../support/access.ts'
+import { cloneDatabase } from '../../support/database.ts'
 import { refused } from '../../support/refused.ts'
 import { openAdmin } from './fixture.ts'
 
@@ -143,7 +144,7 @@ test('no secret comes into the log', async () => {
 })
 
 test('a defect answers 500 without text from inside, and the log has it', async () => {
-  const broken = await openAdmin()
+  const broken = await openAdmin({ openDatabase: cloneDatabase })
   try {
     await broken.services.db.$executeRaw`ALTER TABLE "Application" RENAME TO "Gone"`
     const answer = await broken.call('GET', '/admin/applications')

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/database/client.ts'
 import { setDeveloperPassword } from '../../../src/people/accounts.ts'
 import { findSession } from '../../../src/people/sessions.ts'
 import { type SignIn, signIn } from '../../../src/people/sign-in.ts'
 import type { StoreFailure } from '../../../src/values/failure.ts'
 import { openAccess, type Services } from '../../support/access.ts'
+import { looks } from '../../support/argon2.ts'
 import { untilItWaits } from '../../support/held.ts'
 import {
   enter,
@@ -18,21 +19,6 @@ import {
   refusal,
   visible,
 } from './persons.ts'
-
-/** The looks at passwords, which are real, and what is to happen right after the next one. */
-const looks = vi.hoisted(() => ({ count: 0, afterwards: async () => {} }))
-vi.mock('@node-rs/argon2', async (importActual) => {
-  const actual = await importActual<typeof import('@node-rs/argon2')>()
-  return {
-    ...actual,
-    verify: async (...given: Parameters<typeof actual.verify>) => {
-      looks.count++
-      const fits = await actual.verify(...given)
-      await looks.afterwards()
-      return fits
-    },
-  }
-})
 
 let access: Awaited<ReturnType<typeof openAccess>>
 let services: Services

@@ -14,6 +14,7 @@ import { connect as connectDatabase } from '../../../src/database/client.ts'
 import { updateStore } from '../../../src/stores/stores.ts'
 import { createAuthenticator } from '../../../src/subscriptions/authenticate.ts'
 import { operator } from '../../support/actors.ts'
+import { cloneDatabase } from '../../support/database.ts'
 import { openGate } from '../../support/gate.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { defaultNamespace, envelope, faultOf, post, request } from './support.ts'
@@ -711,7 +712,7 @@ test('an outage of the database is a Server fault, to come back in a moment; the
 })
 
 test('a defect is a Server fault that says nothing from inside; the log has it', async () => {
-  const broken = await openServer()
+  const broken = await openServer({}, cloneDatabase)
   try {
     const store = await broken.openStore()
     await broken.database.db.$executeRawUnsafe('ALTER TABLE "Product" RENAME TO "Gone"')

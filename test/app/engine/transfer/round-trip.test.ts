@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../../../src/engine/define.ts'
 import { resources } from '../../../../src/registry.ts'
+import { cloneDatabase } from '../../../support/database.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { fullBody, newRecord, nextSeed } from '../../conformance/records.ts'
 import { fixtureOf } from '../../conformance/stage.ts'
@@ -16,7 +17,7 @@ let twin: Twin
 let file: string
 
 beforeAll(async () => {
-  ;[source, target] = await Promise.all([openServer(), openServer()])
+  ;[source, target] = await Promise.all([openServer(), openServer({}, cloneDatabase)])
   shop = await source.openStore()
   for (const resource of resources) await fill(resource)
   await sellOptions()

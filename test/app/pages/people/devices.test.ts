@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloneDatabase } from '../../../support/database.ts'
 import { type TestPerson, testPerson } from '../../../support/person.ts'
 import { developerIn, merchantAccount, newDeveloper } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
@@ -209,7 +210,8 @@ test('a developer’s browser is not known for the merchant’s account of the s
 })
 
 test('with https the cookie is of this host alone, and secure', async () => {
-  const https = await openServer({ PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' })
+  const settings = { PUBLIC_URL: 'https://api.shop.example', TRUST_PROXY: '127.0.0.1' }
+  const https = await openServer(settings, cloneDatabase)
   try {
     const account = await newDeveloper(https)
     const headers = { 'x-forwarded-proto': 'https', host: 'api.shop.example' }
