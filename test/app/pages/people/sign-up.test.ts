@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloneDatabase } from '../../../support/database.ts'
 import { testPerson } from '../../../support/person.ts'
 import { developerIn, newDeveloper } from '../../../support/signed-in.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
@@ -71,7 +72,7 @@ describe('where it is open', () => {
 describe('where it is closed', () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await openServer({ DEVELOPER_SIGNUP: 'closed' })
+    server = await openServer({ DEVELOPER_SIGNUP: 'closed' }, cloneDatabase)
   })
   afterAll(() => server?.close())
 
