@@ -10,10 +10,7 @@ import { startEmbedded } from './database/embedded/embedded.ts'
 import { listen } from './database/listen.ts'
 import { migrate } from './database/migrations.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
-import type { Caller } from './engine/caller.ts'
 import { resourceOf } from './engine/define.ts'
-import { importRecords } from './engine/transfer/import.ts'
-import { numberLines } from './engine/transfer/lines.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys } from './process/keys.ts'
 import { createLog, type Log } from './process/log.ts'
@@ -24,10 +21,10 @@ import { type Config, readConfig } from './process/settings.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdown.ts'
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
-import { resources, servedResources } from './registry.ts'
+import { servedResources } from './registry.ts'
 import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
-import { generateSandbox } from './sandbox/generate.ts'
+import { fillSandbox } from './sandbox/records.ts'
 import { createMetrics } from './server/metrics.ts'
 import { plainServer } from './server/plain-http.ts'
 import { accessChannel } from './subscriptions/access-changes.ts'
@@ -192,13 +189,6 @@ async function checkSecretKey(db: Db, secrets: Secrets): Promise<boolean> {
     )
   }
   return store !== null
-}
-
-async function fillSandbox(caller: Caller): Promise<void> {
-  await importRecords(caller, resources, numberLines(generateSandbox()), {
-    // In a transaction, as here, a refused record ends the import with its reason.
-    refused: () => {},
-  })
 }
 
 /** Accepts nothing more, closes idle connections, and gives what is in hand its time. */

@@ -6,7 +6,7 @@ import { connect } from '../../src/database/client.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { migrate } from '../../src/database/migrations.ts'
 import { openSnapshot } from '../../src/database/snapshot.ts'
-import { generateSandbox } from '../../src/sandbox/generate.ts'
+import { readRecords, recordsDay } from '../../src/sandbox/records.ts'
 import { numberEvents } from '../../src/webhooks/dispatch/number.ts'
 import { openClient } from '../database/client.ts'
 import { runProgram, temporaryFolder } from '../process/server.ts'
@@ -45,7 +45,7 @@ beforeEach(async () => {
 afterEach(() => database.drop())
 
 async function fill(server: TestServer, shop: TestStore): Promise<void> {
-  expect((await importInto(server, shop, [...generateSandbox()])).refused).toEqual([])
+  expect((await importInto(server, shop, await readRecords(recordsDay))).refused).toEqual([])
   const change = async (method: 'POST' | 'PUT', path: string, body: object) => {
     const answer = await shop.call(method, path, { body })
     expect(answer.statusCode, answer.body).toBeLessThan(300)
