@@ -10,10 +10,7 @@ import { startEmbedded } from './database/embedded/embedded.ts'
 import { listen } from './database/listen.ts'
 import { migrate } from './database/migrations.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
-import type { Caller } from './engine/caller.ts'
 import { resourceOf } from './engine/define.ts'
-import { importRecords } from './engine/transfer/import.ts'
-import { numberLines } from './engine/transfer/lines.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys } from './process/keys.ts'
 import { createLog, type Log } from './process/log.ts'
@@ -24,24 +21,24 @@ import { type Config, readConfig } from './process/settings.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdown.ts'
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
-import { resources, servedResources } from './registry.ts'
+import { servedResources } from './registry.ts'
 import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
-import { generateSandbox } from './sandbox/generate.ts'
+import { fillSandbox } from './sandbox/records.ts'
 import { createMetrics } from './server/metrics.ts'
 import { plainServer } from './server/plain-http.ts'
 import { accessChannel } from './subscriptions/access-changes.ts'
-import { createAuthenticator } from './subscriptions/authenticate.ts'
+import { type Authenticator, createAuthenticator } from './subscriptions/authenticate.ts'
 import { createRemovalNotices } from './subscriptions/removal-notices.ts'
 import { createSecrets, type Secrets } from './values/secrets.ts'
-import { createDispatcher } from './webhooks/dispatch/dispatcher.ts'
+import { createDispatcher, type Dispatcher } from './webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from './webhooks/dispatch/metrics.ts'
 
 await main(process.env)
 
-/** Runs the server until a signal. How the start goes stands on standard output for people; the log is on standard error. */
+/** Runs the server until a signal. Progress goes to standard output for people, the log to standard error. */
 async function main(environment: NodeJS.ProcessEnv): Promise<void> {
-  // Whoever reads the output may go away; that is no reason to stop.
+  // A closed standard output must not stop the server.
   process.stdout.on('error', () => {})
   let log: Log | undefined
   let shutdown: Shutdown | undefined
@@ -53,7 +50,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
     shutdown = handleShutdown(log, starting.promise)
     await start(config, log, shutdown).finally(starting.resolve)
   } catch (error) {
-    // Told to stop while it started: that goes on by itself.
+    // A signal during the start: the shutdown continues by itself.
     if (shutdown?.isRequested()) return
     log?.debug({ err: error }, 'start failed')
     await shutdown?.stop()
@@ -62,7 +59,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** The ports are tried first: a start that could only end at a taken port should not take its time. */
+/** Tries the ports first, so that a start fails at once at a taken port. */
 async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Config> {
   const config = readConfig(environment)
   const port = await findPort(config.host, config.port)
@@ -70,105 +67,73 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
   return port === config.port ? config : readConfig({ ...environment, PORT: String(port) })
 }
 
+/** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
-  if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
-  const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
-  shutdown.checkpoint()
-  // Only now: the embedded database lets one process at a time into the data folder.
-  const { keys, keep: keepKeys } = await installationKeys(config)
-  const { secretKey, operatorKey } = keys
-  say('Applying migrations …')
-  const applied = await migrate(url, (message) => log.warn(message))
-  for (const name of applied) log.info({ migration: name }, 'migration applied')
-  shutdown.checkpoint()
-
-  const db = connect(url)
-  shutdown.add('the database client', () => db.$disconnect())
-  const secrets = createSecrets(secretKey)
-  const hasStore = await checkSecretKey(db, secrets)
-  // Not before the check: a file with new keys would stand in the way of the former one.
-  await keepKeys()
+  const { url, db, secrets, operatorKey, hasStore } = await openDatabase(config, log, shutdown)
+  const { timeZone: defaultTimeZone } = config
   const services = servedResources.map(({ service }) => service)
+  const basis = { db, secrets, now, log, operatorKey, defaultTimeZone, services }
   const sandbox = await ensureSandbox({
+    ...basis,
     wanted: config.sandbox,
     baseUrl: config.publicUrl,
     dataDir: config.dataDir,
-    operatorKey,
-    defaultTimeZone: config.timeZone,
-    db,
-    secrets,
-    now,
-    services,
     fill: fillSandbox,
     onCreate: () => say('Creating the sandbox store …'),
   })
   shutdown.checkpoint()
 
-  const authenticator = createAuthenticator({ db, secrets, now })
+  const authenticator = createAuthenticator(basis)
   const metrics = createMetrics()
   const outbound = createOutbound({ allow: config.outboundAllow, log })
   const dispatcher = createDispatcher({
-    db,
-    secrets,
-    now,
+    ...basis,
     outbound,
-    log,
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceOf(service)),
   })
-  const listener = await listen(
-    url,
-    {
-      [accessChannel]: authenticator.invalidate,
-      [eventsChannel]: dispatcher.wake,
-      [deliveriesChannel]: dispatcher.wake,
-    },
-    {
-      onConnect: authenticator.invalidate,
-      onLost: (error) => log.warn({ err: error }, 'the listening connection was lost'),
-    },
-  )
-  shutdown.add('the listening connection', () => listener.stop())
-  const callLog = createCallLog({ db, now, log })
+  await listenToDatabase(url, { authenticator, dispatcher }, log, shutdown)
+  const callLog = createCallLog(basis)
   shutdown.add('the call log', () => callLog.stop())
   shutdown.add('the outbound requests', () => outbound.close())
-  const removalNotices = createRemovalNotices({ db, secrets, now, outbound, log })
+  const removalNotices = createRemovalNotices({ ...basis, outbound })
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const throttle = createThrottle(now)
-  const defaultTimeZone = config.timeZone
-  const app = buildApp({
-    config,
-    operatorKey,
-    defaultTimeZone,
-    services,
-    db,
-    secrets,
-    authenticator,
-    callLog,
-    outbound,
-    throttle,
-    metrics,
-    log,
-    now,
-  })
-  const plain = plainServer(app)
-  shutdown.add('the server', () => drain(app, plain, log))
-  await app.ready()
-  const { host, port, httpPort } = config
-  await app.listen({ host, port }).catch((error) => {
-    throw cannotListen({ host, port, setting: 'PORT' }, error)
-  })
-  if (httpPort !== null) {
-    await once(plain.listen({ host, port: httpPort }), 'listening').catch((error) => {
-      throw cannotListen({ host, port: httpPort, setting: 'HTTP_PORT' }, error)
-    })
-    log.info({ host, port: httpPort }, 'Server listening by plain http too')
-  }
+  const app = buildApp({ ...basis, config, authenticator, callLog, outbound, throttle, metrics })
+  await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
+}
+
+interface OpenDatabase {
+  readonly url: string
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly operatorKey: string
+  readonly hasStore: boolean
+}
+
+/** Starts the embedded database if none is given, migrates, and connects. Throws `StartupError` when SECRET_KEY does not fit. */
+async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promise<OpenDatabase> {
+  if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
+  const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
+  shutdown.checkpoint()
+  // Only now, because the embedded database lets one process at a time into the data folder.
+  const { keys, keep: keepKeys } = await installationKeys(config)
+  say('Applying migrations …')
+  const applied = await migrate(url, (message) => log.warn(message))
+  for (const name of applied) log.info({ migration: name }, 'migration applied')
+  shutdown.checkpoint()
+  const db = connect(url)
+  shutdown.add('the database client', () => db.$disconnect())
+  const secrets = createSecrets(keys.secretKey)
+  const hasStore = await checkSecretKey(db, secrets)
+  // Not before the check, because a file with new keys would prevent giving the former one back.
+  await keepKeys()
+  return { url, db, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {
@@ -178,10 +143,7 @@ async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<s
   return embedded.url
 }
 
-/**
- * Under another key no token would be accepted and no secret be readable; that must be known before the first request.
- * Returns whether there is a store.
- */
+/** Under another key no token would be accepted and no secret be readable. Returns whether a store exists. */
 async function checkSecretKey(db: Db, secrets: Secrets): Promise<boolean> {
   const store = await db.store.findFirst({ select: { userKeySealed: true } })
   try {
@@ -194,21 +156,47 @@ async function checkSecretKey(db: Db, secrets: Secrets): Promise<boolean> {
   return store !== null
 }
 
-async function fillSandbox(caller: Caller): Promise<void> {
-  await importRecords(caller, resources, numberLines(generateSandbox()), {
-    // In a transaction, as here, a refused record ends the import with its reason.
-    refused: () => {},
+/** Lets other processes' changes of access and their events reach this one. */
+async function listenToDatabase(
+  url: string,
+  { authenticator, dispatcher }: { authenticator: Authenticator; dispatcher: Dispatcher },
+  log: Log,
+  shutdown: Shutdown,
+): Promise<void> {
+  const channels = {
+    [accessChannel]: authenticator.invalidate,
+    [eventsChannel]: dispatcher.wake,
+    [deliveriesChannel]: dispatcher.wake,
+  }
+  const listener = await listen(url, channels, {
+    onConnect: authenticator.invalidate,
+    onLost: (error) => log.warn({ err: error }, 'the listening connection was lost'),
   })
+  shutdown.add('the listening connection', () => listener.stop())
 }
 
-/** Accepts nothing more, closes idle connections, and gives what is in hand its time. */
+async function serve(app: FastifyInstance, { host, port, httpPort }: Config, log: Log, shutdown: Shutdown) {
+  const plain = plainServer(app)
+  shutdown.add('the server', () => drain(app, plain, log))
+  await app.ready()
+  await app.listen({ host, port }).catch((error) => {
+    throw cannotListen({ host, port, setting: 'PORT' }, error)
+  })
+  if (httpPort === null) return
+  await once(plain.listen({ host, port: httpPort }), 'listening').catch((error) => {
+    throw cannotListen({ host, port: httpPort, setting: 'HTTP_PORT' }, error)
+  })
+  log.info({ host, port: httpPort }, 'Server listening by plain http too')
+}
+
+/** Accepts no more connections, closes idle ones, and waits a bounded time for requests in progress. */
 async function drain(app: FastifyInstance, plain: Server, log: Log): Promise<void> {
   const closed = app.close()
   plain.close()
   while (app.server.listening || plain.listening) await immediate()
   const isDrained = await Promise.race([app.drained().then(() => true), delay(STOP_TIMEOUT_MS, false)])
   if (!isDrained) log.warn('requests were cut off that took longer than the time for stopping')
-  // Also connections on which a request never came.
+  // Includes connections that never sent a request.
   for (const server of [app.server, plain]) server.closeAllConnections()
   await closed
 }
@@ -217,7 +205,7 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** No stack, even for what is not foreseen: whoever starts a server cannot mend it. */
+/** Never a stack: who starts a server cannot use it. */
 function reasonOf(error: unknown): string {
   if (error instanceof StartupError) return error.message
   const message = error instanceof Error ? error.message : String(error)

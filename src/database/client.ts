@@ -5,18 +5,18 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
 
-/** Connections of one process: more gain nothing on a small machine and worsen the slowest answers. */
+/** Connections per process. More do not raise throughput on a small machine, and they worsen the slowest answers. */
 const POOL_MAX = 10
-/** Above the time that any transaction has. */
+/** Above the time limit of any transaction. */
 const STATEMENT_MS_MAX = 90_000
-/** How many statements are kept prepared on each connection. */
+/** Statements kept prepared on each connection. */
 const STATEMENTS_MAX = 500
 
 export interface ConnectOptions {
   poolMax?: number
 }
 
-/** A client on `url` (postgresql://…). It connects at the first statement; `$disconnect()` ends it. */
+/** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}): Db {
   const names = new Map<string, string>()
   const adapter = new PrismaPg(
@@ -24,12 +24,12 @@ export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}
       connectionString: url,
       max: poolMax,
       connectionTimeoutMillis: 10_000,
-      // A connection that a network has forgotten says nothing for ever; whoever waits on it would too.
+      // A connection that the network dropped silently would hang forever, with everything that waits for it.
       keepAlive: true,
       keepAliveInitialDelayMillis: 30_000,
       query_timeout: STATEMENT_MS_MAX,
-      // Handed from one user of the pool to the next, a connection has no listener for a moment, and an error that the
-      // server sends just then would end the process. Whoever uses it next is told all the same.
+      // Between two users of the pool a connection has no error listener for a moment, and an error from the server would
+      // end the process. The next user gets the error anyway.
       onConnect: (client: EventEmitter) => void client.on('error', () => undefined),
     },
     { statementNameGenerator: ({ sql }) => statementName(names, sql) },
@@ -37,7 +37,7 @@ export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}
   return new PrismaClient({ adapter, errorFormat: 'minimal' })
 }
 
-/** Prepared statements are named by their text; past the bound, texts run unprepared, so that generated ones cannot fill the server. */
+/** Names a prepared statement by its text. Past the bound, statements run unprepared, so that generated texts cannot fill the server's memory. */
 function statementName(names: Map<string, string>, sql: string): string {
   const known = names.get(sql)
   if (known !== undefined) return known
@@ -46,12 +46,12 @@ function statementName(names: Map<string, string>, sql: string): string {
   return name
 }
 
-/** How often a transaction that lost a deadlock or a serialization race is tried in all. */
+/** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */
 const ATTEMPTS_MAX = 5
 
 /**
- * Runs `work` in one transaction (READ COMMITTED); inside a transaction it takes part in that one.
- * A transaction that PostgreSQL ended for a deadlock is run again, so `work` must have no effect besides the database.
+ * Runs `work` in one transaction (READ COMMITTED), or joins the transaction that `db` already is.
+ * Retries after a deadlock, so `work` must have no effect outside the database.
  */
 export async function inTransaction<T>(db: Db | Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
   if (!isClient(db)) return work(db)
@@ -64,7 +64,7 @@ export async function inTransaction<T>(db: Db | Transaction, work: (tx: Transact
   }
 }
 
-/** False: a transaction. Those have `$transaction` too (a savepoint), whatever their type says; only a client can connect. */
+/** False for a transaction. Transactions have `$transaction` too (a savepoint), but only a client has `$connect`. */
 export function isClient(db: Db | Transaction): db is Db {
   return '$connect' in db
 }
@@ -82,8 +82,8 @@ export interface DatabaseError {
 }
 
 /**
- * SQLSTATE and constraint of an error of PostgreSQL, out of the error that Prisma wrapped it in; null for every other error.
- * Both come from fields of the protocol, never from the message, because that is in the language of the server (lc_messages).
+ * The SQLSTATE and constraint of a PostgreSQL error that Prisma wrapped; null for every other error. Reads protocol fields,
+ * never the message, because messages are in the language of the server (lc_messages).
  */
 export function databaseError(error: unknown): DatabaseError | null {
   const cause = driverError(error)
@@ -92,7 +92,7 @@ export function databaseError(error: unknown): DatabaseError | null {
   return { code, constraint: (cause.constraint as { index?: string } | undefined)?.index }
 }
 
-/** What the driver said: Prisma wraps it in an error of its own, but for what happens at the commit. */
+/** The driver's error. Prisma wraps it in an error of its own, except at commit. */
 export function driverError(error: unknown): Record<string, unknown> | undefined {
   const { meta, cause } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: unknown } }; cause?: unknown }
   const found = meta?.driverAdapterError?.cause ?? cause

@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 export interface KeepOptions {
-  /** Runs on every new connection before it counts as made; what it throws is a failure to connect. */
+  /** Runs on every new connection before it is used. An error it throws counts as a failure to connect. */
   setUp: (client: pg.Client) => Promise<void>
-  /** Told why the connection was lost or could not be made again. */
+  /** Gets the reason whenever the connection is lost or an attempt to reconnect fails. */
   onLost: (error: Error) => void
-  /** Runs before each attempt to make a lost connection again. */
+  /** Runs before each attempt to reconnect. */
   beforeRetry?: () => Promise<void>
 }
 
 export interface KeptConnection {
   readonly isOpen: () => boolean
-  /** A connection that is lost from now on is not made again. Resolves when an attempt under way is over. */
+  /** Stops reconnecting. Resolves when an attempt in progress has ended. */
   readonly letGo: () => Promise<void>
-  /** Lets go, and closes the connection. */
+  /** Stops reconnecting and closes the connection. */
   readonly end: () => Promise<void>
 }
 
 const RETRY_MIN_MS = 100
 const RETRY_MAX_MS = 5_000
-/** The system's own figure is two hours; a line that died in silence is to be noticed sooner. */
+/** The system default is two hours, which is too long to notice a dead connection. */
 const KEEP_ALIVE_AFTER_MS = 30_000
 
 /**
- * A connection of its own that is made anew whenever it is lost, after 100 ms first and every 5 s at last, without
- * keeping the process alive meanwhile. Resolves once it is there; rejects when the first attempt fails.
+ * Opens a connection outside the pool and reopens it whenever it is lost: after 100 ms at first, then with growing delays up
+ * to 5 s. Does not keep the process alive. Resolves once connected; rejects when the first attempt fails.
  */
 export async function keepConnected(url: string, { setUp, onLost, beforeRetry }: KeepOptions): Promise<KeptConnection> {
   const stopping = new AbortController()
@@ -41,7 +41,7 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     })
     let reason = new Error('The server closed the connection')
-    // Without a listener an error in an idle moment would end the process.
+    // Without a listener, an error on the idle connection would end the process.
     next.on('error', (error) => {
       reason = error
     })

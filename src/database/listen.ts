@@ -1,9 +1,9 @@
 import { keepConnected } from './kept-connection.ts'
 
 export interface ListenOptions {
-  /** Called after every connection that was made: what was notified in between was not heard. */
+  /** Runs after every connect: notifications sent before it were missed. */
   onConnect: () => void
-  /** Told why a connection was lost or could not be made again. */
+  /** Gets the reason whenever the connection is lost or an attempt to reconnect fails. */
   onLost: (error: Error) => void
 }
 
@@ -12,8 +12,8 @@ export interface Listening {
 }
 
 /**
- * Hears PostgreSQL's notifications on a connection of its own, for as long as the process runs: a lost connection is made
- * anew, at most every 5 seconds. Resolves once the first one listens; rejects when that fails.
+ * Listens to PostgreSQL's notifications on a connection outside the pool, reconnecting when it is lost. Resolves once it
+ * listens; rejects when the first attempt fails.
  */
 export async function listen(
   url: string,

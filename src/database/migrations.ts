@@ -6,21 +6,21 @@ import { StartupError } from '../process/startup-error.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
-/** Any number: the lock that lets one process at a time migrate a database. */
+/** Advisory lock: one process at a time migrates a database. The number is arbitrary. */
 const MIGRATION_LOCK = 7_420_311
 
-/** SQLSTATE of RAISE WARNING. Its severity comes in the server's language. */
+/** SQLSTATE of RAISE WARNING. The severity text depends on the server's language. */
 const WARNING = '01000'
 
-/** Foreign keys that clear one column alone came with this version. */
+/** The first version with foreign keys that set a single column to NULL. */
 const SERVER_VERSION_MIN = 15
 
 /**
- * Brings the database to the newest schema and returns the names of the migrations that were applied.
- * Each migration and its entry in Prisma's own table are one transaction: a process that is killed leaves the schema
- * before or after it, never between, and `prisma migrate deploy` can go on with the same folder and database.
- * Processes that start at once wait for one another. Throws `StartupError` when the database cannot be used.
- * `warn` gets what a migration found and could not correct (RAISE WARNING).
+ * Migrates the database to the newest schema and returns the names of the applied migrations.
+ * Each migration and its entry in Prisma's own table are one transaction: a kill leaves the schema before or after it, never
+ * between, and `prisma migrate deploy` can continue. Processes that start at the same time wait for one another.
+ * `warn` gets each problem that a migration found and could not correct (RAISE WARNING). Throws `StartupError` when the
+ * database cannot be used.
  */
 export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
@@ -124,7 +124,7 @@ function migrationNames(): string[] {
     .sort()
 }
 
-/** The table in which Prisma keeps what was applied, as its own engine makes it. */
+/** Prisma's table of applied migrations, as its own engine creates it. */
 const prismaTable = `
   CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     "id"                  VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -137,7 +137,7 @@ const prismaTable = `
     "applied_steps_count" INTEGER NOT NULL DEFAULT 0
   )`
 
-/** Says of which database it is. */
+/** Adds the address of the database, without credentials. */
 export function asStartupError(error: unknown, url: string): StartupError {
   if (error instanceof StartupError) return error
   const { hostname, port, pathname, searchParams } = new URL(url)
@@ -147,7 +147,7 @@ export function asStartupError(error: unknown, url: string): StartupError {
   )
 }
 
-/** The first line of what was said; a refused connection to several addresses says nothing of its own. */
+/** The first line of the message. A refused connection to several addresses has an empty message of its own. */
 function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error
   const message = first instanceof Error ? first.message : String(first)

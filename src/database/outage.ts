@@ -1,20 +1,20 @@
 import { StoreFailure } from '../values/failure.ts'
 import { driverError } from './client.ts'
 
-/** What the driver says when it has no connection, or lost it. */
+/** Kinds of driver errors without a connection, or with a lost one. */
 const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
-/** What Prisma says: unreachable, timed out, closed, no connection free in time. */
+/** Prisma: unreachable, timed out, closed, no free connection in time. */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'])
-/** PostgreSQL's own: connection exceptions, too many connections, stopping, starting. */
+/** PostgreSQL: connection exceptions, too many connections, stopping, starting. */
 const sqlStates = /^(08\w{3}|53300|57P0[123])$/
 
-/** What the package pg or the system says without a code; both are English whatever language the server speaks. */
+/** Messages of pg and of the system that come without a code. They are English whatever the server's language. */
 const noConnection =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|write) E[A-Z]+\b)/m
 
 /**
- * The refusal that a failure of the database, not of the request, means: 503, to come back in a moment.
- * Null for every other error. Whether a change that was under way was made is then not known.
+ * Returns a 503 failure when the error means that the database is unavailable; null for every other error. Whether a change in
+ * progress was committed is unknown then.
  */
 export function outageOf(error: unknown): StoreFailure | null {
   const { code, message } = error as { code?: string; message?: string }

@@ -1,15 +1,15 @@
 import pg from 'pg'
 import { asStartupError, refuseOtherSchema } from './migrations.ts'
 
-/** The database as it was at one moment. */
+/** The database at one moment. */
 export interface Snapshot {
   readonly query: <T extends object>(sql: string, values?: readonly (string | number)[]) => Promise<T[]>
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens a transaction that can only read, and in which every statement sees the database as the first one did. Throws
- * `StartupError` when the database cannot be reached, or is of another version of the schema.
+ * Opens a read-only transaction in which all statements see the same state. Throws `StartupError` when the database cannot be
+ * reached or has another version of the schema.
  */
 export async function openSnapshot(url: string): Promise<Snapshot> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true })

@@ -10,7 +10,7 @@ export type Keys = Readonly<z.infer<typeof Keys>>
 
 export interface InstallationKeys {
   readonly keys: Keys
-  /** Writes generated keys into `keys.json`. They must be kept before anything is stored under them. */
+  /** Writes generated keys into `keys.json`. Call it before anything is stored under them. */
   readonly keep: () => Promise<void>
 }
 
@@ -21,8 +21,8 @@ interface GivenKeys {
 }
 
 /**
- * Returns the keys of this installation: as given; what is not given comes from `keys.json` in the data folder (mode 600),
- * or is generated where there is no such file. A kill at any moment leaves either no file or a whole one.
+ * Returns the keys of this installation. A key that is not given comes from `keys.json` in the data folder (mode 600), or is
+ * generated if the file does not exist. A kill leaves either no file or a complete one.
  */
 export async function installationKeys({ dataDir, secretKey, operatorKey }: GivenKeys): Promise<InstallationKeys> {
   if (secretKey !== null && operatorKey !== null) return { keys: { secretKey, operatorKey }, keep: async () => {} }
@@ -45,7 +45,7 @@ function generatedKeys(): Keys {
   return { secretKey: randomBytes(32).toString('hex'), operatorKey: randomBytes(24).toString('hex') }
 }
 
-/** A new secret key would make every stored secret unreadable, so a damaged file is never simply replaced. */
+/** Never replaces a damaged file, because a new secret key would make every stored secret unreadable. */
 function readKeys(path: string, text: string): Keys {
   try {
     return Keys.parse(JSON.parse(text))

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino'
 
-/** What may wait in memory when whoever reads the log is slow; lines beyond it are dropped. */
+/** Buffered when the reader of the log is slow; further lines are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024
 const STDERR = 2
 
@@ -13,15 +13,15 @@ export interface Log extends Logger {
 }
 
 /**
- * The log of the process on standard error: JSON lines, or readable ones where that is a terminal. Headers never belong
- * into it; should one get there, the known credentials are blotted out.
+ * Opens the log of the process on standard error: JSON lines, or readable lines on a terminal. Headers are never logged; if one
+ * is by mistake, it is redacted.
  */
 export async function createLog(level: string): Promise<Log> {
   const { destination, drained } = await openStandardError()
   return Object.assign(pino(logOptions(level), destination), { drained })
 }
 
-/** The content of the lines, wherever they go. */
+/** The options for the content of the lines. */
 export function logOptions(level: string): LoggerOptions {
   return {
     level,
@@ -39,17 +39,17 @@ interface Output {
 }
 
 /**
- * A pipe that nobody reads must never stop the server: process.stderr writes to pipes synchronously, and pino's own
- * destination leaves a thread behind that then holds up the exit. A socket on the same descriptor does neither.
+ * A pipe that nobody reads must not block the server. process.stderr writes to pipes synchronously, and pino's own destination
+ * leaves a thread that delays the exit; a socket on the same descriptor does neither.
  */
 async function openStandardError(): Promise<Output> {
   const kind = fstatSync(STDERR)
   if (!kind.isFIFO() && !kind.isSocket()) {
     const destination = pino.destination({ dest: STDERR, sync: true })
     if (!isatty(STDERR)) return { destination, drained: async () => {} }
-    // Loaded here, because a service never needs it.
+    // Loaded on demand, because a service never needs it.
     const { readableLines } = await import('./readable-log.ts')
-    // Node knows whether NO_COLOR or the kind of terminal forbids colours.
+    // Node considers NO_COLOR and the kind of terminal.
     const readable = readableLines({ colorize: process.stderr.hasColors() })
     return { destination: { write: (line) => destination.write(readable(line)) }, drained: async () => {} }
   }
@@ -73,7 +73,7 @@ function written(socket: Socket): Promise<void> {
   return promise
 }
 
-/** Prisma's and PostgreSQL's errors carry the values of the statement in further fields; those stay out. */
+/** Omits further fields, because errors of Prisma and PostgreSQL carry the statement's values in them. */
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   const { name, message, stack } = error

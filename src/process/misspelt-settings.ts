@@ -1,12 +1,12 @@
 import { settingNames } from './settings.ts'
 
-/** Names this long may differ by two letters: few other names lie that near to them. */
+/** Names this long may differ by two letters, because few other names are that close to them. */
 const LONG_NAME_LENGTH = 10
 
 /**
- * Returns a warning for each variable of the environment that is probably a misspelt setting: it has the first letter of a
- * setting that is not given, and differs from its name by one letter (two in long names), by two letters that changed
- * places, or in case. The first letter counts because typing errors spare it, and foreign variables (SSL_CERT_FILE) do not.
+ * Returns a warning for each environment variable that is probably a misspelt setting. It has the first letter of a setting that
+ * is not given, and differs from its name by one letter (two in long names), by two swapped letters, or in case. The first
+ * letter must match because it is rarely mistyped, while unrelated variables (SSL_CERT_FILE) differ in it.
  */
 export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const isGiven = (name: string) => Boolean(environment[name]?.trim())
@@ -23,7 +23,7 @@ function isMisspelt(name: string, setting: string): boolean {
   return name[0] === setting[0] && isNear(name, setting, setting.length < LONG_NAME_LENGTH ? 1 : 2)
 }
 
-/** Whether `edits` letters that are added, left out, replaced or swapped with the next make one text of the other. */
+/** Whether at most `edits` added, omitted, replaced or swapped letters turn one text into the other. */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === other) return true
   if (edits === 0 || Math.abs(one.length - other.length) > edits) return false

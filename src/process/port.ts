@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import { StartupError } from './startup-error.ts'
 
 /**
- * Whether the address can be listened on, found out before minutes of work are spent on a start that would end there.
- * Gives the port: the one asked for, or for 0 a free one.
+ * Checks that the address can be listened on, before a start spends time on anything else. Returns the port, or a free one
+ * for 0. Throws `StartupError`.
  */
 export async function findPort(host: string, port: number, setting: PortSetting = 'PORT'): Promise<number> {
   const server = createServer()
@@ -25,11 +25,11 @@ export type PortSetting = 'PORT' | 'HTTP_PORT'
 interface Place {
   readonly host: string
   readonly port: number
-  /** Where the port comes from. */
+  /** The setting that names the port. */
   readonly setting: PortSetting
 }
 
-/** The StartupError for what listening threw. */
+/** Turns an error of listening into a `StartupError` with a remedy. */
 export function cannotListen({ host, port, setting }: Place, error: unknown): StartupError {
   const { code, message } = error as NodeJS.ErrnoException
   const remedy = (code && remedies[code]) ?? `is not possible (${code ?? message}). Set HOST and PORT to others`

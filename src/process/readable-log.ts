@@ -1,9 +1,9 @@
 import { prettyFactory } from 'pino-pretty'
 
-/** Members of a record that its readable line begins with, in `head`, or leaves out. */
+/** Members that `head` writes at the beginning of the line, or omits. */
 const HEAD = ['method', 'path', 'route', 'ip', 'operation', 'status', 'ms', 'storeId', 'applicationId', 'requestId']
 
-/** Returns what makes of a JSON line one that people read: time, level, message, further members; below it an error's stack. */
+/** Returns a function that formats a JSON line for people: time, level, message, other members; an error's stack below. */
 export function readableLines({ colorize }: { colorize: boolean }): (line: string) => string {
   const pretty = prettyFactory({
     colorize,
@@ -13,7 +13,7 @@ export function readableLines({ colorize }: { colorize: boolean }): (line: strin
     ignore: HEAD.join(),
     messageFormat: head,
   })
-  // A terminal obeys control characters. In JSON only those beyond ASCII stand as they are.
+  // Terminals obey control characters. JSON escapes only those of ASCII.
   return (line) => pretty(line.replace(/\p{Cc}/gu, ''))
 }
 

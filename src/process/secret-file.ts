@@ -3,7 +3,7 @@ import { access, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StartupError } from './startup-error.ts'
 
-/** Makes the folder where it is missing; a StartupError says why it cannot be written. */
+/** Creates the folder if it is missing. Throws `StartupError` when it cannot be written. */
 export async function makeDataFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true })
@@ -13,7 +13,7 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
-/** Null: no such file. */
+/** Returns null when the file does not exist. */
 export async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
@@ -26,15 +26,15 @@ export async function readIfThere(path: string): Promise<string | null> {
 }
 
 /**
- * Writes JSON that only its owner may read. Whoever reads `path` finds the old content or the new, never a part, even
- * when the machine loses power meanwhile.
+ * Writes JSON that only its owner may read. The write is atomic: readers find the old content or the new, even after a power
+ * failure.
  */
 export async function writeSecretFile(path: string, content: object): Promise<void> {
   const temporary = `${path}.new`
   try {
     const file = await open(temporary, 'w', 0o600)
     try {
-      // A file left over by a kill keeps its mode.
+      // A file left by a kill keeps its former mode.
       await file.chmod(0o600)
       await file.writeFile(`${JSON.stringify(content, null, 2)}\n`)
       await file.sync()
@@ -48,7 +48,8 @@ export async function writeSecretFile(path: string, content: object): Promise<vo
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Makes renames in the folder durable. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
     await folder.sync()

@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from './log.ts'
 
-/** What is in hand when the process is told to stop has this long to come to an end. */
+/** Time for requests in progress when the process is told to stop. */
 export const STOP_TIMEOUT_MS = 10_000
-/** Past this the process ends, whatever hangs. */
+/** The process ends after this time, whatever hangs. */
 const END_TIMEOUT_MS = 30_000
-/** A terminal's Ctrl-C reaches the process twice, from the terminal and from npm; only a later signal means "at once". */
+/** Ctrl-C in a terminal arrives twice, from the terminal and from npm. Only a later signal forces an immediate end. */
 const SAME_SIGNAL_MS = 1_000
 
 export interface Shutdown {
-  /** Parts are stopped in the reverse order of their addition. */
+  /** Registers a part. Parts stop in reverse order. */
   add(name: string, stop: () => Promise<unknown>): void
   isRequested(): boolean
-  /** Between the steps of starting: throws when the process has been told to stop meanwhile. */
+  /** Call it between the steps of starting: throws when the process has been told to stop. */
   checkpoint(): void
-  /** Stops every part; false when one of them could not be stopped in order. */
+  /** Stops every part. Returns false when one of them failed to stop. */
   stop(): Promise<boolean>
 }
 
 /**
- * From now on signals and unforeseen errors end the process in order. `started` tells when starting is over, well or
- * not: nothing is taken away from under a step of it, unless it takes longer than 10 s.
+ * Makes signals and uncaught errors end the process in order. Waits up to 10 s for `started`, which settles when starting is
+ * over, so that no step of the start loses what it uses.
  */
 export function handleShutdown(log: Log, started: Promise<unknown>): Shutdown {
   const parts: { name: string; stop: () => Promise<unknown> }[] = []

@@ -28,8 +28,8 @@ export function httpsRule({ config }: AdmissionServices) {
 }
 
 /**
- * Lets a request through to an endpoint, before its body is read: credentials, then the bucket, then the method, then the
- * privileges that it needs. `request.caller` is set as soon as it is known.
+ * Checks a request before its body is read: credentials, then the bucket, then the method, then the privileges. Sets
+ * `request.caller` as soon as it is known.
  */
 export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -70,8 +70,8 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
 }
 
 /**
- * RFC 6750 §3: for a Bearer token that was refused, for another Authorization, and for a request without any credentials. Null:
- * the three headers were sent, whose clients never saw a challenge.
+ * The challenge of RFC 6750 §3 for a refused Bearer token, another Authorization, or no credentials at all. Null for requests with
+ * the three headers, whose clients never got a challenge.
  */
 function challengeFor({ authorization, ...headers }: Credentials): string | null {
   if (bearerToken(authorization) !== null) return 'Bearer error="invalid_token"'
@@ -79,7 +79,7 @@ function challengeFor({ authorization, ...headers }: Credentials): string | null
   return authorization !== undefined || isAnonymous ? 'Bearer' : null
 }
 
-/** HEAD is GET without the body of the answer. */
+/** HEAD counts as GET. */
 export function methodOf({ method }: FastifyRequest): Method {
   return (method === 'HEAD' ? 'GET' : method) as Method
 }

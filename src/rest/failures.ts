@@ -5,7 +5,7 @@ import { resultItem } from '../values/result-item.ts'
 import { type Answer, sendAnswer } from './answer.ts'
 import { defect } from './change-each.ts'
 
-/** Turns whatever was thrown into the answer of rest-protocol 5. A defect tells nothing from inside; the log has it. */
+/** Turns an error into the answer of rest-protocol §5. A defect reveals nothing internal; the log has the error. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
   const failure = failureOf(error)
   if (failure === null) {
@@ -17,13 +17,13 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
   return sendAnswer(request, reply, refusal(failure))
 }
 
-/** An empty 404 says that there is no such record; every other refusal is one result item. */
+/** An empty 404 means that the record does not exist; every other refusal is one result item. */
 function refusal({ kind, status, field, message }: StoreFailure): Answer {
   if (kind === 'not-found') return { kind: 'nothing' }
   return { kind: 'results', status, items: [resultItem('Error', field, status, message)] }
 }
 
-/** Fastify's own refusals come in our words: its texts may repeat what was sent. Null: a defect. */
+/** Rewords Fastify's own refusals, because its texts may repeat what was sent. Null for a defect. */
 function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
   if (error instanceof StoreFailure) return error
   const { code, statusCode = 500 } = error

@@ -6,8 +6,8 @@ const mediaTypes: Readonly<Record<Format, readonly string[]>> = {
 }
 
 /**
- * The format that `Accept` prefers: at equal quality the one that a more specific range names, as the public service's
- * framework chose. JSON for a tie, for no preference and where neither is accepted (rest-protocol 2).
+ * The format that `Accept` prefers; at equal quality, the one that a more specific range names. JSON for a tie, without a
+ * preference, and where neither is accepted (rest-protocol §2).
  */
 export function acceptedFormat(accept: string | undefined): Format {
   if (accept === undefined) return 'json'
@@ -17,7 +17,7 @@ export function acceptedFormat(accept: string | undefined): Format {
   return xml.quality > json.quality || isNearer ? 'xml' : 'json'
 }
 
-/** Whether refusals are wanted as problem details (RFC 9457): by that name alone, since old clients accept anything. */
+/** Whether refusals are wanted as problem details (RFC 9457). Only the exact type counts, because old clients accept anything. */
 export function acceptsProblem(accept: string | undefined): boolean {
   const ranges = accept?.toLowerCase().split(',').map(readRange) ?? []
   return ranges.some(({ type, quality }) => type === PROBLEM_TYPE && quality > 0)
@@ -39,11 +39,11 @@ function readRange(text: string): Range {
 
 interface Preference {
   readonly quality: number
-  /** 0: a type of the format is named; 1 and 2: it is matched by a wildcard for its second part, or for both. */
+  /** 0: the range names a type of the format; 1: its subtype is a wildcard; 2: both parts are. */
   readonly distance: number
 }
 
-/** Of the most specific ranges that match the format (RFC 9110 §12.5.1). */
+/** The quality of the most specific ranges that match the format (RFC 9110 §12.5.1). */
 function preference(ranges: readonly Range[], format: Format): Preference {
   const byDistance = [mediaTypes[format], ['application/*', 'text/*'], ['*/*']].map((names) =>
     ranges.filter(({ type }) => names.includes(type)).map((range) => range.quality),
@@ -52,7 +52,7 @@ function preference(ranges: readonly Range[], format: Format): Preference {
   return { distance, quality: Math.max(0, ...(byDistance[distance] ?? [])) }
 }
 
-/** What a Content-Type says of a body: one of the four types, or a type that is built on JSON or XML; null: another. */
+/** The format of a body by its Content-Type: one of the four types, or a type built on JSON or XML. Null for any other. */
 export function bodyFormat(mediaType: string): Format | null {
   if (mediaTypes.json.includes(mediaType) || mediaType.endsWith('+json')) return 'json'
   if (mediaTypes.xml.includes(mediaType) || mediaType.endsWith('+xml')) return 'xml'

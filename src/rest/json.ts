@@ -1,9 +1,9 @@
 import { StoreFailure } from '../values/failure.ts'
 
-/** Objects and lists inside one another; a record needs four. */
+/** Nested objects and lists; a record needs four levels. */
 export const DEPTH_MAX = 32
 
-/** Reads a JSON text. Throws `bad-request` that says where it is broken, or that it is nested too deep. */
+/** Parses JSON. Throws `bad-request` with the position of a syntax error, or for too deep nesting. */
 export function readJson(text: string): unknown {
   if (isTooDeep(text)) {
     throw new StoreFailure('bad-request', `The body is nested deeper than ${DEPTH_MAX} levels`)
@@ -11,7 +11,7 @@ export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The engine's message tells the position, or shows the few characters around it, which are the caller's own.
+    // V8's message has the position, or a few characters around it, which the caller sent.
     throw new StoreFailure('bad-request', `Invalid JSON: "${(error as Error).message}"`)
   }
 }
@@ -19,7 +19,7 @@ export function readJson(text: string): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Before anything is made of it: every level costs memory. */
+/** Checked before parsing, because every level costs memory. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   for (let index = 0; index < text.length; index++) {

@@ -4,24 +4,23 @@ import type { ResultItem } from '../values/result-item.ts'
 import type { NothingAnswer, ResultsAnswer } from './answer.ts'
 import { PROBLEM_TYPE } from './format.ts'
 
-/** A refusal as RFC 9457 has it, with the members that it lets a service add: `errors` and `requestId`. */
+/** A refusal in the form of RFC 9457, with two members of our own: `errors` and `requestId`. */
 export interface Problem {
-  /** `urn:store-platform:problem:` and the status: the same for every refusal of its kind. */
+  /** `urn:store-platform:problem:` and the status. */
   readonly type: string
   readonly title: string
   readonly status: number
-  /** What was wrong with this request. */
   readonly detail: string
-  /** One for each record that was refused. */
+  /** One for each refused record. */
   readonly errors: readonly ProblemError[]
   /** Also in the header X-Request-Id, and in the log. */
   readonly requestId: string
 }
 
 export interface ProblemError {
-  /** The record's place in the request, from 0. */
+  /** The record's index in the request, from 0. */
   readonly index: number
-  /** The field, parameter or header at fault; empty where it is none. */
+  /** The field, parameter or header at fault; empty if none is. */
   readonly field: string
   readonly status: number
   readonly detail: string

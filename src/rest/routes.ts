@@ -24,8 +24,8 @@ export interface RestServices extends AdmissionServices {
 const versions = ['v1', 'v2']
 
 /**
- * The REST services (contract §4.1): every service of the registry below every prefix, in both versions; and the schema of
- * their XML.
+ * Registers the REST services (contract §4.1): every service of the registry under every prefix, in both versions, and the XML
+ * Schema of their records.
  */
 export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
   logCalls(app, services.callLog)
@@ -58,7 +58,7 @@ function serve(app: FastifyInstance, services: RestServices): void {
   addUnknownAddresses(app)
 }
 
-/** An answer that was compressed has a tag of its own. */
+/** A compressed answer has an entity tag of its own. */
 async function tagEncoding(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { etag, 'content-encoding': encoding } = reply.getHeaders()
   if (typeof etag === 'string' && (encoding === 'br' || encoding === 'gzip')) {
@@ -66,7 +66,7 @@ async function tagEncoding(_request: FastifyRequest, reply: FastifyReply): Promi
   }
 }
 
-/** All methods, so that those which the address does not take are answered with the ones that it does. */
+/** Registers all methods, so that the refusal of one that the address does not take names those that it does. */
 function addEndpoint(
   app: FastifyInstance,
   services: RestServices,
@@ -77,7 +77,7 @@ function addEndpoint(
     method: app.supportedMethods,
     url,
     onRequest: [
-      // A preflight carries no credentials: it is answered before them, and takes from no bucket.
+      // A preflight carries no credentials, so it is answered before authentication and counts in no bucket.
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
       admission(services, endpoint),
     ],
@@ -101,10 +101,10 @@ function addEndpoint(
   })
 }
 
-/** No service, no version, or not the shape of an address: an array, since an empty 404 means that there is no record. */
+/** Answers unknown addresses with an array, because an empty 404 means that a record does not exist. */
 function addUnknownAddresses(app: FastifyInstance): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
-    // So that a page may send its request, and read the refusal.
+    // Lets a web page send its request and read the refusal.
     if (request.method === 'OPTIONS') return sendOptions(reply, 'GET, HEAD, POST, PUT, DELETE')
     const { '*': path = '' } = request.params as { readonly '*'?: string }
     const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}`)]
@@ -115,7 +115,7 @@ function addUnknownAddresses(app: FastifyInstance): void {
   }
 }
 
-/** What an address may be instead, by what it is right about. `path` follows the prefix. */
+/** Describes what the address should have been. `path` follows the prefix. */
 function expectedAt(path: string): string {
   const [version = '', service = ''] = path.toLowerCase().split('/')
   if (!versions.includes(version) || knownNames.has(service)) {

@@ -1,9 +1,9 @@
 import { DateTime, IANAZone } from 'luxon'
 
 /**
- * What a wall-clock time that its zone does not have once is to bound: a start takes the earlier of its two meanings, an end
- * the later. They are two in the hour that autumn repeats; and in the hour that spring skips, by the clock before and the clock
- * after (who takes two minutes from 03:01 and does not ask the zone means 02:59 by the clock after).
+ * Which of two instants an ambiguous wall-clock time means: a start takes the earlier, an end the later. Times are ambiguous in
+ * the hour that autumn repeats, and in the hour that spring skips, where the clock before and the clock after the change differ
+ * (a program that subtracts two minutes from 03:01 sends 02:59).
  */
 export type Bound = 'start' | 'end'
 
@@ -16,17 +16,16 @@ const iso = new RegExp(
 
 export interface WireDate {
   readonly instant: Date
-  /** False: the text named a day alone; the instant is its first moment. */
+  /** False when the text names only a day; the instant is its first moment. */
   readonly hasTime: boolean
 }
 
-/** What is allowed, for messages. */
+/** The allowed forms, for messages. */
 export const dateForms = 'mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss'
 
 /**
- * Reads a date as clients write them (rest-protocol 8.2), in the store's zone unless the text names an offset. Where it
- * bounds nothing, the first of a repeated hour is meant, and a time that spring skips is moved forward by the gap.
- * Null: not a date, or outside the years 1753 to 9999.
+ * Reads a date in the forms of rest-protocol §8.2, in the store's zone unless the text has an offset. Without `bound`, a repeated
+ * time is the first of the two, and a skipped time moves forward by the gap. Null: not a date, or outside 1753 to 9999.
  */
 export function readDate(text: string, timeZone: string, bound?: Bound): WireDate | null {
   const trimmed = text.trim()
@@ -39,13 +38,13 @@ export function readDate(text: string, timeZone: string, bound?: Bound): WireDat
   const wall = wallClock(Number(year), Number(month), Number(day), hour, Number(minute), Number(second))
   if (wall === null) return null
   const hasTime = hourText !== undefined
-  // A day has a first moment, whatever the clock said at midnight.
+  // A day alone means its first moment, even where midnight is skipped or repeated.
   const choice = hasTime ? bound : undefined
   const instant = offset === undefined ? instantAt(wall, timeZone, choice) : new Date(wall - offsetMs(offset))
   return { instant, hasTime }
 }
 
-/** The time as if it were UTC, in milliseconds; null: there is no such day or time (JavaScript reads 02/31 as 2 March). */
+/** The time as if it were UTC, in milliseconds; null for a day or time that does not exist (JavaScript reads 02/31 as 2 March). */
 function wallClock(year: number, month: number, day: number, hour: number, minute: number, second: number) {
   if (year < 1753 || year > 9999 || minute > 59 || second > 59) return null
   const wall = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
@@ -62,8 +61,8 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
 /**
- * Asking for a zone's offset is dear, and an import asks hundreds of thousands of times. So it is asked once per zone and
- * day, and where the day before and the day after agree, it is the offset of every time in between.
+ * Looking up a zone's offset is slow, and an import needs it hundreds of thousands of times. Offsets are therefore cached per
+ * zone and day; if those of the day before and the day after agree, every time in between has that offset.
  */
 function instantAt(wall: number, timeZone: string, bound: Bound | undefined): Date {
   const day = Math.floor(wall / DAY_MS)
@@ -77,12 +76,12 @@ function instantAt(wall: number, timeZone: string, bound: Bound | undefined): Da
   if (isBefore !== isAfter) return new Date(isBefore ? byBefore : byAfter)
   if (bound === 'start') return new Date(Math.min(byBefore, byAfter))
   if (bound === 'end') return new Date(Math.max(byBefore, byAfter))
-  // Repeated, the clock before says the earlier one; skipped, it goes on as if nothing had happened.
+  // By the clock before the change, a repeated time is the earlier one, and a skipped time moves forward.
   return new Date(byBefore)
 }
 
 const OFFSETS_MAX = 20_000
-/** Minutes east of Greenwich when a UTC day begins, by zone and day. */
+/** Minutes east of Greenwich at the beginning of a UTC day, by zone and day. */
 const offsets = new Map<string, number>()
 
 function offsetOn(timeZone: string, day: number): number {
@@ -103,17 +102,17 @@ function hourOfDay(text: string | undefined, meridiem: string | undefined): numb
   return (hour % 12) + (meridiem.toUpperCase() === 'PM' ? 12 : 0)
 }
 
-/** `2012-07-11T10:44:08`: the form of dates in records; local, without zone and fraction. */
+/** Writes the form of dates in records: `2012-07-11T10:44:08`, local, without zone and fraction. */
 export function writeDate(instant: Date, timeZone: string): string {
   return DateTime.fromJSDate(instant, { zone: timeZone }).toFormat("yyyy-MM-dd'T'HH:mm:ss")
 }
 
-/** The first instant of the day after the one that `instant` lies in. */
+/** The first instant of the next day in the zone. */
 export function nextDay(instant: Date, timeZone: string): Date {
   return DateTime.fromJSDate(instant, { zone: timeZone }).plus({ days: 1 }).startOf('day').toJSDate()
 }
 
-/** The instant as PostgreSQL reads it: west of Greenwich the last hours of 9999 lie in the year 10000. */
+/** The instant in a form that PostgreSQL reads: west of Greenwich the last hours of 9999 are in the year 10000. */
 export function instantText(instant: Date): string {
   return instant.toISOString().replace('+0', '')
 }

@@ -19,9 +19,9 @@ const statusOf = {
 
 export type FailureKind = keyof typeof statusOf
 
-/** One thing that is wrong with what was sent. */
+/** One problem of the input. */
 export interface Fault {
-  /** Its wire name, with dots into what it lies in; empty: the whole input. */
+  /** The wire name, with dots for nested fields; empty for the whole input. */
   readonly field: string
   /** A sentence without its subject, such as `must be a text`. */
   readonly problem: string
@@ -30,28 +30,27 @@ export interface Fault {
 export interface FailureOptions {
   /** The offending field, parameter, header or identifier, in its wire name. */
   field?: string
-  /** Where several things are wrong: each, for a form that says them beside its fields. */
+  /** All problems, for a form that shows each beside its field. */
   faults?: readonly Fault[]
-  /** With `throttled` and `unavailable`: whole seconds until it is worth another try. */
+  /** For `throttled` and `unavailable`: whole seconds until a retry may succeed. */
   retryAfterSeconds?: number
-  /** The message for logs, of the server and of a store's calls; unless given, the message without what it quotes. */
+  /** The message for the server's log and a store's call log. Default: the message without its quoted part. */
   logMessage?: string
-  /** For the log alone; never shown to the caller. */
+  /** Only for the log; never shown to the caller. */
   logDetail?: string
 }
 
 /**
- * A message without what stands in double quotes, from the first to the last: what a message repeats of the request may be a
- * key or a password in a wrong place.
+ * Removes everything between the first and the last double quote, because text repeated from a request may be a key or a
+ * password in the wrong place.
  */
 export function withoutQuoted(message: string): string {
   return message.replace(/".*"/s, '"…"')
 }
 
 /**
- * A refusal that the caller may see: `message` says what is wrong and what is allowed. Where it repeats something of the
- * request, even a name, that stands in double quotes, or `logMessage` says the same without it.
- * Anything else thrown is a defect, and answers 500 without text from inside.
+ * A refusal that the caller may see: `message` says what is wrong and what is allowed. Text repeated from the request is in double
+ * quotes, or `logMessage` says the same without it. Any other error is a defect: the answer is 500 without internal details.
  */
 export class StoreFailure extends Error {
   readonly kind: FailureKind
@@ -72,7 +71,7 @@ export class StoreFailure extends Error {
     this.logDetail = options.logDetail
   }
 
-  /** The HTTP status that the kind stands for. */
+  /** The HTTP status of the kind. */
   get status(): number {
     return statusOf[this.kind]
   }

@@ -4,7 +4,7 @@ import { type Fault, StoreFailure } from './failure.ts'
 const NAMES_SHOWN_MAX = 5
 const NAME_SHOWN_LENGTH_MAX = 50
 
-/** An object whose property names match without regard to case. Others are refused by name, and so is one given twice. */
+/** An object whose property names match case-insensitively. Unknown and repeated properties are refused by name. */
 export function namedObject<S extends z.ZodRawShape>(shape: S) {
   const names = Object.keys(shape)
   const object = z.strictObject(shape, {
@@ -32,7 +32,7 @@ function withNames(value: unknown, names: string[], context: z.core.$RefinementC
   return Object.fromEntries(named)
 }
 
-/** One line of text, without blanks around it. */
+/** One line of text, trimmed. */
 export function text(lengthMax: number) {
   const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
   return z
@@ -43,11 +43,11 @@ export function text(lengthMax: number) {
     .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), allowed)
 }
 
-/** What `schema` makes of `input`; a 400 that names every fault, and one's field, when it does not fit. `whole` names the input itself. */
+/** Parses `input` by `schema`. Throws a 400 that names every problem, and the field of the first. `whole` names the input itself. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole = 'The body'): z.output<S> {
   const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
-  // A mistyped name is said before the missing one that it causes.
+  // A mistyped name comes before the missing one that it causes.
   const issues = parsed.error.issues.toSorted((one, other) => rank(one) - rank(other))
   const faults = new Map<string, Fault>()
   for (const issue of issues) {
@@ -66,7 +66,7 @@ function inWords(faults: readonly Fault[], whole: string): string {
   return faults.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
 }
 
-/** For the log: a property that there is not may be named by a key or a password. */
+/** For the log, without the names: an unknown property may be named by a key or a password. */
 function withoutGivenNames(issues: readonly z.core.$ZodIssue[]): Fault[] {
   const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
   return unknown.map(({ path }) => ({ field: path.join('.'), problem: 'has a property that is not allowed' }))

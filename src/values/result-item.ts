@@ -1,4 +1,4 @@
-/** What every refusal and every change answers with, in a list (contract §2, rest-protocol 5): four strings. */
+/** An item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */
 export interface ResultItem {
   readonly Key: string
   readonly Value: string

@@ -10,15 +10,15 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** Both stored forms of a secret that its owner must be able to see again: design.md, "Secrets". */
+/** Both stored forms of a secret that its owner must be able to see again. */
 export interface Secrets {
-  /** HMAC-SHA-256, 64 hexadecimal characters: the same text always gives the same, so an index finds it. */
+  /** HMAC-SHA-256 as 64 hexadecimal characters: deterministic, so an index finds it. */
   lookup(text: string): string
-  /** AES-256-GCM, `v1.` and base64url: another text each time; `open` gives the original back. */
+  /** AES-256-GCM as `v1.` and base64url: a different text each time. */
   seal(text: string): string
-  /** Throws when `sealed` was altered, or sealed under another secret key. */
+  /** Reverses `seal`. Throws when `sealed` was altered, or sealed under another secret key. */
   open(sealed: string): string
-  /** 32 bytes that the secret key alone leads to; always the same for one purpose, and of no use for finding another's. */
+  /** 32 bytes derived from the secret key: the same for one purpose, and independent of other purposes. */
   derive(purpose: string): Buffer
 }
 
@@ -26,7 +26,7 @@ const VERSION = 'v1'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Lookup and sealing use keys of their own, derived from `secretKey` by HKDF, so that neither tells anything of the other. */
+/** Derives separate keys for lookup and sealing from `secretKey` by HKDF, so that neither reveals the other. */
 export function createSecrets(secretKey: string): Secrets {
   if (secretKey === '') throw new Error('The secret key is empty')
   const lookupKey = keyFor(secretKey, 'store-platform lookup v1')
@@ -39,7 +39,7 @@ export function createSecrets(secretKey: string): Secrets {
   }
 }
 
-/** A KeyObject, since setting up an HMAC with bytes takes seven times as long, and every call of the API needs one. */
+/** A KeyObject, because every API call needs an HMAC, and creating one from bytes takes seven times as long. */
 function keyFor(secretKey: string, purpose: string): KeyObject {
   return createSecretKey(derive(secretKey, purpose))
 }
@@ -68,12 +68,12 @@ function open(key: KeyObject, sealed: string): string {
   }
 }
 
-/** A new private or public key, token or user key: 32 lower-case hexadecimal characters (rest-protocol 2), 128 bits at random. */
+/** Generates a private or public key, token or user key: 128 random bits as 32 lower-case hexadecimal characters (rest-protocol §2). */
 export function generateKey(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Whether two secrets are the same text, in a time that depends on neither. */
+/** Compares two secrets in constant time. */
 export function sameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other))
 }

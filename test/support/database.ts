@@ -59,6 +59,8 @@ export async function createDatabase(options = ''): Promise<{ url: string; drop:
  * only a superuser may end autovacuum that way; a plain DROP DATABASE asks it to stop.
  */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  // A listening connection would be made anew between the next two statements.
+  await onServer(serverUrl, `ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`)
   await onServer(
     serverUrl,
     `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`,

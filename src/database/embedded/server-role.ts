@@ -3,17 +3,17 @@ import pg from 'pg'
 import type { Login } from './folder.ts'
 
 export const DATABASE = 'store_platform'
-/** Owns the database, and can do nothing outside it: not read files, run programs or change other roles. */
+/** Owns the database. It cannot read files, run programs or change other roles. */
 const SERVER_ROLE = 'store_server'
 
-/** A login for this run of the server, which nobody has to keep: `prepareDatabase` gives the role its password. */
+/** A login for this run of the server. It is stored nowhere: `prepareDatabase` sets the role's password. */
 export function newServerLogin(): Login {
   return { user: SERVER_ROLE, password: randomBytes(24).toString('hex') }
 }
 
 /**
- * Makes the server's role and database where they are missing, and sets the role's password to that of `login`. `client`
- * and `databaseUrl` are the superuser's. It can be repeated after an interruption anywhere.
+ * Creates the server's role and database if they are missing, and sets the role's password to that of `login`. `client` and
+ * `databaseUrl` are the superuser's. Safe to repeat after an interruption at any point.
  */
 export async function prepareDatabase(client: pg.Client, login: Login, databaseUrl: string): Promise<void> {
   if (!(await exists(client, 'SELECT FROM pg_roles WHERE rolname = $1', SERVER_ROLE))) {
@@ -31,8 +31,8 @@ async function exists(client: pg.Client, sql: string, name: string): Promise<boo
 }
 
 /**
- * Gives the server's role what is the superuser's in the database: everything, where the first version made it, and what
- * an operator has restored. All or nothing.
+ * Transfers what the superuser owns in the database to the server's role: everything in a database made by the first version,
+ * and what an operator restored. All or nothing.
  */
 async function handOver(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 })
@@ -45,7 +45,7 @@ async function handOver(databaseUrl: string): Promise<void> {
   }
 }
 
-/** REASSIGN OWNED does nothing for PostgreSQL's first role. Extensions stay that role's: their owner cannot be changed. */
+/** REASSIGN OWNED skips the bootstrap role. Extensions keep their owner, which cannot be changed. */
 const handOverSql = `
   DO $$
   DECLARE

@@ -9,19 +9,19 @@ import { StartupError } from '../../process/startup-error.ts'
 import type { Login, PostgresFolder } from './folder.ts'
 import type { Runner } from './runner.ts'
 
-/** How long PostgreSQL may take to start (it may have to recover first) and to stop. */
-const PATIENCE_S = 120
+/** Time limit for starting PostgreSQL, which may have to recover first, and for stopping it. */
+const TIMEOUT_S = 120
 const START_FAILURES_MAX = 3
-/** A server that starts writes its note at once. */
+/** A starting server writes its lock file at once. */
 const EMPTY_NOTE_AGE_MAX_MS = 2_000
 
-/** Above every process id that Linux or macOS gives; longer than any. */
+/** Above every process id of Linux and macOS, and not shorter than any. */
 const NOBODYS_PID = 4_194_304
 
-/** Part of the socket's name, and of nothing else while the server listens on no TCP port. */
+/** Part of the socket's name. No TCP port is open then. */
 const SOCKET_PORT = 5432
 const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`
-/** Of macOS; Linux allows 107. */
+/** The limit of macOS; Linux allows 107. */
 const SOCKET_PATH_BYTES_MAX = 103
 const LOOPBACK = '127.0.0.1'
 
@@ -31,33 +31,32 @@ export interface Server {
   readonly durable: boolean
 }
 
-/** Where a server listens: a folder that holds its socket, or an address of this machine. */
+/** The folder that holds the server's socket, or an address of this machine. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
 }
 
 /**
- * Returns where the server that runs on the folder listens, and starts it where none does: at `endpoint`, or on a socket
- * in its own folder, which nobody else may enter; on a free port of 127.0.0.1 where the folder's path is too long for a
- * socket or its file system has none. A killed process leaves its server behind, and a killed server its process id.
- * Throws `StartupError`.
+ * Returns where the server of the folder listens, starting it if necessary: at `endpoint`, else on a socket in its own folder,
+ * else on a free port of 127.0.0.1 where the folder's path is too long for a socket or its file system has no sockets.
+ * Handles a server left behind by a killed process, and a lock file left behind by a killed server. Throws `StartupError`.
  */
 export async function ensureRunning(server: Server, endpoint?: Endpoint): Promise<Endpoint> {
   const { folder } = server
-  const deadlineMs = performance.now() + PATIENCE_S * 1_000
+  const deadlineMs = performance.now() + TIMEOUT_S * 1_000
   let isSocketPossible = Buffer.byteLength(join(folder.path, SOCKET_NAME)) <= SOCKET_PATH_BYTES_MAX
   for (let failures = 0; performance.now() < deadlineMs; await sleep(100)) {
     const running = await findPostmaster(folder)
     if (running?.endpoint && (await answers(folder, running.endpoint))) return running.endpoint
     if (running) continue
-    // PostgreSQL removes a lock file of its socket only when nobody has the process id in it.
+    // PostgreSQL removes a stale lock file of its socket only when no process has the id in it.
     await readLockFile(join(folder.path, `${SOCKET_NAME}.lock`), folder)
     const socket = { host: folder.path, port: SOCKET_PORT }
     const wanted = endpoint ?? (isSocketPossible ? socket : { host: LOOPBACK, port: await findPort(LOOPBACK, 0) })
     const failure = await start(server, wanted)
     if (failure && noSocket.test(failure.message)) isSocketPossible = false
-    // Where several processes start and stop it, each can fail by another's doing.
+    // Several processes that start and stop it can make one another fail.
     if (failure && ++failures >= START_FAILURES_MAX) throw failure
   }
   throw new StartupError(
@@ -65,26 +64,26 @@ export async function ensureRunning(server: Server, endpoint?: Endpoint): Promis
   )
 }
 
-/** Returns where the server that runs on the folder listens; null: none runs, or it does not answer. Starts nothing. */
+/** Returns where the server of the folder listens; null when none runs or it does not answer. Starts nothing. */
 export async function findRunning(folder: PostgresFolder): Promise<Endpoint | null> {
   const running = await findPostmaster(folder)
   return running?.endpoint && (await answers(folder, running.endpoint)) ? running.endpoint : null
 }
 
-/** Stops the server cleanly, where it runs: the next start then has nothing to recover. */
+/** Stops the server cleanly if it runs, so that the next start has nothing to recover. */
 export async function stopServer({ runner, folder }: Server): Promise<void> {
   if ((await findPostmaster(folder)) === null) return
-  await runner.run('pg_ctl', ['stop', '-D', folder.data, '-m', 'fast', '-w', '-t', String(PATIENCE_S)])
+  await runner.run('pg_ctl', ['stop', '-D', folder.data, '-m', 'fast', '-w', '-t', String(TIMEOUT_S)])
 }
 
 export function addressOf({ host, port }: Endpoint, { user, password }: Login, database: string): string {
-  // A path would be no valid host of an address; every PostgreSQL client prefers the parameter to the host.
+  // A path is not a valid host of an address. PostgreSQL clients prefer the parameter to the host.
   const [name, socket] = host.startsWith('/') ? ['localhost', `&host=${encodeURIComponent(host)}`] : [host, '']
-  // Said here, so that a PGSSLMODE in the environment does not count.
+  // Overrides a PGSSLMODE of the environment.
   return `postgresql://${user}:${password}@${name}:${port}/${database}?sslmode=disable${socket}`
 }
 
-/** What the server's own note says of it, if it is true; the endpoint is null until it listens. */
+/** Reads the server's lock file, if it is not stale. The endpoint is null until the server listens. */
 async function findPostmaster(folder: PostgresFolder): Promise<{ endpoint: Endpoint | null } | null> {
   const note = await readLockFile(join(folder.data, 'postmaster.pid'), folder)
   if (note === null) return null
@@ -93,7 +92,7 @@ async function findPostmaster(folder: PostgresFolder): Promise<{ endpoint: Endpo
   return { endpoint: host ? { host, port: Number(port) } : null }
 }
 
-/** Returns the text of a lock file of the server that runs on the folder. Null: none runs, and the file is no obstacle to a start. */
+/** Returns the text of a lock file of the running server. Null when none runs; the file does not prevent a start then. */
 async function readLockFile(file: string, { data }: PostgresFolder): Promise<string | null> {
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return null
@@ -101,17 +100,17 @@ async function readLockFile(file: string, { data }: PostgresFolder): Promise<str
   if (pid && !isAlive(pid)) return null
   if (pid && runsOn(pid, data)) return text
   if (pid) await disown(file, text)
-  // Never written: the machine lost power while a server started, or one starts at this moment.
+  // Empty: the machine lost power while a server started, or one is starting now.
   else if ((await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
   return null
 }
 
 /**
- * Another program has the process id by now, and PostgreSQL would refuse to start. The note is not removed: by its other
- * lines PostgreSQL sees whether children of the killed server still work on the folder, and must not start before they end.
+ * Replaces the process id in a stale lock file when another program has got that id, because PostgreSQL would refuse to start.
+ * The file is kept, because its other lines tell PostgreSQL whether children of the killed server still use the folder.
  */
 async function disown(path: string, note: string): Promise<void> {
-  // By this handle no note that a new server makes in place of the old one can be hit.
+  // This handle cannot reach the lock file of a new server.
   const file = await open(path, 'r+')
   try {
     if ((await file.readFile('utf8')) === note) await file.write(note.replace(/^\d+/, String(NOBODYS_PID)), 0)
@@ -132,7 +131,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A server stands in its data folder, wherever that was moved; where this cannot be seen, its command line names it. */
+/** A server's working directory is its data folder, even after a move. Without /proc, its command line names the folder. */
 function runsOn(pid: number, data: string): boolean {
   try {
     if (existsSync('/proc/self/cwd')) return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data)
@@ -159,14 +158,14 @@ async function answers({ data, administrator }: PostgresFolder, endpoint: Endpoi
   }
 }
 
-/** Gives the reason when it fails; null too when that is sure to pass. */
+/** Returns the reason of a failure; null on success, and for a failure that passes by itself. */
 async function start({ runner, folder, durable }: Server, endpoint: Endpoint): Promise<StartupError | null> {
-  // A folder has a log of this run and of the one before, whatever it goes through.
+  // The folder keeps the log of this run and of the previous one.
   await rename(folder.log, `${folder.log}.1`).catch(() => {})
   const options = ['-p', endpoint.port, ...optionsOf(endpoint, durable)].join(' ')
   try {
     await runner.run('pg_ctl', [
-      ...['start', '-D', folder.data, '-w', '-t', String(PATIENCE_S), '-l', folder.log, '-o', options],
+      ...['start', '-D', folder.data, '-w', '-t', String(TIMEOUT_S), '-l', folder.log, '-o', options],
     ])
     return null
   } catch (error) {
@@ -181,7 +180,7 @@ async function start({ runner, folder, durable }: Server, endpoint: Endpoint): P
   }
 }
 
-/** Somebody took the port; another process starts the server at this moment; a killed server's children still end. */
+/** The port was taken, another process is starting the server, or children of a killed server are still ending. */
 const passing =
   /Address already in use|lock file "postmaster\.pid" already exists|postmaster\.pid" is empty|pre-existing shared memory block/
 
@@ -191,13 +190,13 @@ function optionsOf({ host }: Endpoint, durable: boolean): string[] {
   const isSocket = host.startsWith('/')
   const settings = {
     listen_addresses: isSocket ? "''" : host,
-    // Seen from the data folder: no character of the whole path has to be quoted.
+    // Relative to the data folder, so that no character of the path needs quoting.
     unix_socket_directories: isSocket ? '..' : "''",
     unix_socket_permissions: '0700',
     max_connections: '50',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Nobody rotates this log, and a refused statement's values do not belong into it.
+    // This log is not rotated, and must not contain the values of refused statements.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { products } from '../../../src/resources/products/products.ts'
-import { generateSandbox } from '../../../src/sandbox/generate.ts'
-import { childElements, readXmlDocument, textOf, type XmlElement } from '../../../src/xml/read.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { products } from '../../src/resources/products/products.ts'
+import { readRecords, recordsDay } from '../../src/sandbox/records.ts'
+import { childElements, readXmlDocument, textOf, type XmlElement } from '../../src/xml/read.ts'
 import { fullBody, nextSeed } from '../conformance/records.ts'
 import { fixtureOf, openShop, type Shop } from '../conformance/stage.ts'
 import { importInto, operator } from '../engine/transfer/fixture.ts'
@@ -375,7 +374,7 @@ describe('every element, in its order', () => {
   test('is what REST answers of each product of the sandbox', async () => {
     const shop = await server.openStore()
     const services = ['Manufacturers', 'Distributors', 'Category', 'CustomerGroups', 'Products']
-    const lines = [...generateSandbox()].filter(({ service }) => services.includes(service))
+    const lines = (await readRecords(recordsDay)).filter(({ service }) => services.includes(service))
     expect(await importInto(server, shop, lines)).toMatchObject({ refused: [] })
     const count = lines.filter(({ service }) => service === 'Products').length
     const [all, found]: [Wire[], Node[]] = [[], []]

@@ -1,19 +1,19 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkDatabase, type Finding } from '../../../src/cli/check-database.ts'
-import { checks } from '../../../src/cli/checks.ts'
-import { connect } from '../../../src/database/client.ts'
-import { startEmbedded } from '../../../src/database/embedded/embedded.ts'
-import { migrate } from '../../../src/database/migrations.ts'
-import { openSnapshot } from '../../../src/database/snapshot.ts'
-import { generateSandbox } from '../../../src/sandbox/generate.ts'
-import { numberEvents } from '../../../src/webhooks/dispatch/number.ts'
-import { importInto, operator } from '../../app/engine/transfer/fixture.ts'
-import { newWebhook } from '../../app/rest/webhooks-fixture.ts'
-import { openClient } from '../../support/client.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { runProgram, temporaryFolder } from '../../support/run-server.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { checkDatabase, type Finding } from '../../src/cli/check-database.ts'
+import { checks } from '../../src/cli/checks.ts'
+import { connect } from '../../src/database/client.ts'
+import { startEmbedded } from '../../src/database/embedded/embedded.ts'
+import { migrate } from '../../src/database/migrations.ts'
+import { openSnapshot } from '../../src/database/snapshot.ts'
+import { readRecords, recordsDay } from '../../src/sandbox/records.ts'
+import { numberEvents } from '../../src/webhooks/dispatch/number.ts'
+import { openClient } from '../database/client.ts'
+import { runProgram, temporaryFolder } from '../process/server.ts'
+import { newWebhook } from '../rest/webhooks-fixture.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openServer, type TestServer, type TestStore } from '../support/store.ts'
+import { importInto, operator } from '../transfer/fixture.ts'
 
 type Database = Awaited<ReturnType<typeof createDatabase>>
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
 afterEach(() => database.drop())
 
 async function fill(server: TestServer, shop: TestStore): Promise<void> {
-  expect((await importInto(server, shop, [...generateSandbox()])).refused).toEqual([])
+  expect((await importInto(server, shop, await readRecords(recordsDay))).refused).toEqual([])
   const change = async (method: 'POST' | 'PUT', path: string, body: object) => {
     const answer = await shop.call(method, path, { body })
     expect(answer.statusCode, answer.body).toBeLessThan(300)

@@ -82,9 +82,17 @@ describe.skipIf(!hasPostgres15)(`the image (needs PostgreSQL 15 in ${programs15}
   })
 
   test('it brings neither tests nor development tools, and no key', async () => {
-    const brought = ['src/start.js', 'prisma/migrations', 'test', 'node_modules/vitest', '.git', '.data']
+    const brought = [
+      'src/start.js',
+      'prisma/migrations',
+      'test',
+      'node_modules/vitest',
+      'node_modules/@faker-js',
+      '.git',
+      '.data',
+    ]
     const exists = brought.map((path) => existsSync(join(image.folder, path)))
-    expect(exists).toEqual([true, true, false, false, false, false])
+    expect(exists).toEqual([true, true, false, false, false, false, false])
     expect(await readFile(join(project, 'Dockerfile'), 'utf8')).not.toMatch(/SECRET_KEY|OPERATOR_KEY|DATABASE_URL/)
   })
 

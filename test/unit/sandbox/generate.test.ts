@@ -1,14 +1,17 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/define.ts'
-import type { FieldSet } from '../../../src/engine/fields.ts'
-import type { TransferLine } from '../../../src/engine/transfer/import.ts'
-import { resources } from '../../../src/registry.ts'
-import { holdsStock } from '../../../src/resources/orders/statuses.ts'
-import { generateSandbox } from '../../../src/sandbox/generate.ts'
+import type { Resource } from '../../src/engine/define.ts'
+import type { FieldSet } from '../../src/engine/fields.ts'
+import type { TransferLine } from '../../src/engine/transfer/import.ts'
+import { resources } from '../../src/registry.ts'
+import { holdsStock } from '../../src/resources/orders/statuses.ts'
+import { readRecords, recordsDay, recordsFile } from '../../src/sandbox/records.ts'
+import { generateSandbox, sandboxText } from './generator/generate.ts'
 
 type Rows = Record<string, string | number | boolean>[]
 
@@ -115,7 +118,7 @@ interface Movement {
   Date: string
 }
 
-const lines = [...generateSandbox()]
+const lines = generateSandbox()
 const products = recordsOf<Product>('Products')
 const customers = recordsOf<Customer>('Customers')
 const orders = recordsOf<Order>('Orders')
@@ -127,17 +130,53 @@ const movements = new Map(
     .map(({ record, private: hidden }) => [(record as unknown as Product).SKUInfo.CatalogID, hidden?.StockMovements]),
 )
 
+test('src/sandbox holds what the generator makes (`npm run sandbox-data` writes it), in at most 1 MB', () => {
+  const file = readFileSync(recordsFile)
+  expect(file.length).toBeLessThanOrEqual(1_000_000)
+  // Unpacked: each version of zlib has its own way to pack.
+  const [kept, made] = [gunzipSync(file).toString(), sandboxText()].map((text) => text.split('\n'))
+  expect(kept?.filter((line, index) => line !== made?.[index])).toEqual([])
+  expect(kept?.length).toBe(made?.length)
+})
+
 test('the store is the same at every run, whatever the machine’s clock zone and language', async () => {
   const hash = hashOf(lines)
-  expect(hashOf([...generateSandbox()])).toBe(hash)
-  const generate = fileURLToPath(new URL('../../../src/sandbox/generate.ts', import.meta.url))
+  expect(hashOf(generateSandbox())).toBe(hash)
+  const generate = fileURLToPath(new URL('generator/generate.ts', import.meta.url))
+  const read = fileURLToPath(new URL('../../src/sandbox/records.ts', import.meta.url))
   const script = `
     const { generateSandbox } = await import(${JSON.stringify(generate)})
+    const { readRecords, recordsDay } = await import(${JSON.stringify(read)})
     const { createHash } = await import('node:crypto')
-    console.log(createHash('sha256').update(JSON.stringify([...generateSandbox()])).digest('hex'))`
+    for (const lines of [generateSandbox(), await readRecords(recordsDay)])
+      console.log(createHash('sha256').update(JSON.stringify(lines)).digest('hex'))`
   const elsewhere = { PATH: process.env.PATH, TZ: 'Pacific/Chatham', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' }
   const run = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env: elsewhere })
-  expect(run.stdout.trim()).toBe(hash)
+  expect(run.stdout.trim().split('\n')).toEqual([hash, hash])
+})
+
+test.each([
+  ['2024-02-29', -977],
+  ['2026-11-03', 1],
+  ['2031-01-01', 1521],
+])('read on %s, every date is %i days away from the file’s, and nothing else differs', async (today, days) => {
+  const moved = await readRecords(today)
+  const [before, after] = [lines, moved].map((all) => all.flatMap((line) => leavesOf(line)))
+  expect(after?.length).toBe(before?.length)
+  const wrong = before?.filter(([path, value, isDate], index) => {
+    return after?.[index]?.[0] !== path || after[index][1] !== (isDate && value ? addDays(String(value), days) : value)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('the newest change is of the day before, so none lies in the future; only gift registries tell what is to come', () => {
+  const dates = lines
+    .filter(({ service }) => service !== 'GiftRegistries')
+    .flatMap((line) => leavesOf(line))
+    .flatMap(([, value, isDate]) => (isDate && String(value).includes('T') ? [String(value).slice(0, 10)] : []))
+  expect(addDays(dates.toSorted().at(-1) ?? '', 1)).toBe(recordsDay)
+  for (const { Created, LastUpdate } of registries)
+    expect([Created, LastUpdate].every((date) => date < recordsDay)).toBe(true)
 })
 
 test('it holds so many records of each service, references pointing backwards', () => {
@@ -470,6 +509,37 @@ function misfits(record: object, fields: FieldSet, path: string): string[] {
     if (!read.success) return [`${here} refuses ${JSON.stringify(value)}: ${read.error.message}`]
     return read.data === value ? [] : [`${here} makes ${JSON.stringify(read.data)} of ${JSON.stringify(value)}`]
   })
+}
+
+type Leaf = [path: string, value: unknown, isDate: boolean]
+
+/** Every value of a line, and whether its definition calls it a date; ShipmentShippedDate is a text that says one. */
+function leavesOf({ service, record, private: hidden = {} }: TransferLine): Leaf[] {
+  const { storedFields, ledger } = resources.find((resource) => resource.service === service) as Resource
+  const { Rows: rows = {}, StockMovements: movements = [], ...fields } = hidden
+  return [
+    ...leavesIn({ ...record, ...fields }, storedFields, service),
+    ...(movements as object[]).flatMap((movement) => leavesIn(movement, ledger?.fields, `${service}.StockMovements`)),
+    [`${service}.Rows`, JSON.stringify(rows), false],
+  ]
+}
+
+function leavesIn(record: object, fields: FieldSet | undefined, path: string): Leaf[] {
+  return Object.entries(record).flatMap(([name, value]): Leaf[] => {
+    const field = fields?.get(name)
+    const here = `${path}.${name}`
+    if (field?.kind === 'object') return leavesIn(value, field.fields, here)
+    if (field?.kind === 'list') return (value as object[]).flatMap((item) => leavesIn(item, field.fields, here))
+    return [[here, value, field?.kind === 'date' || name === 'ShipmentShippedDate']]
+  })
+}
+
+/** `2026-03-01T12:00:00`, `2026-03-01` or `03/01/2026`, so many days later. */
+function addDays(date: string, days: number): string {
+  const [month, day, year] = date.split('/')
+  const later = new Date(Date.parse(year ? `${year}-${month}-${day}` : date.slice(0, 10)) + days * 86_400_000)
+  const text = later.toISOString().slice(0, 10)
+  return year ? `${text.slice(5, 7)}/${text.slice(8)}/${text.slice(0, 4)}` : text + date.slice(10)
 }
 
 /** The columns that the wire does not show, of a list's items. */

@@ -1,4 +1,4 @@
-import type { TransferLine } from '../engine/transfer/import.ts'
+import type { TransferLine } from '../../../src/engine/transfer/import.ts'
 import { makeCategories, makeCustomerGroups, makeDistributors, makeManufacturers } from './catalogue.ts'
 import { seedChance } from './chance.ts'
 import { makeCustomers } from './customers.ts'
@@ -14,7 +14,7 @@ import { makeStockMovements } from './stock.ts'
  * The same bytes on every machine and on every day; amounts of orders add up to the cent, and the stock ledger to what
  * is in stock. The order statuses are those that every store has.
  */
-export function generateSandbox(): Iterable<TransferLine> {
+export function generateSandbox(): TransferLine[] {
   seedChance()
   const categories = makeCategories()
   const manufacturers = makeManufacturers()
@@ -36,6 +36,11 @@ export function generateSandbox(): Iterable<TransferLine> {
     ...lines('GiftRegistries', registries),
     ...linesWithHidden('RMA', returns),
   ]
+}
+
+/** The same as a transfer file. */
+export function sandboxText(): string {
+  return Array.from(generateSandbox(), (line) => `${JSON.stringify(line)}\n`).join('')
 }
 
 function lines(service: string, records: readonly Record<string, unknown>[]): TransferLine[] {

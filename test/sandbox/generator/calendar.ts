@@ -1,4 +1,7 @@
-/** Orders were placed from day 0, 2024-11-01, to this one, 2026-10-31. Days before 0 are earlier. */
+/**
+ * Orders were placed from day 0, 2024-11-01, to this one, 2026-10-31; the newest changes are a day later, on the eve of
+ * `recordsDay`. Days before 0 are earlier.
+ */
 export const lastDay = 729
 
 /**
