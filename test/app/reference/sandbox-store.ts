@@ -1,5 +1,5 @@
-import { fillSandbox } from '../../src/sandbox/records.ts'
-import type { TestServer, TestStore } from '../support/store.ts'
+import { fillSandbox } from '../../../src/sandbox/records.ts'
+import type { TestServer, TestStore } from '../../support/store.ts'
 
 /** A store with the records of the sandbox as it is created. */
 export async function openSandbox(server: TestServer): Promise<TestStore> {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Resource } from '../../src/engine/define.ts'
-import { exportRecords } from '../../src/engine/transfer/export.ts'
-import type { TransferLine } from '../../src/engine/transfer/import.ts'
-import { resources } from '../../src/registry.ts'
-import { readRecords } from '../../src/sandbox/records.ts'
+import type { Resource } from '../../../src/engine/define.ts'
+import { exportRecords } from '../../../src/engine/transfer/export.ts'
+import type { TransferLine } from '../../../src/engine/transfer/import.ts'
+import { resources } from '../../../src/registry.ts'
+import { readRecords } from '../../../src/sandbox/records.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { openSandbox } from '../reference/sandbox-store.ts'
-import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 
 /** In the store's time zone, by the test server's clock. */
 const today = '2026-03-10'
