@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-/** Database and argon2 of a worker; see the file. */
 const argon2 = fileURLToPath(new URL('./support/argon2.ts', import.meta.url))
 
 export default defineConfig({
@@ -11,11 +10,12 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // The projects run one after the other: a worker serves one project.
+    // A worker keeps its modules over the files of one project; the projects run one after the other.
+    isolate: false,
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, sequence: { groupOrder: 0 } },
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
@@ -23,7 +23,6 @@ export default defineConfig({
         test: {
           name: 'app',
           include: ['test/app/**/*.test.ts'],
-          isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/each-file.ts'],
           sequence: { groupOrder: 1 },
@@ -35,6 +34,7 @@ export default defineConfig({
           name: 'load',
           include: ['test/load/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/each-file.ts'],
           sequence: { groupOrder: 2 },
         },
       },
