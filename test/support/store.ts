@@ -103,28 +103,27 @@ export async function openServer(
   // The path of PUBLIC_URL is taken away before an address reaches the server.
   const publicUrl = new URL(base.config.publicUrl).origin
   const check = answerCheck(openApiDocument({ ...base.config, publicUrl }), checkedServices)
-  return {
+  const server: TestServer = {
     app,
     services,
     database,
     clock,
     check,
     log,
-    openStore: (options = {}) => openStore(app, services, check, options),
+    openStore: (options = {}) => openStore(server, options),
     close: async () => {
       await app.close()
       await services.callLog.stop()
       await database.drop()
+      // The worker keeps a test file's variables, and with them the server, to its end: 10 MB each.
+      Object.assign(server, { app: undefined, services: undefined, check: undefined })
     },
   }
+  return server
 }
 
-async function openStore(
-  app: FastifyInstance,
-  services: Services,
-  check: AnswerCheck,
-  options: StoreOptions,
-): Promise<TestStore> {
+async function openStore(server: TestServer, options: StoreOptions): Promise<TestStore> {
+  const { services } = server
   const { privileges, throttle = roomy, timeZone } = options
   const number = ++serial
   const store = await createStore(services, {
@@ -155,9 +154,16 @@ async function openStore(
     caller,
     call: async (method, path, options = {}) => {
       const request = injection(method, path, credentials, options)
-      const answer = await app.inject(request)
+      const answer = await server.app.inject(request)
       const { url, headers, payload = '' } = request
-      check.verify({ method, url, headers, body: String(payload), isTolerated: options.tolerated === true, answer })
+      server.check.verify({
+        method,
+        url,
+        headers,
+        body: String(payload),
+        isTolerated: options.tolerated === true,
+        answer,
+      })
       return answer
     },
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freePort, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, programEnv, temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto } from '../engine/transfer/fixture.ts'
 
@@ -195,7 +195,7 @@ async function run(
 ): Promise<Outcome> {
   const file = fileURLToPath(new URL(`../../../src/cli/${program}.ts`, import.meta.url))
   const env = {
-    PATH: process.env.PATH,
+    ...programEnv,
     PUBLIC_URL: baseUrl,
     OPERATOR_KEY: server.services.operatorKey,
     DATA_DIR: folder,

@@ -12,7 +12,7 @@ import { importInto, operator } from '../../app/engine/transfer/fixture.ts'
 import { newWebhook } from '../../app/rest/webhooks-fixture.ts'
 import { openClient } from '../../support/client.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { runProgram, temporaryFolder } from '../../support/run-server.ts'
+import { programEnv, runProgram, temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
 type Database = Awaited<ReturnType<typeof createDatabase>>
@@ -261,7 +261,7 @@ describe('npm run check', () => {
   const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
 
   async function check(settings: Record<string, string>, ...args: string[]) {
-    const run = runProgram(process.execPath, [file, ...args], { env: { PATH: process.env.PATH, ...settings } })
+    const run = runProgram(process.execPath, [file, ...args], { env: { ...programEnv, ...settings } })
     return { code: await run.exited, output: run.output() }
   }
 
