@@ -44,7 +44,7 @@ export function answerCheck(document: object, services: readonly CheckedService[
 
 const apis = new Map<string, OpenApi>()
 
-/** The servers of a worker have few different documents, and to compile the schemas of one takes a second. */
+/** Returns one reader for equal documents, because compiling a document's schemas takes a second. */
 function apiOf(document: object): OpenApi {
   const text = JSON.stringify(document)
   const api = apis.get(text) ?? readOpenApi(document)

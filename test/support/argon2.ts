@@ -7,15 +7,15 @@ const hashes = new Map<string, Promise<string>>()
 const results = new Map<string, Promise<boolean>>()
 
 /**
- * Stands in the `app` project for `@node-rs/argon2`, of whose CPU time thousands of sign-ins would take minutes. It does
- * what the library does, once for each input, and remembers the result: only the salt of a password that is hashed
- * again is the same. `test/unit/values/secrets.test.ts` tests the library itself.
+ * Replaces `@node-rs/argon2` in the project `app`: the library computes each hash and each verification once in a worker,
+ * and its result is remembered, because the thousands of sign-ins would take minutes of CPU time. The only difference: a
+ * password that is hashed twice has the same salt. `test/unit/values/secrets.test.ts` uses the library itself.
  */
 export function hash(password: string, options: Options): Promise<string> {
   return remembered(hashes, JSON.stringify([password, options]), () => real.hash(password, options))
 }
 
-/** Tests look here how many passwords were verified, and set what happens right after the next one. */
+/** The number of verifications so far, and what a test wants to happen right after the next ones. */
 export const looks = { count: 0, afterwards: async () => {} }
 
 export async function verify(stored: string, password: string): Promise<boolean> {

@@ -6,13 +6,13 @@ import { connect, type Db } from '../../src/database/client.ts'
 export interface TestDatabase {
   readonly url: string
   readonly db: Db
-  /** Closes the client and removes the database; of the worker's database it does nothing. */
+  /** Closes the client and removes the database. Does nothing for the worker's database. */
   readonly drop: () => Promise<void>
 }
 
 let shared: Promise<TestDatabase> | undefined
 
-/** The worker's database, migrated. A test file finds it without rows, whatever files ran before it. */
+/** Returns the worker's database, migrated. It has no rows when a test file begins, whatever files ran before. */
 export function workerDatabase(): Promise<TestDatabase> {
   shared ??= cloneDatabase().then((database) => ({ ...database, drop: async () => {} }))
   return shared
@@ -28,7 +28,7 @@ export async function emptyWorkerDatabase(): Promise<void> {
   await db.$executeRawUnsafe(`TRUNCATE ${row?.tables} RESTART IDENTITY`)
 }
 
-/** An empty, migrated database of its own for a test that changes tables, or needs two: `drop` it afterwards. */
+/** Makes an empty, migrated database for a test that changes tables or needs a second installation; `drop` removes it. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const template = new URL(inject('templateUrl')).pathname.slice(1)
   const { url, drop } = await createDatabase(`TEMPLATE "${template}"`)
@@ -68,7 +68,7 @@ export async function dropDatabase(serverUrl: string, name: string): Promise<voi
   await onServer(serverUrl, `DROP DATABASE "${name}"`)
 }
 
-/** The names of the template `name` and of the databases that were made beside it. */
+/** Returns the names of the template `name` and of the databases cloned from it. */
 export async function databasesOf(serverUrl: string, name: string): Promise<string[]> {
   const rows = await onServer(serverUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${name}')`)
   return rows.map(({ datname }) => String(datname))

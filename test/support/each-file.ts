@@ -1,5 +1,5 @@
 import { beforeAll } from 'vitest'
 import { emptyWorkerDatabase } from './database.ts'
 
-// A worker of the `app` project keeps its modules and its database over all its files; every file finds it empty.
+// A worker keeps its database over all its files. Each file finds it empty.
 beforeAll(emptyWorkerDatabase)

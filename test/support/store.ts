@@ -115,7 +115,7 @@ export async function openServer(
       await app.close()
       await services.callLog.stop()
       await database.drop()
-      // The worker keeps a test file's variables, and with them the server, to its end: 10 MB each.
+      // The worker keeps each test file's variables, and with them the server, until it exits: 10 MB each.
       Object.assign(server, { app: undefined, services: undefined, check: undefined })
     },
   }
