@@ -1,6 +1,6 @@
 import type { Outbound } from '../outbound/outbound.ts'
 import { XML_DECLARATION } from '../xml/text.ts'
-import { ResultError, rootElement, textElement, type Xml } from './result.ts'
+import { ResultError, writeResult, type Xml } from './result.ts'
 
 /** Posts results to the addresses that calls name. */
 export interface Callbacks {
@@ -50,7 +50,7 @@ export function createCallbacks(outbound: Pick<Outbound, 'send' | 'addressFault'
         })
         if (!answer.ok) throw failed(`Posting to callBackURL failed: ${answer.reason}`)
         if (answer.status > 299) throw failed(`callBackURL answered with ${answer.status}`)
-        return { ...result, xml: rootElement('Response', textElement('Description', `XML Posted to: ${url}`)) }
+        return { ...result, xml: writeResult('Response', { Description: `XML Posted to: ${url}` }) }
       } finally {
         posts.splice(posts.indexOf(storeId), 1)
       }

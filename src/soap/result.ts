@@ -4,18 +4,10 @@ import { escapeXml } from '../xml/text.ts'
 /** XML. A page, which may have several hundred kilobytes, comes in pieces: joined, it would be copied three times on its way out. */
 export type Xml = string | readonly string[]
 
-/** An element with content that is XML already. */
-export function element(name: string, content: string | number): string {
-  return `<${name}>${content}</${name}>`
-}
-
-export function textElement(name: string, text: string): string {
-  return element(name, escapeXml(text))
-}
-
-/** The root of a result, in no namespace, with content that is XML already. */
-export function rootElement(name: string, content: string): string {
-  return `<${name} xmlns="">${content}</${name}>`
+/** The XML of a result: a root in no namespace, and in it an element for each value. */
+export function writeResult(root: string, values: Readonly<Record<string, string | number>>): string {
+  const elements = Object.entries(values).map(([name, value]) => `<${name}>${escapeXml(String(value))}</${name}>`)
+  return `<${root} xmlns="">${elements.join('')}</${root}>`
 }
 
 /** The numbers of the error document (soap-cartapi 2) that this server gives. */
@@ -69,7 +61,7 @@ export class ResultError extends Error {
 /** The error document. Programs look for an element of this name anywhere: no result may hold one. */
 export function writeError({ id }: ResultError): string {
   const group = id < 16 ? 'XML file error' : id < 31 ? 'Login Error' : id < 46 ? 'Data Error' : 'No Data Found'
-  return rootElement('Error', element('Id', id) + element('Description', group))
+  return writeResult('Error', { Id: id, Description: group })
 }
 
 /** Runs `work` and gives its refusals the number for records that do not exist, or the one for everything else. Outages and defects pass. */

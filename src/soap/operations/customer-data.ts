@@ -10,37 +10,27 @@ import { ResultError } from '../result.ts'
 /** The values of customerData by documented name in lower case. */
 export type CustomerData = ReadonlyMap<string, string>
 
-/** The fields of a customer by their names in customerData. */
-const fieldNames: Readonly<Record<string, string>> = {
-  ...addressNames('billing', 'Billing'),
-  email: 'Email',
-  ...addressNames('shipping', 'Shipping'),
-  comments: 'Comments',
-  website: 'Website',
-  pass: 'Password',
-  discount: 'CustomerGroupID',
-  accountno: 'BillingTaxID',
-  maillist: 'MailList',
-  custenabled: 'Enabled',
-  additional_field1: 'AdditionalField1',
-  additional_field2: 'AdditionalField2',
-  additional_field3: 'AdditionalField3',
-  alt_contactid: 'AltContactID',
-}
+const addressNames =
+  'firstname=FirstName lastname=LastName address=Address1 address2=Address2 city=City state=State zip=ZipCode ' +
+  'country=Country company=Company phone=PhoneNumber'
+const otherNames =
+  'comments=Comments website=Website pass=Password discount=CustomerGroupID accountno=BillingTaxID ' +
+  'maillist=MailList custenabled=Enabled additional_field1=AdditionalField1 additional_field2=AdditionalField2 ' +
+  'additional_field3=AdditionalField3 alt_contactid=AltContactID'
 
-function addressNames(prefix: string, kind: 'Billing' | 'Shipping') {
-  return {
-    [`${prefix}_firstname`]: `${kind}FirstName`,
-    [`${prefix}_lastname`]: `${kind}LastName`,
-    [`${prefix}_address`]: `${kind}Address1`,
-    [`${prefix}_address2`]: `${kind}Address2`,
-    [`${prefix}_city`]: `${kind}City`,
-    [`${prefix}_state`]: `${kind}State`,
-    [`${prefix}_zip`]: `${kind}ZipCode`,
-    [`${prefix}_country`]: `${kind}Country`,
-    [`${prefix}_company`]: `${kind}Company`,
-    [`${prefix}_phone`]: `${kind}PhoneNumber`,
-  }
+/** The fields of a customer by their names in customerData. */
+const fieldNames = Object.fromEntries([
+  ...namesOf(addressNames, 'billing_', 'Billing'),
+  ['email', 'Email'],
+  ...namesOf(addressNames, 'shipping_', 'Shipping'),
+  ...namesOf(otherNames),
+])
+
+function namesOf(pairs: string, prefix = '', fieldPrefix = ''): [name: string, field: string][] {
+  return pairs.split(' ').map((pair) => {
+    const [name, field] = pair.split('=')
+    return [`${prefix}${name}`, `${fieldPrefix}${field}`]
+  })
 }
 
 /** Bounds of customerData below those of the fields. */

@@ -6,7 +6,7 @@ import { type CustomerIds, findCustomer } from '../../resources/customers/find-c
 import { isEmailAddress } from '../../resources/customers/settle-customer.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Operation } from '../operation.ts'
-import { element, ResultError, refusing, rootElement, textElement } from '../result.ts'
+import { ResultError, refusing, writeResult } from '../result.ts'
 import {
   type CustomerData,
   hasFields,
@@ -91,10 +91,6 @@ async function unlessTaken<T>(data: CustomerData, write: () => Promise<T>): Prom
 
 /** `customer` is null where none was inserted. */
 function answer(result: 'OK' | 'NOT_OK', customer: CustomerIds | null): string {
-  return rootElement(
-    'EditCustomerResponse',
-    element('result', result) +
-      element('contactid', customer?.id ?? '') +
-      textElement('alt_contactid', customer?.altContactId ?? ''),
-  )
+  const { id = '', altContactId } = customer ?? {}
+  return writeResult('EditCustomerResponse', { result, contactid: id, alt_contactid: altContactId ?? '' })
 }

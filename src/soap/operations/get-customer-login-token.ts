@@ -1,7 +1,7 @@
 import { issueCustomerToken } from '../../people/customer-tokens.ts'
 import { findCustomerByEmail } from '../../resources/customers/find-customer.ts'
 import type { Operation } from '../operation.ts'
-import { element, ResultError, refusing, rootElement } from '../result.ts'
+import { ResultError, refusing, writeResult } from '../result.ts'
 
 /** A day; a longer life is cut to it (soap-cartapi 4.4). */
 const MINUTES_MAX = 1440
@@ -18,5 +18,5 @@ export const getCustomerLoginToken: Operation = async ({ caller, parameters, ser
   const { token } = await refusing('customerNotFound', 'invalidData', () =>
     issueCustomerToken(services, caller, { customerId, minutes: Math.min(minutes, MINUTES_MAX) }),
   )
-  return rootElement('CustomerLoginTokenResponse', element('Token', token))
+  return writeResult('CustomerLoginTokenResponse', { Token: token })
 }

@@ -1,14 +1,15 @@
 import { readStatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import type { Operation } from '../operation.ts'
-import { element, rootElement, textElement } from '../result.ts'
+import { writeResult } from '../result.ts'
 import { findOrder, requiredInvoiceNum } from './orders.ts'
 
 /** The status of the order with an invoice number, by id and by the merchant's text (soap-cartapi 4.7). */
 export const getOrderStatus: Operation = async ({ caller, parameters }) => {
   const { statusId, invoiceNumber } = await findOrder(caller, requiredInvoiceNum(parameters))
   const { textOf } = await readStatusTexts(caller)
-  return rootElement(
-    'OrderStatusResponse',
-    textElement('InvoiceNum', invoiceNumber) + element('id', statusId) + textElement('StatusText', textOf(statusId)),
-  )
+  return writeResult('OrderStatusResponse', {
+    InvoiceNum: invoiceNumber,
+    id: statusId,
+    StatusText: textOf(statusId),
+  })
 }

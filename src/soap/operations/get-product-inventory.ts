@@ -1,7 +1,7 @@
 import { readInventory } from '../../resources/products/inventory.ts'
 import { shown } from '../../xml/read.ts'
 import type { Operation } from '../operation.ts'
-import { element, ResultError, rootElement, textElement } from '../result.ts'
+import { ResultError, writeResult } from '../result.ts'
 
 /**
  * The stock of a product by its SKU in whole pieces, rounded down: Inventory is documented as an integer, and less than a piece
@@ -14,8 +14,5 @@ export const getProductInventory: Operation = async ({ caller, parameters }) => 
   if (stock === null) {
     throw new ResultError('productNotFound', `There is no Product ${shown(productId)}`, 'There is no such Product')
   }
-  return rootElement(
-    'GetInventoryResponse',
-    textElement('ProductID', productId) + element('Inventory', Math.floor(stock)),
-  )
+  return writeResult('GetInventoryResponse', { ProductID: productId, Inventory: Math.floor(stock) })
 }

@@ -2,7 +2,7 @@ import type { NestedSubResource } from '../../engine/define.ts'
 import { updateItem } from '../../engine/nested.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import type { Operation } from '../operation.ts'
-import { element, refusing, rootElement } from '../result.ts'
+import { refusing, writeResult } from '../result.ts'
 import { findOrder, requiredInvoiceNum } from './orders.ts'
 
 const shipments = orders.subResources.Shipments as NestedSubResource
@@ -20,5 +20,5 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
   // Shipments keep their date as a text in this notation (rest-resources 3.3).
   const body = { ShipmentTrackingCode, ...(day && { ShipmentShippedDate: `${month}/${day}/${year}` }) }
   await refusing('invalidData', 'invalidData', () => updateItem(caller, orders, shipments, order.id, shipmentId, body))
-  return rootElement('UpdateOrderShipmentResponse', element('result', 'OK'))
+  return writeResult('UpdateOrderShipmentResponse', { result: 'OK' })
 }

@@ -2,7 +2,7 @@ import { updateRecord } from '../../engine/write.ts'
 import { readStatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import type { Operation } from '../operation.ts'
-import { refusing, rootElement, textElement } from '../result.ts'
+import { refusing, writeResult } from '../result.ts'
 import { findOrder, requiredInvoiceNum, statusId } from './orders.ts'
 
 /**
@@ -20,8 +20,5 @@ export const updateOrderStatus: Operation = async ({ caller, parameters }) => {
     )
   }
   // Programs compare both with what they sent.
-  return rootElement(
-    'UpdateOrderStatusResponse',
-    textElement('InvoiceNum', invoiceNum) + textElement('NewStatus', newStatus),
-  )
+  return writeResult('UpdateOrderStatusResponse', { InvoiceNum: invoiceNum, NewStatus: newStatus })
 }

@@ -1,6 +1,6 @@
 import { changeInventory } from '../../resources/products/inventory.ts'
 import type { Operation } from '../operation.ts'
-import { element, ResultError, refusing, rootElement, textElement } from '../result.ts'
+import { ResultError, refusing, writeResult } from '../result.ts'
 
 /**
  * Sets the stock of a product (replaceStock), or adds to it; negative quantities take off. productId comes back as it was sent:
@@ -17,5 +17,5 @@ export const updateProductInventory: Operation = async ({ caller, parameters }) 
   const stock = await refusing('productNotFound', 'invalidQuantity', () =>
     changeInventory(caller, productId, { quantity, mode }),
   )
-  return rootElement('UpdateInventoryResponse', textElement('ProductID', productId) + element('NewInventory', stock))
+  return writeResult('UpdateInventoryResponse', { ProductID: productId, NewInventory: stock })
 }

@@ -1,7 +1,6 @@
 import type { WireRecord } from '../../engine/reader.ts'
 import type { ProductName } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
-import { element, textElement } from '../result.ts'
 import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
 
 const { text, fixed, plain, flag, day, moment } = valuesOf()
@@ -18,6 +17,8 @@ const images = [
   ...[2, 3, 4].map((number) => text(`Url=AdditionalImageFile${number}`, `Caption=AdditionalImageCaption${number}`)),
 ].map((image) => group('Image', image))
 
+const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name'))
+
 /** A product as getProduct shows it (soap-cartapi 4.10). The context has the names of related products, by CatalogID. */
 export const productElements = group<ReadonlyMap<number, ProductName>>(
   'Product',
@@ -31,7 +32,15 @@ export const productElements = group<ReadonlyMap<number, ProductName>>(
   plain('MinimumOrder=MinimumQuantity', 'MaximumOrder=MaximumQuantity'),
   day('DateCreated'),
   text('Description=ShortDescription', 'ExtendedDescription=Description', 'Keywords'),
-  group('RelatedProducts', { fields: ['RelatedProductList'], write: writeRelated }),
+  group('RelatedProducts', {
+    fields: ['RelatedProductList'],
+    write: (product, names) =>
+      relatedIdsOf(product)
+        .map((id) => names.get(id))
+        .filter((name) => name !== undefined)
+        .map((name) => relatedElements.write({ ...name }, undefined))
+        .join(''),
+  }),
   fixed('ShipCost'),
   text('Title', 'MetaTags', 'DisplayText'),
   flag('HomeSpecial', 'CategorySpecial', 'Hide', 'FreeShipping', 'NonTax=NonTaxable', 'NotForsale=NotForSale'),
@@ -98,11 +107,4 @@ export function relatedIdsOf({ RelatedProductList }: WireRecord): number[] {
   return itemsOf(RelatedProductList)
     .map(({ RelatedProductID }) => Number(RelatedProductID))
     .filter((id) => id > 0)
-}
-
-function writeRelated(product: WireRecord, names: ReadonlyMap<number, ProductName>): string {
-  const related = relatedIdsOf(product).flatMap((id) => names.get(id) ?? [])
-  return related
-    .map(({ sku, name }) => element('Product', textElement('ProductID', sku) + textElement('ProductName', name)))
-    .join('')
 }
