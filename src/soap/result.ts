@@ -4,6 +4,12 @@ import { escapeXml } from '../xml/text.ts'
 /** XML. A page, which may have several hundred kilobytes, comes in pieces: joined, it would be copied three times on its way out. */
 export type Xml = string | readonly string[]
 
+export interface Answer {
+  readonly xml: Xml
+  /** The number of the error document; empty: a result. */
+  readonly error: string
+}
+
 /** The XML of a result: a root in no namespace, and in it an element for each value. */
 export function writeResult(root: string, values: Readonly<Record<string, string | number>>): string {
   const elements = Object.entries(values).map(([name, value]) => `<${name}>${escapeXml(String(value))}</${name}>`)

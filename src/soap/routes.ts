@@ -14,7 +14,7 @@ import type { Secrets } from '../values/secrets.ts'
 import { type AdmissionServices, admit } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
 import { readCall } from './call.ts'
-import { type Callbacks, createCallbacks } from './callback.ts'
+import { createPostBack, type PostBack } from './callback.ts'
 import { readEnvelope } from './envelope.ts'
 import { SoapFault, type SoapVersion, soapVersions, writeFault } from './faults.ts'
 import { createSoapMetrics } from './metrics.ts'
@@ -22,7 +22,7 @@ import { createModel } from './model.ts'
 import type { OperationServices, Parameters } from './operation.ts'
 import { operations } from './operations/index.ts'
 import { Queue, type QueueServices } from './queue.ts'
-import { ResultError, writeError, type Xml } from './result.ts'
+import { type Answer, ResultError, writeError } from './result.ts'
 
 export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices {
   throttle: Throttle
@@ -48,7 +48,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   const { calls, givenUpCalls } = createSoapMetrics(services.metrics.registry, () => queue.size)
   const answering = {
     admission: { authenticator: services.authenticator, throttle: services.throttle, queue, givenUpCalls },
-    callbacks: createCallbacks(services.outbound),
+    postBack: createPostBack(services.outbound),
     operationServices: { secrets: services.secrets, publicUrl },
   }
   app.decorateRequest('soapVersion', '1.1')
@@ -125,18 +125,12 @@ async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Prom
 interface Answering {
   readonly admission: AdmissionServices
   readonly operationServices: OperationServices
-  readonly callbacks: Callbacks
-}
-
-interface Answer {
-  readonly xml: Xml
-  /** The number of the error document; empty: a result. */
-  readonly error: string
+  readonly postBack: PostBack
 }
 
 /** Returns the result or the error document, or the notice that it was posted to callBackURL. */
 async function answerCall(
-  { admission, operationServices, callbacks }: Answering,
+  { admission, operationServices, postBack }: Answering,
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,
@@ -158,9 +152,9 @@ async function answerCall(
   try {
     const caller = await admit(admission, request, reply, parameters)
     const call = { caller, parameters, services: operationServices, passOver }
-    const work = async () => run(call).then((xml): Answer => ({ xml, error: '' }), refused)
+    const work = async () => run(call).then((xml) => ({ xml, error: '' }), refused)
     const url = parameters.text('callBackURL')
-    return url === '' ? await work() : await callbacks.post({ url, storeId: caller.store.id }, work)
+    return url === '' ? await work() : await postBack({ url, storeId: caller.store.id }, work)
   } catch (error) {
     return refused(error)
   }

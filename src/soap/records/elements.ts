@@ -83,7 +83,7 @@ export function computed<Context>(
   fields: readonly string[],
   read: (record: WireRecord, context: Context) => WireValue,
 ): Elements<Context> {
-  return group(name, { fields, write: (record, context) => formats.text(read(record, context)) })
+  return { fields, write: (record, context) => `<${name}>${formats.text(read(record, context))}</${name}>` }
 }
 
 /** Empty elements that clients expect. */
@@ -133,8 +133,10 @@ export function itemsOf(list: Value): readonly WireRecord[] {
   return list as readonly WireRecord[]
 }
 
-/** Reads the fields that the elements show, and no others. */
+/** Reads the fields that the elements show, and no others. Throws for a name that is no field. */
 export function readerOf(fields: FieldSet, elements: Pick<Elements, 'fields'>): Reader {
   const shown = new Set(elements.fields)
+  const unknown = elements.fields.find((name) => fields.get(name) === undefined)
+  if (unknown !== undefined) throw new Error(`There is no field ${unknown}`)
   return compileReader(fieldsAmong(fields, (name) => shown.has(name)))
 }
