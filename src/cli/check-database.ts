@@ -2,14 +2,14 @@ import { openSnapshot } from '../database/snapshot.ts'
 import { type Check, checks } from './checks.ts'
 
 export interface Finding {
-  /** Null: the record is of no store. */
+  /** Null: the record belongs to no store. */
   readonly storeId: number | null
   /** Such as `Order 12`. */
   readonly record: string
   readonly found: string
 }
 
-/** What became of one check. */
+/** The result of one check. */
 export interface Outcome {
   readonly check: Check
   readonly count: number
@@ -18,8 +18,8 @@ export interface Outcome {
 }
 
 /**
- * Makes every check on one snapshot of the database, and gives what became of each, with at most `shown` findings. Reads
- * only: PostgreSQL does the work, so that memory is bounded here, and nothing that the server does has to wait for it.
+ * Makes every check on one snapshot of the database and yields the outcome of each, with at most `shown` findings. Only reads,
+ * so the server never waits for it. PostgreSQL does the work, so memory is bounded here.
  */
 export async function* checkDatabase(url: string, shown: number): AsyncGenerator<Outcome> {
   const snapshot = await openSnapshot(url)

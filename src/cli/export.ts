@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { StartupError } from '../process/startup-error.ts'
-import { createLineCounter } from './count-lines.ts'
+import { LineCounter } from './count-lines.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { callServer, findServer, readStoreId } from './server.ts'
@@ -16,9 +16,11 @@ const usage = 'Usage: npm run export -- --store ID [FILE.ndjson]   (FILE may end
 await runProgram(main)
 
 /** Exports a store of the running server. A file is there whole or not at all. */
-async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const { file, store } = readArguments(given)
-  const storeId = readStoreId(store)
+async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { store: { type: 'string' } } })
+  const [file, ...others] = positionals
+  if (values.store === undefined || others.length > 0) throw new StartupError(usage)
+  const storeId = readStoreId(values.store)
   const server = await findServer(environment)
   const label = `Store ${storeId}`
   const ask = () => callServer(server, `/admin/stores/${storeId}/export`)
@@ -27,23 +29,12 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   return true
 }
 
-function readArguments(given: string[]): { file: string | undefined; store: string } {
-  const { values, positionals } = parseArgs({
-    args: given,
-    allowPositionals: true,
-    options: { store: { type: 'string' } },
-  })
-  const [file, ...others] = positionals
-  if (values.store === undefined || others.length > 0) throw new StartupError(usage)
-  return { file, store: values.store }
-}
-
 interface ReceiveOptions {
   label: string
   isZipped?: boolean
 }
 
-/** Password hashes are in it, so that only its owner may read it. It is opened before the server is asked for anything. */
+/** Only the owner may read the file, because it holds password hashes. It is opened before the server is asked for anything. */
 async function receiveFile(ask: () => Promise<Readable>, file: string, options: ReceiveOptions): Promise<void> {
   const part = `${file}.part`
   await rm(part, { force: true })
@@ -62,13 +53,11 @@ async function receiveFile(ask: () => Promise<Readable>, file: string, options: 
 
 async function receive(body: Readable, target: Writable, { label, isZipped = false }: ReceiveOptions): Promise<void> {
   const progress = createProgress({ label })
-  const counter = createLineCounter()
-  let shown = 0
+  const counter = new LineCounter()
   const watched = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       counter.add(chunk)
-      progress.advance(counter.lines() - shown)
-      shown = counter.lines()
+      progress.advanceTo(counter.lines)
       done(null, chunk)
     },
   })
@@ -80,5 +69,5 @@ async function receive(body: Readable, target: Writable, { label, isZipped = fal
   } finally {
     progress.done()
   }
-  if (counter.end() !== counter.lines()) throw new StartupError('The export is not complete: run this again')
+  if (counter.end !== counter.lines) throw new StartupError('The export is not complete: run this again')
 }

@@ -17,13 +17,19 @@ const usage =
 await runProgram(main)
 
 /** Imports a file into a store of the running server. False: not every line was stored. */
-async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const { file, store, events } = readArguments(given)
+async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { store: { type: 'string' }, events: { type: 'boolean', default: false } },
+  })
+  const [file, ...others] = positionals
+  if (file === undefined || others.length > 0) throw new StartupError(usage)
   const server = await findServer(environment)
-  const storeId = store === undefined ? server.storeId : readStoreId(store)
+  const storeId = values.store === undefined ? server.storeId : readStoreId(values.store)
   const total = file === '-' ? undefined : await countLines(await openFile(file))
-  const progress = createProgress({ label: `Store ${storeId}`, ...(total === undefined ? {} : { total }) })
-  const report = await callServer(server, `/admin/stores/${storeId}/import?events=${events}`, {
+  const progress = createProgress({ label: `Store ${storeId}`, ...(total !== undefined && { total }) })
+  const report = await callServer(server, `/admin/stores/${storeId}/import?events=${values.events}`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },
     body: await openFile(file),
@@ -33,17 +39,6 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   return refused === 0
 }
 
-function readArguments(given: string[]): { file: string; store: string | undefined; events: boolean } {
-  const { values, positionals } = parseArgs({
-    args: given,
-    allowPositionals: true,
-    options: { store: { type: 'string' }, events: { type: 'boolean', default: false } },
-  })
-  const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw new StartupError(usage)
-  return { file, store: values.store, events: values.events }
-}
-
 async function openFile(file: string): Promise<Readable> {
   if (file === '-') {
     // The server gives a request a minute to begin.
@@ -51,12 +46,10 @@ async function openFile(file: string): Promise<Readable> {
     return process.stdin
   }
   const stream = createReadStream(file)
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  stream.once('open', () => resolve()).once('error', reject)
-  await promise.catch((error: NodeJS.ErrnoException) => {
+  await once(stream, 'open').catch((error: NodeJS.ErrnoException) => {
     throw new StartupError(`${file} cannot be read (${error.code ?? error.message})`)
   })
-  // An error of either is seen by whoever reads the result.
+  // Errors of both reach the reader of the result.
   return file.endsWith('.gz') ? pipeline(stream, createGunzip(), () => {}) : stream
 }
 
@@ -66,21 +59,16 @@ type ReportLine =
   | { done: ImportCounts }
   | { failed: { message: string } }
 
-/** Shows what the server reports; resolves with its last word. */
+/** Shows what the server reports and returns its final counts. */
 async function follow(report: Readable, progress: Progress): Promise<ImportCounts> {
-  let shown = 0
-  const show = (lines: number) => {
-    progress.advance(lines - shown)
-    shown = lines
-  }
   try {
     for await (const { content } of readLines(report)) {
       const line = content as ReportLine
-      if ('progress' in line) show(line.progress.lines)
+      if ('progress' in line) progress.advanceTo(line.progress.lines)
       else if ('refused' in line) progress.say(describe(line.refused))
       else if ('failed' in line) throw new StartupError(line.failed.message)
       else {
-        show(line.done.lines)
+        progress.advanceTo(line.done.lines)
         return line.done
       }
     }

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream'
 
 export interface ProgressOptions {
   label: string
-  /** Absent: not known; then neither share nor remaining time is shown. */
+  /** Absent: unknown; neither share nor remaining time is shown. */
   total?: number
-  /** Default: standard error, so that standard output stays free for what the program gives. */
+  /** Default: standard error, because standard output is for the result. */
   stream?: Writable & { isTTY?: boolean; columns?: number }
   /** Default: the process's clock. */
   nowMs?: () => number
@@ -12,15 +12,17 @@ export interface ProgressOptions {
 
 export interface Progress {
   advance(count: number): void
+  /** Sets how many are done in all. */
+  advanceTo(count: number): void
   /** Writes a line of its own, above the bar. */
   say(line: string): void
-  /** Shows how it went and ends the line. */
+  /** Shows the final figures and ends the line. */
   done(): void
 }
 
 const BAR_WIDTH = 24
 const TERMINAL_INTERVAL_MS = 100
-/** Where lines stay, in a log, there should not be many. */
+/** In a log, lines stay. */
 const PLAIN_INTERVAL_MS = 5_000
 const RATE_WINDOW_MS = 10_000
 
@@ -40,20 +42,22 @@ export function createProgress({
     const atMs = nowMs()
     recent.push({ atMs, count })
     while (recent.length > 2 && atMs - (recent[0]?.atMs ?? 0) > RATE_WINDOW_MS) recent.shift()
-    const text = describe({ label, count, total, perSecond: rateOf(recent), elapsedMs: atMs - startedAtMs })
+    const text = `${label}  ${describe(count, total, rateOf(recent), (atMs - startedAtMs) / 1000)}`
     stream.write(isTerminal ? `\r${text.slice(0, (stream.columns ?? 80) - 1)}\u001b[K` : `${text}\n`)
   }
+  const advanceTo = (done: number) => {
+    count = done
+    if (nowMs() - (recent.at(-1)?.atMs ?? 0) >= intervalMs) draw()
+  }
   return {
-    advance: (more) => {
-      count += more
-      if (nowMs() - (recent.at(-1)?.atMs ?? 0) >= intervalMs) draw()
-    },
+    advance: (more) => advanceTo(count + more),
+    advanceTo,
     say: (line) => {
       stream.write(isTerminal ? `\r${line}\u001b[K\n` : `${line}\n`)
       if (isTerminal) draw()
     },
     done: () => {
-      // What is over has one rate: the whole's.
+      // The final rate is that of the whole.
       recent.splice(1)
       draw()
       if (isTerminal) stream.write('\n')
@@ -73,24 +77,16 @@ function rateOf(samples: readonly Sample[]): number {
   return ((last.count - first.count) / (last.atMs - first.atMs)) * 1000
 }
 
-interface ProgressState {
-  label: string
-  count: number
-  total: number | undefined
-  perSecond: number
-  elapsedMs: number
-}
-
-function describe({ label, count, total, perSecond, elapsedMs }: ProgressState): string {
+function describe(count: number, total: number | undefined, perSecond: number, elapsedSeconds: number): string {
   const rate = `${number(Math.round(perSecond))}/s`
-  const time = clock(elapsedMs / 1000)
-  if (total === undefined) return `${label}  ${number(count)}  ${rate}  ${time}`
+  const time = clock(elapsedSeconds)
+  if (total === undefined) return `${number(count)}  ${rate}  ${time}`
   const share = total === 0 ? 1 : Math.min(count / total, 1)
   const filled = Math.floor(share * BAR_WIDTH)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
   const left = share === 1 ? `in ${time}` : perSecond === 0 ? '' : `${clock((total - count) / perSecond)} left`
-  return `${label}  ${bar} ${percent}  ${number(count)} of ${number(total)}  ${rate}  ${left}`.trimEnd()
+  return `${bar} ${percent}  ${number(count)} of ${number(total)}  ${rate}  ${left}`.trimEnd()
 }
 
 function number(value: number): string {
@@ -100,7 +96,7 @@ function number(value: number): string {
 /** `0:07`, `12:30`, `1:02:03` */
 function clock(seconds: number): string {
   const whole = Math.ceil(seconds)
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-  const shown = parts[0] === 0 ? parts.slice(1) : parts
-  return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':')
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
+  const rest = String(whole % 60).padStart(2, '0')
+  return hours === 0 ? `${minutes}:${rest}` : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`
 }

@@ -1,11 +1,11 @@
 import { StartupError } from '../process/startup-error.ts'
 
-/** Runs a program of the command line: exit code 0 when it answers true, else 1; a failure is one clear line and `failureCode`. */
+/** Runs a command line program. Exit code: 0 when it returns true, 1 when false, `failureCode` with one clear line when it fails. */
 export async function runProgram(
   main: (given: string[], environment: NodeJS.ProcessEnv) => Promise<boolean>,
   failureCode = 1,
 ): Promise<void> {
-  // Whoever reads the output may go away; the program then ends by itself.
+  // The reader of the output may close it; the program then ends by itself.
   process.stdout.on('error', () => {})
   try {
     if (!(await main(process.argv.slice(2), process.env))) process.exitCode = 1

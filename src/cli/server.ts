@@ -5,19 +5,19 @@ import { readIfThere } from '../process/secret-file.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 
-/** The running server, as its operator's programs reach it. */
+/** The running server, as the operator's programs reach it. */
 export interface Server {
   readonly baseUrl: string
   readonly operatorKey: string
-  /** The store that is meant where none is named. */
+  /** The default store. */
   readonly storeId: number
 }
 
 const STORE_DEFAULT = 1
 
 /**
- * Finds the server by the settings that it runs under: address and key as set, else as its data folder tells them.
- * A StartupError says what is missing.
+ * Finds the server by the settings that it runs under: address and key as set, else as in its data folder.
+ * Throws StartupError for what is missing.
  */
 export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server> {
   const config = readConfig(environment)
@@ -36,20 +36,20 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
   }
 }
 
-/** A whole number in a text, such as `--store 2`; a StartupError for anything else. */
+/** Reads the number of `--store 2`. Throws StartupError for anything else. */
 export function readStoreId(given: string): number {
   if (/^[1-9]\d{0,9}$/.test(given)) return Number(given)
   throw new StartupError(`--store ${given} is not the number of a store; allowed: a whole number from 1`)
 }
 
-/** A request to one of the operator's routes. A StartupError for every answer but 200. */
+/** Calls one of the operator's routes and returns the answer's body. Throws StartupError for every answer but 200. */
 export async function callServer(
   { baseUrl, operatorKey }: Server,
   path: string,
   options: Pick<NonNullable<Parameters<typeof request>[1]>, 'method' | 'headers' | 'body'> = {},
 ) {
   const headers = { authorization: `Bearer ${operatorKey}`, ...options.headers }
-  // What is moved may take hours, and a store may be silent while it works.
+  // An import or export may take hours, and may be silent while it works.
   const answer = await request(`${baseUrl}${path}`, { ...options, headers, headersTimeout: 0, bodyTimeout: 0 }).catch(
     (error: unknown) => {
       throw new StartupError(whyUnreachable(baseUrl, error))
@@ -75,7 +75,7 @@ function whyUnreachable(baseUrl: string, error: unknown): string {
   return `The server at ${baseUrl} cannot be reached (${message})`
 }
 
-/** The message of an error body; what is no such body, shortened. */
+/** The message of an error body; any other body, shortened. */
 function refusalText(body: string): string {
   try {
     const [item] = JSON.parse(body) as { Message: string }[]

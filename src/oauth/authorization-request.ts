@@ -1,11 +1,10 @@
 import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
 import type { Db } from '../database/client.ts'
 import type { CodeChallenge } from '../subscriptions/authorization-codes.ts'
-import { StoreFailure } from '../values/failure.ts'
 import type { Parameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 
-/** Where the answer goes to: an application that there is, and an address that it registered. */
+/** Where the answer goes: a registered application, and an address that it registered. */
 export interface Target {
   readonly client: OAuthClient
   readonly redirectUri: string
@@ -14,35 +13,21 @@ export interface Target {
 }
 
 /**
- * Refuses (400) an unknown client_id, and a redirect_uri that is absent or not exactly one of the client's. What is wrong
- * then is shown to the person, and nobody is sent anywhere (RFC 6749 4.1.2.1).
+ * Finds the target of an authorization request. Refuses an unknown client_id, and a redirect_uri that is absent or not exactly
+ * one of the client's; nobody may be redirected then (RFC 6749 4.1.2.1).
  */
 export async function findTarget(db: Db, parameters: Parameters): Promise<Target> {
-  const client = await findOAuthClient(db, shown(parameters, 'client_id') ?? '')
-  if (!client)
-    throw unsafe('client_id', 'its client_id is not the public key of an application that is registered here')
-  const redirectUri = shown(parameters, 'redirect_uri')
-  if (redirectUri === null) throw unsafe('redirect_uri', 'the redirect_uri that it wants you to be sent to is missing')
+  const client = await findOAuthClient(db, parameters.value('client_id') ?? '')
+  if (!client) throw invalid('its client_id is not the public key of an application that is registered here')
+  const redirectUri = parameters.value('redirect_uri')
+  if (redirectUri === null) throw invalid('the redirect_uri that it wants you to be sent to is missing')
   if (!client.redirectUris.includes(redirectUri)) {
-    throw unsafe('redirect_uri', 'its redirect_uri is not exactly one of those that it registered')
+    throw invalid('its redirect_uri is not exactly one of those that it registered')
   }
   return { client, redirectUri, state: stateOf(parameters) }
 }
 
-function shown(parameters: Parameters, name: string): string | null {
-  try {
-    return parameters.value(name)
-  } catch (error) {
-    if (!(error instanceof OAuthRefusal)) throw error
-    throw unsafe(name, error.message)
-  }
-}
-
-function unsafe(field: string, why: string): StoreFailure {
-  return new StoreFailure('bad-request', `The application sent you here with a wrong request: ${why}.`, { field })
-}
-
-/** One that was sent twice is none; the request is refused for it afterwards. */
+/** A repeated state is none; readWish refuses it. */
 function stateOf(parameters: Parameters): string | null {
   try {
     return parameters.raw('state')
@@ -51,13 +36,14 @@ function stateOf(parameters: Parameters): string | null {
   }
 }
 
+/** What an application asks for, beside its target. */
 export interface Wish {
   readonly challenge: CodeChallenge | null
   /** The address of a store, however it is written; null: the merchant is to say which. */
   readonly storeUrl: string | null
 }
 
-/** What an application wishes that may be answered to. Throws an OAuthRefusal for the application. */
+/** Throws an OAuthRefusal for the application. */
 export function readWish(parameters: Parameters): Wish {
   parameters.raw('state')
   const responseType = parameters.value('response_type')
@@ -88,7 +74,7 @@ function invalid(description: string): OAuthRefusal {
 }
 
 /**
- * Where the browser is sent with the answer: the redirect address with its own query, then `answer`, the state as it came,
+ * The address to redirect the browser to: the redirect address with its own query, then `answer`, the state as it came,
  * and `iss` (RFC 9207).
  */
 export function answerAddress(

@@ -1,10 +1,13 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { outageOf } from '../database/outage.ts'
+import { StoreFailure } from '../values/failure.ts'
+
 /** RFC 6749 4.1.2.1 and 5.2, RFC 7009 2.2.1. */
 export type OAuthError =
   | 'access_denied'
   | 'invalid_client'
   | 'invalid_grant'
   | 'invalid_request'
-  | 'server_error'
   | 'temporarily_unavailable'
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
@@ -14,7 +17,7 @@ export type OAuthError =
 export class OAuthRefusal extends Error {
   readonly error: OAuthError
   readonly status: number
-  /** With 429 and 503: whole seconds until it is worth another try. */
+  /** With 429 and 503: whole seconds until the client may try again. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(error: OAuthError, description: string, options: { status?: number; retryAfterSeconds?: number } = {}) {
@@ -24,4 +27,41 @@ export class OAuthRefusal extends Error {
     this.status = options.status ?? 400
     this.retryAfterSeconds = options.retryAfterSeconds
   }
+}
+
+/** Answers an error as RFC 6749 5.2 has it. A defect answers 500 with no text from inside; the log has it. */
+export function answerRefusal(
+  error: FastifyError | StoreFailure | OAuthRefusal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const refusal = refusalOf(error)
+  if (refusal === null) {
+    request.log.error({ err: error }, 'request failed')
+    return reply.code(500).send({ error: 'server_error', error_description: 'Internal error' })
+  }
+  const { error: code, message, status, retryAfterSeconds } = refusal
+  if (status === 401) reply.header('www-authenticate', 'Basic realm="OAuth", charset="UTF-8"')
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  request.log.info({ error: code, detail: message }, 'request refused')
+  return reply.code(status).send({ error: code, error_description: message })
+}
+
+function refusalOf(error: FastifyError | StoreFailure | OAuthRefusal): OAuthRefusal | null {
+  if (error instanceof OAuthRefusal) return error
+  const outage = error instanceof StoreFailure ? null : outageOf(error)
+  if (outage) {
+    return new OAuthRefusal('temporarily_unavailable', outage.message, { status: outage.status, retryAfterSeconds: 1 })
+  }
+  const { code, statusCode = 500 } = error as FastifyError
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notForm()
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new OAuthRefusal('invalid_request', 'The body is larger than 64 kB', { status: statusCode })
+  }
+  return statusCode < 500 ? new OAuthRefusal('invalid_request', 'Bad request') : null
+}
+
+export function notForm(): OAuthRefusal {
+  const description = 'Content-Type must be application/x-www-form-urlencoded'
+  return new OAuthRefusal('invalid_request', description, { status: 415 })
 }

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contractFigures, showBucket, type Throttle } from '../applications/throttle.ts'
 import type { Caller } from '../engine/caller.ts'
-import { RefusedStore, type StoreRefusal } from '../stores/store-entry.ts'
+import { RefusedStore } from '../stores/store-entry.ts'
 import type { Authenticator } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { GivenUpCounter } from './metrics.ts'
-import { type Parameters, textParameter } from './parameters.ts'
+import type { Parameters } from './operation.ts'
 import type { Queue } from './queue.ts'
-import { type ErrorName, ResultError } from './result-errors.ts'
+import { ResultError } from './result.ts'
 
 export interface AdmissionServices {
   authenticator: Pick<Authenticator, 'authenticateStore'>
@@ -16,16 +16,12 @@ export interface AdmissionServices {
   givenUpCalls: GivenUpCounter
 }
 
-const errorOf: Readonly<Record<StoreRefusal, ErrorName>> = {
-  key: 'wrongKey',
-  'switched-off': 'switchedOff',
-  address: 'addressRefused',
-}
+const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'addressRefused' } as const
 
 /**
- * Lets a call into the store that it names: by storeUrl and userKey, then by a slot of the store's bucket (contract §8), for which
- * it waits its turn. Refused credentials never wait, and count against the client's address. Throws ResultError, `throttled` for
- * a call whose turn would come too late, or `unavailable` where waiting was given up; the answer's headers show the bucket.
+ * Admits a call to the store that it names by storeUrl and userKey, after waiting for a slot of the store's bucket (contract §8).
+ * Refused credentials never wait, and count against the client's address. Shows the bucket in the answer's headers. Throws
+ * ResultError for the credentials, `throttled` for a call whose turn would come too late, `unavailable` where waiting ended early.
  */
 export async function admit(
   { authenticator, throttle, queue, givenUpCalls }: AdmissionServices,
@@ -33,12 +29,10 @@ export async function admit(
   reply: FastifyReply,
   parameters: Parameters,
 ): Promise<Caller> {
-  const storeUrl = textParameter(parameters, 'storeUrl')
-  const userKey = textParameter(parameters, 'userKey')
-  const credentials = { storeUrl, userKey, address: request.ip }
   try {
-    if (userKey === '') throw new ResultError('userKeyMissing', 'userKey is missing')
-    if (storeUrl === '') throw new ResultError('storeUrlMissing', 'storeUrl is missing')
+    const userKey = parameters.required('userKey', 'userKeyMissing')
+    const storeUrl = parameters.required('storeUrl', 'storeUrlMissing')
+    const credentials = { storeUrl, userKey, address: request.ip }
     const { caller, throttle: figures } = await authenticator.authenticateStore(credentials)
     request.caller = caller
     const turn = await queue.takeTurn(figures.key, figures, whenClosed(reply))
@@ -54,7 +48,7 @@ export async function admit(
     if (error instanceof RefusedStore || error instanceof ResultError) {
       showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
     }
-    throw error instanceof RefusedStore ? new ResultError(errorOf[error.reason], error.message) : error
+    throw error instanceof RefusedStore ? new ResultError(refusals[error.reason], error.message) : error
   }
 }
 
@@ -63,7 +57,7 @@ const reasons = {
   stopped: 'The server is stopping; try again in a moment',
 }
 
-/** Aborted when the answer is over, or can no longer be sent. */
+/** Aborted when the answer was sent, or can no longer be sent. */
 function whenClosed({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController()
   raw.once('close', () => closed.abort())

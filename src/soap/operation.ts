@@ -1,21 +1,78 @@
 import type { Caller } from '../engine/caller.ts'
+import { DATE_LENGTH_MAX } from '../engine/fields.ts'
 import type { CustomerTokenServices } from '../people/customer-tokens.ts'
-import type { Parameters } from './parameters.ts'
+import { readDate, writeDate } from '../values/dates.ts'
+import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
+import { type ErrorName, ResultError, type Xml } from './result.ts'
 
-/** What operations need besides the caller. */
-export type OperationServices = CustomerTokenServices
+/** Carries a call out and returns the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
+export type Operation = (call: Call) => Promise<Xml>
 
-/** One call, let in already. */
+/** A call that was admitted to its store. */
 export interface Call {
   readonly caller: Caller
   readonly parameters: Parameters
   readonly services: OperationServices
-  /** Logs that the operation passes something over, and says in the answer's header `X-Error-Reason` what. `detail` quotes names of the caller's. */
+  /** Reports, in the log and in the answer's header `X-Error-Reason`, names of the caller's that the operation ignores. */
   readonly passOver: (detail: string) => void
 }
 
-/** XML; of a page, which may have several hundred kilobytes, in pieces: as one text it would be copied three times on its way out. */
-export type Xml = string | readonly string[]
+export type OperationServices = CustomerTokenServices
 
-/** Carries a call out, and gives the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
-export type Operation = (call: Call) => Promise<Xml>
+/** The parameters of a call by the names of the WSDL: texts without blanks around them. A nil parameter counts as not sent. */
+export class Parameters {
+  readonly #sent: ReadonlyMap<string, string>
+
+  constructor(sent: ReadonlyMap<string, string>) {
+    this.#sent = sent
+  }
+
+  has(name: string): boolean {
+    return this.#sent.has(name)
+  }
+
+  /** Empty: not sent, or empty. */
+  text(name: string): string {
+    return this.#sent.get(name) ?? ''
+  }
+
+  /** Refuses a parameter that is not sent, or empty. */
+  required(name: string, error: ErrorName): string {
+    const text = this.text(name)
+    if (text === '') throw new ResultError(error, `${name} is missing`)
+    return text
+  }
+
+  /** A whole number of 32 bits. Not sent or empty, it is 0, as a proxy's default. `allowed` names the bounds in the refusal. */
+  integer(name: string, error: ErrorName, allowed: string, { min = INT32_MIN, max = INT32_MAX } = {}): number {
+    const text = this.text(name)
+    const value = text === '' ? 0 : /^[+-]?0*\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    throw new ResultError(error, `${name} must be ${allowed}`)
+  }
+
+  /** Not sent or empty, it is false: PHP sends its false so. */
+  boolean(name: string, error: ErrorName): boolean {
+    const text = this.text(name).toLowerCase()
+    if (text === 'true' || text === '1') return true
+    if (text === '' || text === 'false' || text === '0') return false
+    throw new ResultError(error, `${name} must be true or false`)
+  }
+
+  /**
+   * A day in the store's zone, as `2026-03-08`; a time beside it is left out. Empty: not sent, empty, or the empty date of .NET,
+   * in any notation. Refuses (36) what is no date.
+   */
+  day(name: string, timeZone: string): string {
+    const text = this.text(name)
+    if (text === '' || EMPTY_DATE.test(text)) return ''
+    const read = text.length <= DATE_LENGTH_MAX ? readDate(text, timeZone) : null
+    const day = read === null ? '' : writeDate(read.instant, timeZone).slice(0, 'yyyy-mm-dd'.length)
+    // With an offset, an instant of the first or the last known year may lie in an unknown one.
+    if (readDate(day, timeZone) !== null) return day
+    throw new ResultError('invalidDate', `${name} must be a date such as mm/dd/yyyy`)
+  }
+}
+
+/** The first day of the year 1, which .NET proxies send for a date that nobody set, in the notation of their culture. */
+const EMPTY_DATE = /^(?:0?1(?<mark>[/.-])0?1\k<mark>0001|0001-01-01)(?:[T\s].*)?$/s

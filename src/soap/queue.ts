@@ -13,18 +13,6 @@ export type Turn =
   /** The server is stopping. */
   | { readonly kind: 'stopped' }
 
-export interface Queue {
-  /**
-   * Waits for a slot of the bucket `key`, first come first served, for 30 s at most. 60 requests may wait for one bucket and
-   * 1,000 in all. Rejects only when the bucket itself fails.
-   */
-  takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn>
-  /** The number of requests that wait. */
-  size(): number
-  /** Ends every wait. From then on a request gets a slot at once, or none. */
-  stop(): void
-}
-
 export interface QueueServices {
   throttle: {
     /** Takes a slot of the bucket `key` if the bucket has one. */
@@ -61,47 +49,67 @@ interface Entry {
 }
 
 /** Queues before buckets. A timer wakes each queue exactly when its bucket has the next slot; nothing is polled. */
-export function createQueue({ throttle, now, setTimer = startTimer }: QueueServices): Queue {
-  const lines = new Map<string, Line>()
-  let waiting = 0
-  let isStopped = false
+export class Queue {
+  readonly #services: Required<QueueServices>
+  readonly #lines = new Map<string, Line>()
+  #waiting = 0
+  #isStopped = false
 
-  async function takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn> {
+  constructor({ setTimer = startTimer, ...services }: QueueServices) {
+    this.#services = { ...services, setTimer }
+  }
+
+  /** The number of requests that wait. */
+  get size(): number {
+    return this.#waiting
+  }
+
+  /**
+   * Waits for a slot of the bucket `key`, first come first served, for 30 s at most. 60 requests may wait for one bucket and
+   * 1,000 in all. Rejects only when the bucket itself fails.
+   */
+  async takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn> {
     if (left.aborted) return { kind: 'left' }
-    const line = lines.get(key) ?? { key, figures, entries: new Set(), isTaking: false, cancelTimer: () => {} }
-    lines.set(key, line)
+    const line = this.#lines.get(key) ?? { key, figures, entries: new Set(), isTaking: false, cancelTimer: () => {} }
+    this.#lines.set(key, line)
     line.figures = figures
     const { promise, resolve } = Promise.withResolvers<Turn>()
     const leave = () => entry.end({ kind: 'left' })
     const entry: Entry = {
-      deadlineMs: now().getTime() + WAIT_MS_MAX,
+      deadlineMs: this.#services.now().getTime() + WAIT_MS_MAX,
       isWaiting: false,
       end: (turn) => {
         left.removeEventListener('abort', leave)
         line.entries.delete(entry)
-        if (entry.isWaiting) waiting--
-        dropIfEmpty(line)
+        if (entry.isWaiting) this.#waiting--
+        this.#dropIfEmpty(line)
         resolve(turn)
       },
     }
     left.addEventListener('abort', leave)
     line.entries.add(entry)
-    serve(line)
+    this.#serve(line)
     return promise
   }
 
+  /** Ends every wait. From then on a request gets a slot at once, or none. */
+  stop(): void {
+    this.#isStopped = true
+    for (const { entries } of this.#lines.values()) for (const { end } of entries) end({ kind: 'stopped' })
+  }
+
   /** Gives slots to the first in line while the bucket has some. */
-  async function serve(line: Line): Promise<void> {
+  async #serve(line: Line): Promise<void> {
     // One at a time: a request that asks a bucket later must not be answered sooner.
     if (line.isTaking) return
     line.isTaking = true
     line.cancelTimer()
     try {
       while (line.entries.size > 0) {
-        const bucket = await throttle.take(line.key, line.figures)
+        const bucket = await this.#services.throttle.take(line.key, line.figures)
         const [first] = line.entries
         if (!bucket.accepted) {
-          waitForNextSlot(line, bucket)
+          this.#waitForNextSlot(line, bucket)
           break
         }
         first?.end({ kind: 'granted', bucket, hasWaited: first.isWaiting })
@@ -110,38 +118,32 @@ export function createQueue({ throttle, now, setTimer = startTimer }: QueueServi
       for (const { end } of line.entries) end(Promise.reject(error))
     }
     line.isTaking = false
-    dropIfEmpty(line)
+    this.#dropIfEmpty(line)
   }
 
-  function waitForNextSlot(line: Line, bucket: Pour): void {
+  #waitForNextSlot(line: Line, bucket: Pour): void {
+    const { now, setTimer } = this.#services
     let ahead = 0
     for (const entry of line.entries) {
       const waitMs = bucket.retryAfterMs + (ahead * 1000) / line.figures.leakPerSecond
       const isInTime = now().getTime() + waitMs <= entry.deadlineMs
-      const hasPlace = entry.isWaiting || (ahead < WAITING_OF_BUCKET_MAX && waiting < WAITING_MAX)
-      if (isStopped) entry.end({ kind: 'stopped' })
-      else if (!isInTime || !hasPlace) entry.end({ kind: 'refused', bucket: withRetryAfter(bucket, waitMs) })
+      const hasRoom = entry.isWaiting || (ahead < WAITING_OF_BUCKET_MAX && this.#waiting < WAITING_MAX)
+      if (this.#isStopped) entry.end({ kind: 'stopped' })
+      else if (!isInTime || !hasRoom) entry.end({ kind: 'refused', bucket: withRetryAfter(bucket, waitMs) })
       else {
-        if (!entry.isWaiting) waiting++
+        if (!entry.isWaiting) this.#waiting++
         entry.isWaiting = true
         ahead++
       }
     }
-    if (ahead > 0) line.cancelTimer = setTimer(() => serve(line), bucket.retryAfterMs)
+    if (ahead > 0) line.cancelTimer = setTimer(() => this.#serve(line), bucket.retryAfterMs)
   }
 
-  function dropIfEmpty(line: Line): void {
+  #dropIfEmpty(line: Line): void {
     if (line.entries.size > 0 || line.isTaking) return
     line.cancelTimer()
-    lines.delete(line.key)
+    this.#lines.delete(line.key)
   }
-
-  function stop(): void {
-    isStopped = true
-    for (const { entries } of lines.values()) for (const { end } of entries) end({ kind: 'stopped' })
-  }
-
-  return { takeTurn, size: () => waiting, stop }
 }
 
 function startTimer(callback: () => void, ms: number): () => void {
@@ -149,7 +151,7 @@ function startTimer(callback: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** The request may come again when one that waits has got its slot, and its own is 30 s away. */
+/** The request may come again when there is room to wait, and its own slot is at most 30 s away. */
 function withRetryAfter(bucket: Pour, waitMs: number): Pour {
   const retryAfterMs = Math.max(bucket.retryAfterMs, waitMs - WAIT_MS_MAX)
   return { ...bucket, retryAfterMs, retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }

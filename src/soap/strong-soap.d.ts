@@ -5,7 +5,7 @@ declare module 'strong-soap' {
     readonly name: string
   }
 
-  interface ElementDescriptor {
+  export interface ElementDescriptor {
     readonly qname: QName
     readonly type: QName | null
     /** Whether its name has a prefix. */

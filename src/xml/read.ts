@@ -2,20 +2,20 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { StoreFailure } from '../values/failure.ts'
 import { hasForbidden, isXmlCharacter } from './text.ts'
 
-/** An element of a document that was read; names as they were written, with their prefix. */
+/** An element of a document. Its name is as written, with the prefix. */
 export interface XmlElement {
   readonly name: string
-  /** By name as written, with their prefix; the values as written too, see `attributeText`. */
+  /** Names and values as written; see `attributeText`. */
   readonly attributes: ReadonlyMap<string, string>
   readonly content: readonly XmlNode[]
 }
 
-/** A node as the parser gives it with `preserveOrder`: text, CDATA, or one member named after the element. */
+/** A node of the parser's `preserveOrder` form: text, CDATA, or one member named after the element. */
 export type XmlNode = { readonly '#text'?: string; readonly '#cdata'?: readonly XmlNode[] } & Readonly<
   Record<string, unknown>
 >
 
-/** Elements inside one another; what is read here needs six. */
+/** Levels of elements; records and envelopes need six. */
 export const XML_DEPTH_MAX = 32
 
 const parser = new XMLParser({
@@ -27,20 +27,20 @@ const parser = new XMLParser({
   trimValues: false,
   ignorePiTags: true,
   cdataPropName: '#cdata',
-  // References are decoded here: the parser's own decoding has bounds that long texts exceed, and knows too many names.
+  // References are decoded below: the parser's own decoding has bounds that long texts exceed, and knows too many names.
   processEntities: false,
   jPath: false,
   maxNestedTags: XML_DEPTH_MAX - 1,
 })
 
-/** Far above any record's. */
+/** No record comes near it. */
 const TAGS_MAX = 1_000_000
 
 /**
- * The root element of a document. The parser takes much that is not XML, so the validator has the last word. The encoding that
- * a declaration names is not looked at: the text is decoded already. Throws `bad-request` for what is not well-formed, is
- * nested or repeated without measure (`tagsMax`), and for a document type or entities of its own. It takes time in proportion
- * to the text, whatever the text is.
+ * Reads a document and returns its root element. The parser accepts much that is not XML, so the validator has the last word.
+ * The encoding in a declaration is ignored, because the text is decoded already. Throws `bad-request` for a text that is not
+ * well-formed, is nested too deep or has more than `tagsMax` tags, and for a document type or entities of its own. Takes time
+ * in proportion to the text, whatever the text is.
  */
 export function readXmlDocument(text: string, { tagsMax = TAGS_MAX } = {}): XmlElement {
   checkMarkup(text, tagsMax)
@@ -55,7 +55,7 @@ export function readXmlDocument(text: string, { tagsMax = TAGS_MAX } = {}): XmlE
 const opening = /<!--|<!\[CDATA\[|<\?|<!|</g
 const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
-/** Nothing but comments and CDATA may begin with `<!`: a document type could name files, and grow without end. */
+/** Only comments and CDATA may begin with `<!`, because a document type could name files and grow without end. */
 function checkMarkup(text: string, tagsMax: number): void {
   if (hasForbidden(text)) throw broken('it holds a control character that XML does not allow')
   let tags = 0
@@ -73,10 +73,10 @@ function checkMarkup(text: string, tagsMax: number): void {
 
 const TAG_LENGTH_MAX = 2_000
 
-/** In quotes a > ends no tag; a < stands nowhere in one, so that a tag without end is not looked for to the end of the text. */
+/** A > in quotes does not end a tag. A < does, so that the search for the end of a tag does not run through the whole text. */
 const tag = new RegExp(`<[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*){0,${TAG_LENGTH_MAX}}>?`, 'y')
 
-/** Where the > of the tag stands that begins at `start`; -1: it has none. The parser is slow with long ones. */
+/** The index of the > of the tag that begins at `start`; -1: none. Long tags are refused, because the parser is slow with them. */
 function endOfTag(text: string, start: number): number {
   tag.lastIndex = start
   const [found = ''] = tag.exec(text) ?? []
@@ -107,12 +107,11 @@ function elementOf(node: XmlNode): XmlElement {
   return { name, attributes: new Map(attributes), content: node[name] as XmlNode[] }
 }
 
-/** What the value of an attribute stands for. Throws `bad-request` for a reference that stands for nothing. */
+/** The decoded value of an attribute. Throws `bad-request` for an unknown reference. */
 export function attributeText({ attributes }: XmlElement, name: string): string {
   return decoded(attributes.get(name) ?? '', name)
 }
 
-/** The elements inside, in their order. */
 export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElement[] {
   return content.filter((node) => node['#text'] === undefined && node['#cdata'] === undefined).map(elementOf)
 }
@@ -127,7 +126,7 @@ export function isNil({ attributes }: XmlElement): boolean {
   return [...attributes].some(([name, value]) => localName(name) === 'nil' && /^(1|true)$/.test(value.trim()))
 }
 
-/** The text inside; `path` names it in refusals. Throws `bad-request` where there is an element. */
+/** The text inside; `path` names it in refusals. Throws `bad-request` for an element inside. */
 export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): string {
   return content
     .map((node) => {
@@ -142,7 +141,7 @@ const REFERENCE_SHOWN_MAX = 12
 
 function decoded(text: string, path: string): string {
   if (!text.includes('&')) return text
-  // Without a second & in it: a text of nothing else would be read to its end from each.
+  // A reference holds no second &: a text of nothing else would be read to its end from each.
   return text.replace(/&([^&;]*);/g, (reference: string, name: string) => {
     const character = namedCharacters.get(name) ?? numberedCharacter(name)
     if (character !== undefined) return character
@@ -168,12 +167,12 @@ function numberedCharacter(name: string): string | undefined {
   return isXmlCharacter(code) ? String.fromCodePoint(code) : undefined
 }
 
-/** A document that is refused. Where `reason` repeats something of it, `logReason` does not. */
+/** The refusal of a document. Where `reason` repeats a part of it, `logReason` does not. */
 export function broken(reason: string, logReason = reason): StoreFailure {
   return new StoreFailure('bad-request', `Invalid XML: ${reason}`, { logMessage: `Invalid XML: ${logReason}` })
 }
 
-/** At most so many characters of what somebody sent, for a message; its `logMessage` must do without. */
+/** Cuts what somebody sent for a message, whose `logMessage` must do without it. */
 export function shown(text: string, lengthMax = 80): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }

@@ -1,6 +1,6 @@
 export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
-/** Whether XML 1.0 knows the character; not a number: no. */
+/** Whether XML 1.0 allows the character; NaN: no. */
 export function isXmlCharacter(code: number): boolean {
   if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
@@ -11,14 +11,14 @@ const anyForbidden = new RegExp(`[${forbidden}]`)
 const anySpecial = new RegExp(`[&<>\\r${forbidden}]`)
 const special = new RegExp(anySpecial, 'g')
 
-/** Whether a document holds a character that XML 1.0 does not know. */
+/** Whether a document holds a character that XML 1.0 does not allow. */
 export function hasForbidden(document: string): boolean {
   return anyForbidden.test(document)
 }
 
-/** A text as the content of an element: markup escaped, characters that XML 1.0 does not know left out. */
+/** A text as the content of an element: markup escaped, characters that XML 1.0 does not allow left out. */
 export function escapeXml(text: string): string {
-  // Most texts hold nothing of it; to ask first takes half the time.
+  // Most texts hold no such character; testing first takes half the time.
   return anySpecial.test(text) ? text.replace(special, (character) => escapes[character] ?? '') : text
 }
 
@@ -27,5 +27,5 @@ export function escapeAttribute(text: string): string {
   return escapeXml(text).replaceAll('"', '&quot;')
 }
 
-/** A carriage return that stands for itself would be read as a line feed. */
+/** A bare carriage return would be read as a line feed. */
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }

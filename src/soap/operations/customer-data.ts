@@ -1,82 +1,69 @@
 import { type FieldSet, fieldSet, text, type ValueField } from '../../engine/fields.ts'
 import { wholeNumber } from '../../engine/filters.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
-import { customerField } from '../../resources/customers/customer-field.ts'
-import { ResultError } from '../result-errors.ts'
+import { customers } from '../../resources/customers/customers.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import { ResultError } from '../result.ts'
 
-/** What customerData gives, by the names in lower case; each is documented. */
+// editCustomer's parameter customerData: pairs of name===value (soap-cartapi 4.3).
+
+/** The values of customerData by documented name in lower case. */
 export type CustomerData = ReadonlyMap<string, string>
 
-export interface SplitCustomerData {
-  readonly data: CustomerData
-  /** The other names, as they were sent. */
-  readonly unknownNames: readonly string[]
-}
+const addressNames =
+  'firstname=FirstName lastname=LastName address=Address1 address2=Address2 city=City state=State zip=ZipCode ' +
+  'country=Country company=Company phone=PhoneNumber'
+const otherNames =
+  'comments=Comments website=Website pass=Password discount=CustomerGroupID accountno=BillingTaxID ' +
+  'maillist=MailList custenabled=Enabled additional_field1=AdditionalField1 additional_field2=AdditionalField2 ' +
+  'additional_field3=AdditionalField3 alt_contactid=AltContactID'
 
-/** The fields by their names in customerData; a figure is a bound below the field's own (soap-cartapi 4.3). */
-const fieldNames: readonly (readonly [name: string, field: string, maxLength?: number])[] = [
-  ...addressNames('billing', 'Billing'),
+/** The fields of a customer by their names in customerData. */
+const fieldNames = Object.fromEntries([
+  ...namesOf(addressNames, 'billing_', 'Billing'),
   ['email', 'Email'],
-  ...addressNames('shipping', 'Shipping'),
-  ['comments', 'Comments'],
-  ['website', 'Website'],
-  ['pass', 'Password', 20],
-  ['discount', 'CustomerGroupID'],
-  ['accountno', 'BillingTaxID'],
-  ['maillist', 'MailList'],
-  ['custenabled', 'Enabled'],
-  ['additional_field1', 'AdditionalField1'],
-  ['additional_field2', 'AdditionalField2'],
-  ['additional_field3', 'AdditionalField3'],
-]
+  ...namesOf(addressNames, 'shipping_', 'Shipping'),
+  ...namesOf(otherNames),
+])
 
-function addressNames(prefix: string, kind: 'Billing' | 'Shipping') {
-  return [
-    [`${prefix}_firstname`, `${kind}FirstName`],
-    [`${prefix}_lastname`, `${kind}LastName`],
-    [`${prefix}_address`, `${kind}Address1`],
-    [`${prefix}_address2`, `${kind}Address2`],
-    [`${prefix}_city`, `${kind}City`],
-    [`${prefix}_state`, `${kind}State`],
-    [`${prefix}_zip`, `${kind}ZipCode`],
-    [`${prefix}_country`, `${kind}Country`, 2],
-    [`${prefix}_company`, `${kind}Company`],
-    [`${prefix}_phone`, `${kind}PhoneNumber`],
-  ] as const
+function namesOf(pairs: string, prefix = '', fieldPrefix = ''): [name: string, field: string][] {
+  return pairs.split(' ').map((pair) => {
+    const [name, field] = pair.split('=')
+    return [`${prefix}${name}`, `${fieldPrefix}${field}`]
+  })
 }
 
-const fields: Readonly<Record<string, ValueField>> = Object.fromEntries(
-  fieldNames.map(([name, fieldName, maxLength]) => {
-    const field = customerField(fieldName)
+/** Bounds of customerData below those of the fields. */
+const maxLengths: Readonly<Record<string, number>> = { Password: 20, BillingCountry: 2, ShippingCountry: 2 }
+
+const { AltContactID: altContactId, ...fields } = Object.fromEntries(
+  Object.values(fieldNames).map((name): [string, ValueField] => {
+    const field = customers.storedFields.get(name) as ValueField
+    const maxLength = maxLengths[name]
     return [name, maxLength === undefined ? field : { ...field, schema: text(maxLength).schema }]
   }),
-)
-const altContactId = customerField('AltContactID')
+) as { AltContactID: ValueField; BillingFirstName: ValueField; BillingLastName: ValueField }
 
 const fieldsOfUpdate = fieldSet(fields)
 const fieldsOfInsert = fieldSet({
   ...fields,
-  ...Object.fromEntries(['billing_firstname', 'billing_lastname'].map((name) => [name, required(name)])),
-  alt_contactid: altContactId,
+  BillingFirstName: { ...fields.BillingFirstName, required: true },
+  BillingLastName: { ...fields.BillingLastName, required: true },
+  AltContactID: altContactId,
 })
 
-function required(name: string): ValueField {
-  return { ...(fields[name] as ValueField), required: true }
-}
-
 const idNames = ['contactid', 'alt_contactid']
-/** A client sends it back with what it has read; only the store writes it, and it is passed over. */
-const passedOver = ['lastlogindate']
-const knownNames = new Set([...Object.keys(fields), ...idNames, ...passedOver])
-/** What a misspelt name may look like. Anything else is no name, but a part of a value that holds a separator. */
+/** Clients send lastlogindate back with what they have read; only the store writes it. */
+const knownNames = new Set([...Object.keys(fieldNames), ...idNames, 'lastlogindate'])
+/** What a misspelt name may look like. Anything else is part of a value that holds a separator. */
 const NAME = /^[\p{L}\p{N}_ .-]{1,50}$/u
 
 /**
- * Splits `name===value|||name===value`: names in any case, both without blanks and line ends around them, but for passwords.
- * Nothing between two separators is no pair. A value may hold `===`, and end in one or two bars. Refuses (41) a name that comes
- * twice, what is no pair, and no pair with a known name at all.
+ * Splits `name===value|||name===value`: names in any case, both without blanks and line ends around them, except passwords,
+ * which keep their blanks. Empty pairs are ignored. A value may hold `===`, and end in one or two bars. Returns unknown names as
+ * they were sent. Refuses (41) a name that comes twice, what is no pair, and data without any known name.
  */
-export function splitCustomerData(given: string): SplitCustomerData {
+export function splitCustomerData(given: string): { data: CustomerData; unknownNames: readonly string[] } {
   const data = new Map<string, string>()
   const unknownNames: string[] = []
   // Of a row of bars, the last ones separate.
@@ -97,19 +84,6 @@ export function splitCustomerData(given: string): SplitCustomerData {
   return { data, unknownNames }
 }
 
-/** Whether there is anything to store: more than the ids, which say whom. */
-export function hasFields(data: CustomerData): boolean {
-  return [...data.keys()].some((name) => !idNames.includes(name))
-}
-
-/** Of the names that are not known, so many are named. */
-const UNKNOWN_TOLD_MAX = 10
-
-/** A refusal, or a remark, on names that are not known; without its subject. What it quotes stays out of logs. */
-export function unknownIn(names: readonly string[]): string {
-  return `names fields that editCustomer does not know: "${names.slice(0, UNKNOWN_TOLD_MAX).join('", "')}"`
-}
-
 /** Pairs may stand one a line; blanks may be part of a password. */
 function withoutLineEnds(text: string): string {
   const isLineEnd = (index: number) => text[index] === '\n' || text[index] === '\r'
@@ -119,11 +93,23 @@ function withoutLineEnds(text: string): string {
   return text.slice(start, end)
 }
 
+/** Whether there is anything to store besides the ids. */
+export function hasFields(data: CustomerData): boolean {
+  return [...data.keys()].some((name) => !idNames.includes(name))
+}
+
+const UNKNOWN_SHOWN_MAX = 10
+
+/** Says, without a subject, which names are unknown. What it quotes stays out of logs. */
+export function unknownIn(names: readonly string[]): string {
+  return `names fields that editCustomer does not know: "${names.slice(0, UNKNOWN_SHOWN_MAX).join('", "')}"`
+}
+
 export function unreadable(problem: string): ResultError {
   return new ResultError('invalidCustomerData', `customerData ${problem}`)
 }
 
-/** Whom an update or a delete means: by another system's id where there is one, else by contactid. Refuses (43) neither. */
+/** The customer to update or delete: by alt_contactid where it is given, else by contactid. Refuses (43) neither. */
 export function readCustomerKey(data: CustomerData): { altContactId: string } | { id: number } {
   const other = data.get('alt_contactid') ?? ''
   if (other !== '') {
@@ -136,39 +122,35 @@ export function readCustomerKey(data: CustomerData): { altContactId: string } | 
   return { id: wholeNumber(id, 'contactid') }
 }
 
-/** A new customer; what is not given has the documented defaults. Throws `bad-request` for what is missing or out of bounds. */
+/** A new customer, with the documented defaults. Throws `bad-request` for what is missing or out of bounds. */
 export function readNewCustomer(data: CustomerData, timeZone: string): Patch {
-  return readPatch(fieldsOfInsert, { custenabled: '0', ...given(data) }, 'create', timeZone)
+  return readPatch(fieldsOfInsert, new Map([['custenabled', '0'], ...data]), 'create', timeZone)
 }
 
-/** What is given of a known customer; what is given empty is cleared. Throws `bad-request` for what is out of bounds. */
+/** A change of what is given; an empty value clears its field. Throws `bad-request` for what is out of bounds. */
 export function readCustomerChange(data: CustomerData, timeZone: string): Patch {
-  return readPatch(fieldsOfUpdate, given(data), 'update', timeZone)
+  return readPatch(fieldsOfUpdate, data, 'update', timeZone)
 }
 
-/** To the fields themselves a number or a flag without text was not given; here it is 0. */
-function given(data: CustomerData): Record<string, string> {
-  const entries = [...data].map(([name, value]): [string, string] => {
-    const { kind = 'text' } = fields[name] ?? {}
-    return [name, kind !== 'text' && value.trim() === '' ? '0' : value]
+function readPatch(set: FieldSet, data: CustomerData, mode: 'create' | 'update', timeZone: string): Patch {
+  const body = Object.entries(fieldNames).flatMap(([name, field]) => {
+    const value = data.get(name)
+    if (value === undefined) return []
+    const { kind = 'text' } = fields[field as keyof typeof fields] ?? {}
+    // A number or a flag without text counts as not given in a record; here it is 0.
+    return [[field, kind !== 'text' && value.trim() === '' ? '0' : value]]
   })
-  return Object.fromEntries(entries)
+  return readInput(set, Object.fromEntries(body), { mode, timeZone })
 }
 
-/** A refusal in the words of customerData: what is wrong with a field there has the name that was sent. */
-export function inCustomerData(message: string): string {
-  const [, name = '', rest = ''] = /^(\w+)( .*)$/s.exec(message) ?? []
-  const [sent = name] = fieldNames.find(([, field]) => field === name) ?? []
-  return name === '' ? message : sent + rest
-}
-
-const storedNames = new Map<string, string>(fieldNames.map(([name, field]) => [name, field]))
-
-function readPatch(set: FieldSet, body: object, mode: 'create' | 'update', timeZone: string): Patch {
-  const patch = readInput(set, body, { mode, timeZone })
-  return { ...patch, details: withStoredNames(patch.details), writeOnly: withStoredNames(patch.writeOnly) }
-}
-
-function withStoredNames<T>(values: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [storedNames.get(name) ?? name, value]))
+/** Rethrows a refusal of a field under the field's name in customerData. */
+export function underSentName(error: unknown): never {
+  const isField = (name: string) => error instanceof StoreFailure && error.message.startsWith(`${fieldNames[name]} `)
+  const name = Object.keys(fieldNames).find(isField)
+  if (!(error instanceof StoreFailure) || name === undefined) throw error
+  const renamed = (message: string) => message.replace(/^\w+/, name)
+  throw new StoreFailure(error.kind, renamed(error.message), {
+    field: error.field,
+    logMessage: renamed(error.logMessage),
+  })
 }

@@ -5,36 +5,34 @@ import { customers } from '../../resources/customers/customers.ts'
 import { type CustomerIds, findCustomer } from '../../resources/customers/find-customer.ts'
 import { isEmailAddress } from '../../resources/customers/settle-customer.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { element, rootElement, textElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
-import { textParameter } from '../parameters.ts'
-import { ResultError, refusing } from '../result-errors.ts'
+import { ResultError, refusing, writeResult } from '../result.ts'
 import {
   type CustomerData,
   hasFields,
-  inCustomerData,
   readCustomerChange,
   readCustomerKey,
   readNewCustomer,
   splitCustomerData,
+  underSentName,
   unknownIn,
   unreadable,
 } from './customer-data.ts'
 
 /**
- * Inserts, updates or deletes one customer. An update changes exactly what customerData names; names that are not known are
- * passed over. An e-mail address or an alt_contactid that another customer has already answers NOT_OK, and nothing is changed.
+ * Inserts, updates or deletes one customer. An update changes exactly what customerData names; unknown names are ignored and
+ * reported. An e-mail address or an alt_contactid that another customer has already answers NOT_OK, and nothing is changed.
  */
 export const editCustomer: Operation = async ({ caller, parameters, passOver }) => {
-  const edit = actions.get(textParameter(parameters, 'action').toLowerCase())
+  const edit = actions.get(parameters.text('action').toLowerCase())
   if (edit === undefined) throw new ResultError('invalidAction', `action must be ${[...actions.keys()].join(', ')}`)
-  const { data, unknownNames } = splitCustomerData(textParameter(parameters, 'customerData'))
+  const { data, unknownNames } = splitCustomerData(parameters.text('customerData'))
   if (unknownNames.length > 0) {
     // An OK would say that something was stored.
     if (edit !== remove && !hasFields(data)) throw unreadable(unknownIn(unknownNames))
     passOver(`customerData ${unknownIn(unknownNames)}`)
   }
-  return refusing({ notFound: 'customerNotFound', otherwise: 'invalidData' }, () => edit(caller, data))
+  return refusing('customerNotFound', 'invalidData', () => edit(caller, data).catch(underSentName))
 }
 
 const actions = new Map([
@@ -46,8 +44,7 @@ const actions = new Map([
 async function insert(caller: Caller, data: CustomerData): Promise<string> {
   const patch = readNewCustomer(await withGroupId(caller, data), caller.store.timeZone)
   const id = await unlessTaken(data, () => addRecord(caller, customers, patch))
-  if (id === null) return answer('NOT_OK', null)
-  return answer('OK', { id, altContactId: data.get('alt_contactid') ?? null })
+  return id === null ? answer('NOT_OK', null) : answer('OK', { id, altContactId: data.get('alt_contactid') ?? null })
 }
 
 async function update(caller: Caller, data: CustomerData): Promise<string> {
@@ -83,22 +80,17 @@ async function unlessTaken<T>(data: CustomerData, write: () => Promise<T>): Prom
   try {
     return await write()
   } catch (error) {
-    // AltContactID was read before, and the address is one: they must be one customer's alone.
+    // AltContactID and the form of the address were checked before: only their uniqueness is left to refuse.
     const isTaken =
       error instanceof StoreFailure &&
       (error.field === 'AltContactID' || (error.field === 'Email' && isEmailAddress(data.get('email') ?? '')))
     if (isTaken) return null
-    if (!(error instanceof StoreFailure)) throw error
-    throw new StoreFailure(error.kind, inCustomerData(error.message), { field: error.field })
+    throw error
   }
 }
 
-/** Null: there is no customer, since none was made. */
+/** `customer` is null where none was inserted. */
 function answer(result: 'OK' | 'NOT_OK', customer: CustomerIds | null): string {
-  return rootElement(
-    'EditCustomerResponse',
-    element('result', result) +
-      element('contactid', customer === null ? '' : String(customer.id)) +
-      textElement('alt_contactid', customer?.altContactId ?? ''),
-  )
+  const { id = '', altContactId } = customer ?? {}
+  return writeResult('EditCustomerResponse', { result, contactid: id, alt_contactid: altContactId ?? '' })
 }

@@ -1,10 +1,9 @@
 import { countRecords } from '../../engine/read.ts'
 import { customers } from '../../resources/customers/customers.ts'
-import { element, rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
+import { writeResult } from '../result.ts'
 
-/** How many customers the store has; none is 0, not an error. */
+/** Counts the customers of the store; none is 0, not an error. */
 export const getCustomerCount: Operation = async ({ caller }) => {
-  const count = await countRecords(caller, customers, new Map())
-  return rootElement('CustomerCountResponse', element('CustomerCount', String(count)))
+  return writeResult('CustomerCountResponse', { CustomerCount: await countRecords(caller, customers, new Map()) })
 }

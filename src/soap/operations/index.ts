@@ -13,7 +13,7 @@ import { updateOrderShipment } from './update-order-shipment.ts'
 import { updateOrderStatus } from './update-order-status.ts'
 import { updateProductInventory } from './update-product-inventory.ts'
 
-/** The operations by name; what they take stands in the WSDL. */
+/** The operations by name. The WSDL declares their parameters. */
 export const operations: Readonly<Record<string, Operation>> = {
   getProduct,
   getCustomer,

@@ -1,194 +1,110 @@
-import { fieldsAmong } from '../../engine/fields.ts'
-import { compileReader, type WireRecord, type WireValue } from '../../engine/reader.ts'
+import type { WireRecord } from '../../engine/reader.ts'
 import type { ProductName } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
-import { element } from '../elements.ts'
-import { day, fixed, flag, itemsOf, moment, plain, text } from './format.ts'
+import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
 
-type Value = WireValue | undefined
+const { text, fixed, plain, flag, day, moment } = valuesOf()
+const option = valuesOf('Option')
+const optionSet = valuesOf('OptionSet')
 
-/** What REST shows of a product and cartAPI does not: without it the database has nearly a third less to do. */
-const unread = [
-  'ExternalIdsList',
-  'CategoryExternalIdsList',
-  'FeatureList',
-  'ImageGalleryList',
-  'AdvancedOptionList',
-  'UpSellingItemList',
-  'DiscountList',
-  'AllowAccessCustomerGroupName',
-  'BuyButtonLink',
-  'ProductLink',
-  'SerialList',
-]
+/** Names with the numbers `from` to `to` in place of `#`. */
+const numbered = (names: string, from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => names.replaceAll('#', String(from + index)))
 
-/** Reads what `writeProduct` shows. */
-export const productReader = compileReader(fieldsAmong(products.fields, (name) => !unread.includes(name)))
+/** Always four, whether or not the product has pictures. */
+const images = [
+  text('Url=MainImageFile', 'Caption=MainImageCaption'),
+  ...[2, 3, 4].map((number) => text(`Url=AdditionalImageFile${number}`, `Caption=AdditionalImageCaption${number}`)),
+].map((image) => group('Image', image))
 
-/** A product as getProduct shows it (soap-cartapi 4.10). `related` has the names of the products that it names and that are there. */
-export function writeProduct(product: WireRecord, related: ReadonlyMap<number, ProductName>): string {
-  const sku = product.SKUInfo as WireRecord
-  const [distributor] = itemsOf(product.DistributorList)
-  return element(
-    'Product',
-    plain('CatalogID', sku.CatalogID) +
-      text('ProductID', sku.SKU) +
-      text('ProductName', sku.Name) +
-      element('Categories', itemsOf(product.CategoryList).map(writeCategory).join('')) +
-      text('Mfgid', product.MFGID) +
-      text('Manufacturer', product.ManufacturerName) +
-      text('Distributor', distributor?.DistributorName ?? '') +
-      fixed('Cost', sku.Cost) +
-      fixed('Price', sku.Price) +
-      plain('RetailPrice', sku.RetailPrice) +
-      fixed('SalePrice', sku.SalePrice) +
-      flag('OnSale', sku.OnSale) +
-      plain('Stock', sku.Stock) +
-      plain('StockAlert', product.StockAlert) +
-      fixed('Weight', product.Weight) +
-      fixed('Width', product.Width) +
-      fixed('Height', product.Height) +
-      fixed('Depth', product.Depth) +
-      plain('MinimumOrder', product.MinimumQuantity) +
-      plain('MaximumOrder', product.MaximumQuantity) +
-      day('DateCreated', product.DateCreated) +
-      text('Description', product.ShortDescription) +
-      text('ExtendedDescription', product.Description) +
-      text('Keywords', product.Keywords) +
-      element('RelatedProducts', writeRelated(itemsOf(product.RelatedProductList), related)) +
-      fixed('ShipCost', product.ShipCost) +
-      text('Title', product.Title) +
-      text('MetaTags', product.MetaTags) +
-      text('DisplayText', product.DisplayText) +
-      flag('HomeSpecial', product.HomeSpecial) +
-      flag('CategorySpecial', product.CategorySpecial) +
-      flag('Hide', product.Hide) +
-      flag('FreeShipping', product.FreeShipping) +
-      flag('NonTax', product.NonTaxable) +
-      flag('NotForsale', product.NotForSale) +
-      flag('GiftCertificate', product.GiftCertificate) +
-      text('UserId', product.UserID) +
-      moment('LastUpdate', product.LastUpdate) +
-      writeExtraFields(product) +
-      text('WarehouseLocation', product.WarehouseLocation) +
-      text('WarehouseBin', product.WarehouseBin) +
-      text('WarehouseAisle', product.WarehouseAisle) +
-      text('WarehouseCustom', product.WarehouseCustom) +
-      flag('UseCatoptions', product.DoNotUseCategoryOptions) +
-      text('QuantityOptions', product.QuantityOptions) +
-      writePriceLevels(product, sku) +
-      flag('MinOrder', product.AllowOnlyMultiples) +
-      plain('ListingDisplayType', product.ListingTemplateID) +
-      plain('ShowOutStock', product.InventoryControl) +
-      flag('PricingGroupOpt', product.GroupOptionsForQuantityPricing) +
-      flag('QuantityDiscountOpt', product.ApplyQuantityDiscountToOptions) +
-      plain('LoginLevel', product.LoginRequiredOptionID) +
-      text('RedirectTo', product.LoginRequiredOptionRedirectTo) +
-      text('AccessGroup', product.AllowAccessCustomerGroupID || '') +
-      flag('SelfShip', product.SelfShip) +
-      text('TaxCode', product.TaxCode) +
-      writeEProduct(product) +
-      flag('NonSearchable', product.NonSearchable) +
-      text('InstockMessage', product.InStockMessage) +
-      text('OutOfStockMessage', product.OutOfStockMessage) +
-      text('BackOrderMessage', product.BackOrderMessage) +
-      writeRewards(product) +
-      text('FileName', product.CustomFileName) +
-      plain('ReviewAverage', product.ReviewAverage) +
-      plain('ReviewCount', product.ReviewCount) +
-      writeImages(product) +
-      element('Options', itemsOf(product.OptionSetList).map(writeOptionSet).join('')),
-  )
-}
+const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name'))
 
-/** The products that a product names, by CatalogID. */
-export function relatedIdsOf(product: WireRecord): number[] {
-  return itemsOf(product.RelatedProductList)
-    .map(relatedIdOf)
-    .filter((id) => id > 0)
-}
-
-function relatedIdOf({ RelatedProductID }: WireRecord): number {
-  return Number(RelatedProductID)
-}
-
-function writeCategory({ CategoryID, CategoryName }: WireRecord): string {
-  return element('Category', plain('CategoryID', CategoryID) + text('CategoryName', CategoryName))
-}
-
-function writeRelated(items: readonly WireRecord[], related: ReadonlyMap<number, ProductName>): string {
-  const found = items.map((item) => related.get(relatedIdOf(item))).filter((name) => name !== undefined)
-  return found.map(({ sku, name }) => element('Product', text('ProductID', sku) + text('ProductName', name))).join('')
-}
-
-const extraFields = Array.from({ length: 13 }, (_, index) => `ExtraField${index + 1}`)
-
-function writeExtraFields(product: WireRecord): string {
-  let written = ''
-  for (const name of extraFields) written += text(name, product[name])
-  return element('ExtraFields', written)
-}
-
-/** The first level is the price that everyone pays. */
-const priceLevels = Array.from({ length: 9 }, (_, index) => [`Price_${index + 2}`, `PriceLevel${index + 2}`] as const)
-
-function writePriceLevels(product: WireRecord, sku: WireRecord): string {
-  let written = plain('Price_1', sku.Price)
-  for (const [name, member] of priceLevels) written += plain(name, product[member])
-  return element('PriceLevel', written)
-}
-
-/** Password, random names and expiry of files are nothing that a product here has. */
-function writeEProduct(product: WireRecord): string {
-  const [file] = itemsOf(product.EProductList)
-  return element(
+/** A product as getProduct shows it (soap-cartapi 4.10). The context has the names of related products, by CatalogID. */
+export const productElements = group<ReadonlyMap<number, ProductName>>(
+  'Product',
+  member('SKUInfo', plain('CatalogID'), text('ProductID=SKU', 'ProductName=Name')),
+  group('Categories', each('CategoryList', 'Category', plain('CategoryID'), text('CategoryName'))),
+  text('Mfgid=MFGID', 'Manufacturer=ManufacturerName'),
+  computed('Distributor', ['DistributorList'], (product) => itemsOf(product.DistributorList)[0]?.DistributorName ?? ''),
+  member('SKUInfo', fixed('Cost', 'Price'), plain('RetailPrice'), fixed('SalePrice'), flag('OnSale'), plain('Stock')),
+  plain('StockAlert'),
+  fixed('Weight', 'Width', 'Height', 'Depth'),
+  plain('MinimumOrder=MinimumQuantity', 'MaximumOrder=MaximumQuantity'),
+  day('DateCreated'),
+  text('Description=ShortDescription', 'ExtendedDescription=Description', 'Keywords'),
+  group('RelatedProducts', {
+    fields: ['RelatedProductList'],
+    write: (product, names) =>
+      relatedIdsOf(product)
+        .map((id) => names.get(id))
+        .filter((name) => name !== undefined)
+        .map((name) => relatedElements.write({ ...name }, undefined))
+        .join(''),
+  }),
+  fixed('ShipCost'),
+  text('Title', 'MetaTags', 'DisplayText'),
+  flag('HomeSpecial', 'CategorySpecial', 'Hide', 'FreeShipping', 'NonTax=NonTaxable', 'NotForsale=NotForSale'),
+  flag('GiftCertificate'),
+  text('UserId=UserID'),
+  moment('LastUpdate'),
+  group('ExtraFields', text(...numbered('ExtraField#', 1, 13))),
+  text('WarehouseLocation', 'WarehouseBin', 'WarehouseAisle', 'WarehouseCustom'),
+  flag('UseCatoptions=DoNotUseCategoryOptions'),
+  text('QuantityOptions'),
+  // The first level is the price that everyone pays.
+  group('PriceLevel', member('SKUInfo', plain('Price_1=Price')), plain(...numbered('Price_#=PriceLevel#', 2, 10))),
+  flag('MinOrder=AllowOnlyMultiples'),
+  plain('ListingDisplayType=ListingTemplateID', 'ShowOutStock=InventoryControl'),
+  flag('PricingGroupOpt=GroupOptionsForQuantityPricing', 'QuantityDiscountOpt=ApplyQuantityDiscountToOptions'),
+  plain('LoginLevel=LoginRequiredOptionID'),
+  text('RedirectTo=LoginRequiredOptionRedirectTo'),
+  computed('AccessGroup', ['AllowAccessCustomerGroupID'], (product) => product.AllowAccessCustomerGroupID || ''),
+  flag('SelfShip'),
+  text('TaxCode'),
+  // Products here have no password, random name or expiry for their files.
+  group(
     'eProduct',
-    text('eProductPassword', '') +
-      flag('eProductRandom', false) +
-      plain('eProductExpire', 0) +
-      text('eProductPath', file?.FilePath ?? '') +
-      flag('eProductSerial', product.AssignKey) +
-      text('eProductInstructions', product.SpecialInstructions) +
-      flag('eProductReuseSerial', product.ReUseKeys),
-  )
-}
+    empty('eProductPassword'),
+    computed('eProductRandom', [], () => 0),
+    computed('eProductExpire', [], () => 0),
+    computed('eProductPath', ['EProductList'], (product) => itemsOf(product.EProductList)[0]?.FilePath ?? ''),
+    flag('eProductSerial=AssignKey'),
+    text('eProductInstructions=SpecialInstructions'),
+    flag('eProductReuseSerial=ReUseKeys'),
+  ),
+  flag('NonSearchable'),
+  text('InstockMessage=InStockMessage', 'OutOfStockMessage', 'BackOrderMessage'),
+  group('Rewards', plain('RewardPoints'), flag('RewardDisable=DisableRewards'), plain('RewardRedeem=RedeemPoints')),
+  text('FileName=CustomFileName'),
+  plain('ReviewAverage', 'ReviewCount'),
+  group('Images', ...images, text('Thumbnail=ThumbnailFile')),
+  group(
+    'Options',
+    each(
+      'OptionSetList',
+      'Option',
+      optionSet.plain('Id=ID'),
+      optionSet.text('OptionType=Name'),
+      group(
+        'Values',
+        each(
+          'OptionList',
+          'Value',
+          option.plain('ID'),
+          option.text('Name'),
+          option.fixed('OptionPrice=Value'),
+          option.text('OptionPartNumber=PartNumber'),
+        ),
+      ),
+    ),
+  ),
+)
 
-function writeRewards(product: WireRecord): string {
-  return element(
-    'Rewards',
-    plain('RewardPoints', product.RewardPoints) +
-      flag('RewardDisable', product.DisableRewards) +
-      plain('RewardRedeem', product.RedeemPoints),
-  )
-}
+export const productReader = readerOf(products.fields, productElements)
 
-/** Always four, whether or not there are pictures. */
-function writeImages(product: WireRecord): string {
-  return element(
-    'Images',
-    writeImage(product.MainImageFile, product.MainImageCaption) +
-      writeImage(product.AdditionalImageFile2, product.AdditionalImageCaption2) +
-      writeImage(product.AdditionalImageFile3, product.AdditionalImageCaption3) +
-      writeImage(product.AdditionalImageFile4, product.AdditionalImageCaption4) +
-      text('Thumbnail', product.ThumbnailFile),
-  )
-}
-
-function writeImage(file: Value, caption: Value): string {
-  return element('Image', text('Url', file) + text('Caption', caption))
-}
-
-function writeOptionSet({ OptionSetID, OptionSetName, OptionList }: WireRecord): string {
-  const values = itemsOf(OptionList).map(writeOption).join('')
-  return element('Option', plain('Id', OptionSetID) + text('OptionType', OptionSetName) + element('Values', values))
-}
-
-function writeOption({ OptionID, OptionName, OptionValue, OptionPartNumber }: WireRecord): string {
-  return element(
-    'Value',
-    plain('ID', OptionID) +
-      text('Name', OptionName) +
-      fixed('OptionPrice', OptionValue) +
-      text('OptionPartNumber', OptionPartNumber),
-  )
+/** The CatalogIDs of the products that a product names. */
+export function relatedIdsOf({ RelatedProductList }: WireRecord): number[] {
+  return itemsOf(RelatedProductList)
+    .map(({ RelatedProductID }) => Number(RelatedProductID))
+    .filter((id) => id > 0)
 }

@@ -221,9 +221,9 @@ test('every operation of the WSDL has a function, and every function is an opera
   expect(Object.keys(operations).sort()).toEqual(Object.keys(contract).sort())
   for (const run of Object.values(operations)) expect(run).toBeTypeOf('function')
   for (const version of ['1.1', '1.2'] as const) {
-    const binding = model.binding(defaultNamespace, version)
-    expect([...(binding?.operations.keys() ?? [])]).toEqual(Object.keys(contract))
-    expect(binding?.operations.get('getProduct')?.parameters).toEqual([
+    const declared = model.operationsIn(defaultNamespace, version)
+    expect([...(declared?.keys() ?? [])]).toEqual(Object.keys(contract))
+    expect(declared?.get('getProduct')?.parameters).toEqual([
       { name: 'storeUrl', type: 'string' },
       { name: 'userKey', type: 'string' },
       { name: 'batchSize', type: 'int' },
@@ -232,7 +232,7 @@ test('every operation of the WSDL has a function, and every function is an opera
       { name: 'callBackURL', type: 'string' },
     ])
   }
-  expect(model.binding('urn:other', '1.1')).toBeNull()
+  expect(model.operationsIn('urn:other', '1.1')).toBeNull()
 })
 
 test.each([

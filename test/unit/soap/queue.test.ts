@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Bucket, contractFigures, type Figures, type Pour, pour } from '../../../src/applications/throttle.ts'
-import { createQueue, type Turn } from '../../../src/soap/queue.ts'
+import { Queue, type Turn } from '../../../src/soap/queue.ts'
 import { createTestClock } from '../../support/clock.ts'
 
 /** A queue before buckets that answer at once, or when `answering` says so, as buckets elsewhere do. */
@@ -15,7 +15,7 @@ function openQueue(answering?: () => Promise<unknown>) {
     buckets.set(key, poured.bucket)
     return poured
   }
-  const queue = createQueue({
+  const queue = new Queue({
     throttle: { take: answering ? (key, figures) => answering().then(() => take(key, figures)) : take },
     now: () => new Date(clock.ms),
     setTimer: (callback, ms) => {
@@ -46,7 +46,7 @@ function openQueue(answering?: () => Promise<unknown>) {
 
 const one = { capacity: 1, leakPerSecond: 1 }
 
-describe('createQueue', () => {
+describe('Queue', () => {
   const asked = fc.record({
     gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 })),
     key: fc.constantFrom('one', 'other'),
@@ -73,7 +73,7 @@ describe('createQueue', () => {
             await setImmediate()
           }
           await clock.pass(30_000)
-          expect([turns.length, queue.size(), timers.size]).toEqual([requests.length, 0, 0])
+          expect([turns.length, queue.size, timers.size]).toEqual([requests.length, 0, 0])
           for (const { name, atMs } of turns) {
             expect(atMs - (arrivals.get(name)?.atMs ?? 0)).toBeLessThanOrEqual(30_000)
           }
@@ -104,20 +104,20 @@ describe('createQueue', () => {
         ask('wide', { key: `store ${store}`, figures: { ...one, leakPerSecond: 2 } })
     }
     await setImmediate()
-    expect(queue.size()).toBe(1_000)
+    expect(queue.size).toBe(1_000)
     expect(kinds().filter((kind) => kind === 'wide refused')).toHaveLength(17 * 60 - 17 - 1_000)
     ask('new', { key: 'another store' })
     await setImmediate()
     expect(kinds().at(-1)).toBe('new granted')
     await clock.pass(30_000)
-    expect(queue.size()).toBe(0)
+    expect(queue.size).toBe(0)
   })
 
   test('lets 60 wait for one bucket, however fast it is', async () => {
     const { clock, queue, ask, kinds } = openQueue()
     for (let call = 0; call < 63; call++) ask('fast', { figures: { ...one, leakPerSecond: 100 } })
     await setImmediate()
-    expect([queue.size(), kinds()]).toEqual([60, ['fast granted', 'fast refused', 'fast refused']])
+    expect([queue.size, kinds()]).toEqual([60, ['fast granted', 'fast refused', 'fast refused']])
     await clock.pass(600)
     expect(kinds().filter((kind) => kind === 'fast granted')).toHaveLength(61)
   })
@@ -140,7 +140,7 @@ describe('createQueue', () => {
     ask('fourth', { figures: one, key: 'another store' })
     await setImmediate()
     expect(kinds()).toEqual(['first granted', 'second stopped', 'third stopped', 'fourth granted'])
-    expect([queue.size(), timers.size]).toEqual([0, 0])
+    expect([queue.size, timers.size]).toEqual([0, 0])
   })
 })
 
