@@ -24,7 +24,7 @@ import { type Config, readConfig } from './process/settings.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdown.ts'
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
-import { resources, servedResources } from './registry.ts'
+import { resources } from './registry.ts'
 import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { generateSandbox } from './sandbox/generate.ts'
@@ -89,7 +89,6 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const hasStore = await checkSecretKey(db, secrets)
   // Not before the check: a file with new keys would stand in the way of the former one.
   await keepKeys()
-  const services = servedResources.map(({ service }) => service)
   const sandbox = await ensureSandbox({
     wanted: config.sandbox,
     baseUrl: config.publicUrl,
@@ -99,7 +98,6 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     db,
     secrets,
     now,
-    services,
     fill: fillSandbox,
     onCreate: () => say('Creating the sandbox store …'),
   })
@@ -142,7 +140,6 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     config,
     operatorKey,
     defaultTimeZone,
-    services,
     db,
     secrets,
     authenticator,

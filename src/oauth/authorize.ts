@@ -7,6 +7,7 @@ import { allowFormTarget } from '../html/guard.ts'
 import { type Page, sendPage } from '../html/page.ts'
 import { actorOf, merchantOf } from '../html/principals.ts'
 import { sayWhatIsLeft } from '../html/say-what-is-left.ts'
+import { routesFor } from '../server/roles.ts'
 import { findStoreAt } from '../stores/store-address.ts'
 import { createAuthorizationCode, denyAuthorization } from '../subscriptions/authorization-codes.ts'
 import { type Subscribed, type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
@@ -31,9 +32,10 @@ interface Asked extends Target, Wish {
  * Nothing is kept between the pages: the request stands in the address of each, and is read and checked anew by each.
  */
 export async function authorizePages(app: FastifyInstance, services: AuthorizeServices): Promise<void> {
+  const { get } = routesFor(app, 'anyone', 'merchant')
   const { db } = services
 
-  app.get(address, (request, reply) => {
+  get(address, (request, reply) => {
     return answered(request, reply, async (asked) => {
       const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       if (store === null) return sendPage(reply, storePage(request, asked))
@@ -42,7 +44,7 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
     })
   })
 
-  app.post(address, (request, reply) => {
+  routesFor(app, 'merchant').post(address, (request, reply) => {
     return answered(request, reply, async (asked) => {
       const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       // Another tab signed in elsewhere: that the button was pressed says nothing about this store.

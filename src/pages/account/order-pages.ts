@@ -5,6 +5,7 @@ import { customerOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import type { SessionServices } from '../../people/sessions.ts'
 import { readIds, wholeNumber } from '../../server/parameters.ts'
+import { routesFor } from '../../server/roles.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
@@ -24,7 +25,8 @@ const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice
 
 /** The orders of the customer who is signed in: a page and JSON. */
 export function orderPages(app: FastifyInstance, services: OrderPagesServices): void {
-  app.get('/account', async (request, reply) => {
+  const { get } = routesFor(app, 'customer')
+  get('/account', async (request, reply) => {
     const customer = customerOf(request)
     const { before } = readInput(query, request.query, 'The query')
     // One more than is shown tells whether there are older ones.
@@ -43,7 +45,7 @@ export function orderPages(app: FastifyInstance, services: OrderPagesServices): 
     })
   })
 
-  app.get('/account/orders/:id', async (request, reply) => {
+  get('/account/orders/:id', async (request, reply) => {
     const customer = customerOf(request)
     const { id } = readIds(request.params, 'id')
     const order = await customerOrderDetails(services, customer, id)

@@ -6,8 +6,9 @@ import { sessionOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { redeemCustomerToken } from '../../people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../people/sessions.ts'
+import { routesFor } from '../../server/roles.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { clientOf } from '../people/begin-session.ts'
+import { clientOf } from '../people/session.ts'
 
 const loginToken = namedObject({ Token: z.string('must be a text') })
 
@@ -16,13 +17,14 @@ const loginToken = namedObject({ Token: z.string('must be a text') })
  * mail would; the button does, once.
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
-  app.get('/account/sign-in', async ({ session, query }, reply) => {
+  const { get, post } = routesFor(app, 'anyone', 'customer')
+  get('/account/sign-in', async ({ session, query }, reply) => {
     const token = textIn(query, 'token')
     if (session && token === '') return reply.redirect('/account', 303)
     return sendPage(reply, page(token))
   })
 
-  app.post('/account/sign-in', (request, reply) => {
+  post('/account/sign-in', (request, reply) => {
     const work = async () => {
       const { Token } = readInput(loginToken, sentBy(request))
       const opened = await redeemCustomerToken(services, Token, clientOf(request))
@@ -34,7 +36,7 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
     return orShowAgain(reply, work, () => page(''))
   })
 
-  app.post('/account/sign-out', async (request, reply) => {
+  routesFor(app, 'customer').post('/account/sign-out', async (request, reply) => {
     await endSession(services, sessionOf(request).id)
     app.sessionCookies.clear(reply, 'customer')
     if (wantsHtml(request)) return reply.redirect('/account/sign-in?notice=signed-out', 303)

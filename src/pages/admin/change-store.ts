@@ -6,6 +6,7 @@ import { merchantOf, sessionOf } from '../../html/principals.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { changeStore, type OtherAccount, type SessionServices } from '../../people/sessions.ts'
+import { routesFor } from '../../server/roles.ts'
 import { normaliseHost } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 
@@ -28,7 +29,8 @@ const chosenAccount = namedObject({
 
 /** Among the accounts that one sign-in opened, a merchant changes the one at work. `store` in the address asks for one of them. */
 export async function changeStorePages(app: FastifyInstance, services: SessionServices): Promise<void> {
-  app.get('/admin/change-store', async (request, reply) => {
+  const { get, post } = routesFor(app, 'merchant')
+  get('/admin/change-store', async (request, reply) => {
     const { others } = merchantOf(request)
     if (!wantsHtml(request)) return others.map(accountRecord)
     const host = normaliseHost(textIn(request.query, 'store'))
@@ -37,7 +39,7 @@ export async function changeStorePages(app: FastifyInstance, services: SessionSe
     return sendPage(reply, page(asked.length > 0 ? asked : others, next))
   })
 
-  app.post('/admin/change-store', (request, reply) => {
+  post('/admin/change-store', (request, reply) => {
     const sent = sentBy(request)
     const next = returnAddress(textIn(sent, 'next'), '/admin')
     const work = async () => {

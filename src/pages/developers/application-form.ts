@@ -78,7 +78,6 @@ function inForm(fault: Fault, request: FastifyRequest): Fault {
 }
 
 /** Those with a privilege of their own: whoever may read orders may read what their statuses are called. */
-export function servicesInForm(services: readonly string[]): readonly string[] {
-  const covered: string[] = servedResources.flatMap(({ service, privilege }) => (privilege === service ? [] : service))
-  return services.filter((service) => !covered.includes(service))
-}
+export const servicesInForm: readonly string[] = servedResources.flatMap(({ service, privilege }) =>
+  privilege === service ? service : [],
+)

@@ -12,11 +12,10 @@ import {
   listSessions,
   type SessionServices,
 } from '../../people/sessions.ts'
+import { routesFor } from '../../server/roles.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import type { Area } from './area.ts'
-import { signOut } from './sign-out.ts'
-import { zoneOf } from './zone-of.ts'
+import { type Area, signOut, zoneOf } from './session.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
@@ -35,16 +34,17 @@ const endedSession = namedObject({
 
 /** The account of who is signed in: its password, and the browsers in which it is open. */
 export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
+  const { get, post } = routesFor(app, area.kind)
   const address = `${area.path}/account`
 
-  app.get(address, async (request, reply) => {
+  get(address, async (request, reply) => {
     if (wantsHtml(request)) return sendPage(reply, await page(services, area, reply))
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
     return { Email: session.person.email, Sessions: sessions.map(sessionRecord) }
   })
 
-  app.post(`${address}/password`, (request, reply) => {
+  post(`${address}/password`, (request, reply) => {
     const work = async () => {
       const devices = app.sessionCookies.readDevices(request)
       await changePassword(services, sessionOf(request), sentBy(request), { actor: actorOf(request), devices })
@@ -53,7 +53,7 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
     return orShowAgain(reply, work, () => page(services, area, reply))
   })
 
-  app.post(`${address}/sessions`, (request, reply) => {
+  post(`${address}/sessions`, (request, reply) => {
     const work = async () => {
       const { Session: ended } = readInput(endedSession, sentBy(request))
       if (ended === 'others') await endOtherSessions(services, sessionOf(request), actorOf(request))

@@ -4,10 +4,10 @@ import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import type { Session, SessionServices } from '../../people/sessions.ts'
 import { signIn } from '../../people/sign-in.ts'
+import { routesFor } from '../../server/roles.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import type { Area } from './area.ts'
-import { beginSession, clientOf, nextPage } from './begin-session.ts'
+import { type Area, beginSession, clientOf, nextPage } from './session.ts'
 
 export interface SignInPages extends Area {
   /** Where one gets an account; null: nowhere here. */
@@ -24,9 +24,10 @@ const signInBody = namedObject({
 
 /** Who is signed in already is led on; to an account in another store by a page that asks. */
 export function signInPages(app: FastifyInstance, services: SessionServices, area: SignInPages): void {
+  const { get, post } = routesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
 
-  app.get(address, async (request, reply) => {
+  get(address, async (request, reply) => {
     const next = nextPage(textIn(request.query, 'next'), area)
     const store = textIn(request.query, 'store')
     const onward = request.session && onwardAddress(request.session, store, next)
@@ -34,7 +35,7 @@ export function signInPages(app: FastifyInstance, services: SessionServices, are
     return sendPage(reply, page(area, { next, Store: store }))
   })
 
-  app.post(address, (request, reply) => {
+  post(address, (request, reply) => {
     const sent = sentBy(request)
     const next = nextPage(textIn(sent, 'next'), area)
     return orShowAgain(

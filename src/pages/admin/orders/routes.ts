@@ -12,6 +12,7 @@ import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { routesFor } from '../../../server/roles.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { type Form, type LookedUp, lookUpLines } from './form-lines.ts'
@@ -26,7 +27,8 @@ export interface OrderPagesServices {
 
 /** Orders of the store: the list, one, and placing one by hand. */
 export async function orderPages(app: FastifyInstance, services: OrderPagesServices): Promise<void> {
-  app.get('/admin/orders', async (request, reply) => {
+  const { get, post } = routesFor(app, 'merchant')
+  get('/admin/orders', async (request, reply) => {
     const { store } = merchantOf(request)
     const statuses = await listStatuses(services.db, store.id)
     const list = await listOrders(services.db, store.id, request.query)
@@ -38,12 +40,12 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
     })
   })
 
-  app.get('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, {})))
+  get('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, {})))
 
   // Shows the form once more with what was typed: the products that it names are looked up, or it has one more line.
-  app.post('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, formOf(request))))
+  post('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, formOf(request))))
 
-  app.post('/admin/orders', async (request, reply) => {
+  post('/admin/orders', async (request, reply) => {
     const form = formOf(request)
     return orShowAgain(
       reply,
@@ -56,9 +58,9 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
     )
   })
 
-  app.get('/admin/orders/:id', async (request, reply) => sendPage(reply, await orderPage(request, services)))
+  get('/admin/orders/:id', async (request, reply) => sendPage(reply, await orderPage(request, services)))
 
-  app.post('/admin/orders/:id/status', async (request, reply) => {
+  post('/admin/orders/:id/status', async (request, reply) => {
     const { id } = readIds(request.params, 'id')
     const form = formOf(request)
     return orShowAgain(

@@ -6,6 +6,7 @@ import { listRecords } from '../../../engine/read.ts'
 import { sendPage } from '../../../html/page.ts'
 import { merchantCaller } from '../../../html/principals.ts'
 import { products } from '../../../resources/products/products.ts'
+import { routesFor } from '../../../server/roles.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 
@@ -17,7 +18,8 @@ const asked = namedObject({ name: text, sku: text, stock: text, cursor: text })
 
 /** The store's products with what is in stock, as REST lists and filters them. */
 export async function productPages(app: FastifyInstance, services: { db: Db; now: () => Date }): Promise<void> {
-  app.get('/admin/products', async (request, reply) => {
+  const { get } = routesFor(app, 'merchant')
+  get('/admin/products', async (request, reply) => {
     const caller = merchantCaller(request, services)
     const { name, sku, stock, cursor } = readInput(asked, request.query, 'The address')
     const filters = { ...(name && { name }), ...(sku && { sku }), ...(stock === 'out' && { stockto: '0' }) }

@@ -4,6 +4,7 @@ import { orShowAgain } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { merchantCaller } from '../../../html/principals.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
+import { routesFor } from '../../../server/roles.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { getDelivery, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
@@ -26,19 +27,20 @@ export interface DeliveryPagesServices {
 
 /** One delivery whole, sending it again, and a test event, which is a delivery too. */
 export async function deliveryPages(app: FastifyInstance, services: DeliveryPagesServices): Promise<void> {
+  const { get, post } = routesFor(app, 'merchant')
   const { now } = services
 
-  app.post('/admin/webhooks/:id/test', async (request, reply) => {
+  post('/admin/webhooks/:id/test', async (request, reply) => {
     const { id } = readIds(request.params, 'id')
     const deliveryId = await sendTest(merchantCaller(request, services), id)
     return reply.redirect(`/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${LOOKS_MAX}`, 303)
   })
 
-  app.get('/admin/webhooks/:id/deliveries/:deliveryId', async (request, reply) => {
+  get('/admin/webhooks/:id/deliveries/:deliveryId', async (request, reply) => {
     return sendPage(reply, await deliveryPage(request, reply))
   })
 
-  app.post('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', async (request, reply) => {
+  post('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', async (request, reply) => {
     const { id, deliveryId } = readInput(ids, request.params)
     const work = async () => {
       await redeliver(merchantCaller(request, services), id, deliveryId)

@@ -6,6 +6,7 @@ import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { actorOf, merchantCaller } from '../../../html/principals.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
+import { routesFor } from '../../../server/roles.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -35,9 +36,10 @@ export interface WebhookPagesServices {
 
 /** The webhooks of a merchant's store, whoever made them: adding one, how it does, changing, resuming and removing it. */
 export async function webhookPages(app: FastifyInstance, services: WebhookPagesServices): Promise<void> {
+  const { get, post } = routesFor(app, 'merchant')
   const { secrets, now } = services
 
-  app.get(home, async (request, reply) => {
+  get(home, async (request, reply) => {
     const caller = merchantCaller(request, services)
     const { offset } = readInput(listed, request.query, 'The query')
     const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
@@ -57,11 +59,11 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     })
   })
 
-  app.get(`${home}/new`, async (_request, reply) => {
+  get(`${home}/new`, async (_request, reply) => {
     return sendPage(reply, newPage({ Format: 'JSON', Enabled: 'true' }))
   })
 
-  app.post(home, async (request, reply) => {
+  post(home, async (request, reply) => {
     const form = formOf(request)
     const work = async () => {
       const id = await createWebhook(by(request), newWebhook(form)).catch(sayBesideField)
@@ -70,9 +72,9 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     return orShowAgain(reply, work, () => newPage(form))
   })
 
-  app.get(`${home}/:id`, async (request, reply) => sendPage(reply, await webhookPage(request)))
+  get(`${home}/:id`, async (request, reply) => sendPage(reply, await webhookPage(request)))
 
-  app.post(`${home}/:id`, async (request, reply) => {
+  post(`${home}/:id`, async (request, reply) => {
     const form = formOf(request)
     const values = { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
     const work = async () => {
@@ -82,7 +84,7 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     return orShowAgain(reply, work, () => webhookPage(request, { values }))
   })
 
-  app.post(`${home}/:id/disable`, async (request, reply) => {
+  post(`${home}/:id/disable`, async (request, reply) => {
     const work = async () => {
       await changeWebhook(by(request), idIn(request), { Enabled: false })
       return done(request, reply, 'webhook-off')
@@ -90,7 +92,7 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     return orShowAgain(reply, work, () => webhookPage(request))
   })
 
-  app.post(`${home}/:id/resume`, async (request, reply) => {
+  post(`${home}/:id/resume`, async (request, reply) => {
     const work = async () => {
       const catchUp = textIn(formOf(request), 'CatchUp') === 'true'
       await switchOn(by(request), idIn(request), { catchUp })
@@ -99,7 +101,7 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     return orShowAgain(reply, work, () => webhookPage(request))
   })
 
-  app.post(`${home}/:id/secret`, async (request, reply) => {
+  post(`${home}/:id/secret`, async (request, reply) => {
     const work = async () => {
       await rotateSecret(by(request), idIn(request), { secrets, replaced: textIn(formOf(request), 'Secret') })
       return done(request, reply, 'webhook-secret')
@@ -107,7 +109,7 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     return orShowAgain(reply, work, () => webhookPage(request))
   })
 
-  app.get(`${home}/:id/delete`, async (request, reply) => {
+  get(`${home}/:id/delete`, async (request, reply) => {
     const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
     return sendPage(reply, {
       template: '/pages/admin/webhooks/delete',
@@ -116,7 +118,7 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     })
   })
 
-  app.post(`${home}/:id/delete`, async (request, reply) => {
+  post(`${home}/:id/delete`, async (request, reply) => {
     await deleteWebhook(by(request), idIn(request))
     return reply.redirect(`${home}?notice=webhook-deleted`, 303)
   })

@@ -9,6 +9,7 @@ import { actorOf, merchantOf } from '../../../../html/principals.ts'
 import { sayWhatIsLeft } from '../../../../html/say-what-is-left.ts'
 import { wantsHtml } from '../../../../html/wants-html.ts'
 import { readIds } from '../../../../server/parameters.ts'
+import { routesFor } from '../../../../server/roles.ts'
 import {
   findApplicationToSubscribe,
   listSubscriptions,
@@ -43,11 +44,12 @@ const removal = namedObject({ Force: z.literal('true', 'must be true or absent')
 
 /** The applications of a merchant's store: letting one in, what it may do and does, removing it (contract §3). */
 export async function restApiRoutes(app: FastifyInstance, services: Subscribing) {
+  const { get, post } = routesFor(app, 'merchant')
   const { db, now } = services
 
-  app.get(home, async (request, reply) => sendPage(reply, await listPage(request)))
+  get(home, async (request, reply) => sendPage(reply, await listPage(request)))
 
-  app.get(`${home}/subscribe`, async (request, reply) => {
+  get(`${home}/subscribe`, async (request, reply) => {
     const { PublicKey: given } = request.query as { PublicKey?: unknown }
     const work = async () => {
       const { PublicKey } = readInput(publicKeyOnly, { PublicKey: given })
@@ -58,7 +60,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
     return orShowAgain(reply, work, () => listPage(request, typeof given === 'string' ? given : ''))
   })
 
-  app.post(`${home}/subscribe`, async (request, reply) => {
+  post(`${home}/subscribe`, async (request, reply) => {
     const form = formOf(request)
     const work = async () => {
       const { PublicKey, Privileges } = readInput(agreement, form)
@@ -75,9 +77,9 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
     })
   })
 
-  app.get(`${home}/:subscriptionId`, async (request, reply) => sendPage(reply, await applicationPage(request)))
+  get(`${home}/:subscriptionId`, async (request, reply) => sendPage(reply, await applicationPage(request)))
 
-  app.post(`${home}/:subscriptionId/agree`, async (request, reply) => {
+  post(`${home}/:subscriptionId/agree`, async (request, reply) => {
     const work = async () => {
       const { publicKey, storeId } = await subscriptionIn(request)
       const { Privileges } = readInput(furtherAgreement, formOf(request))
@@ -88,11 +90,11 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
     return orShowAgain(reply, work, () => applicationPage(request))
   })
 
-  app.get(`${home}/:subscriptionId/unsubscribe`, async (request, reply) => {
+  get(`${home}/:subscriptionId/unsubscribe`, async (request, reply) => {
     return sendPage(reply, await unsubscribePage(request, false))
   })
 
-  app.post(`${home}/:subscriptionId/unsubscribe`, async (request, reply) => {
+  post(`${home}/:subscriptionId/unsubscribe`, async (request, reply) => {
     const { id: subscriptionId, storeId } = await subscriptionIn(request)
     const work = async () => {
       const { Force } = readInput(removal, formOf(request))

@@ -1,9 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sessionOf } from '../../html/principals.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
-import { endSession, type SessionServices } from '../../people/sessions.ts'
+import { endSession, type Person, type SessionServices } from '../../people/sessions.ts'
 import type { EnteredSession } from '../../people/sign-in.ts'
-import type { Area } from './area.ts'
+
+/** Whose pages: a merchant's in the store administration, or a developer's. */
+export interface Area {
+  /** Where they begin. */
+  readonly path: '/admin' | '/developers'
+  readonly kind: 'merchant' | 'developer'
+}
+
+export const administration: Area = { path: '/admin', kind: 'merchant' }
+
+export const developerPages: Area = { path: '/developers', kind: 'developer' }
+
+/** The zone that times are shown to somebody in: the store's, or UTC, as developers work for stores of many zones. */
+export function zoneOf(person: Person): string {
+  return person.kind === 'developer' ? 'UTC' : person.store.timeZone
+}
 
 /** Where the page that asks to be entered leads on to: `given` where that is a page here, else the first of the area. */
 export function nextPage(given: unknown, { path }: Area): string {
@@ -29,4 +45,18 @@ export async function beginSession(
   app.sessionCookies.setDevices(reply, opened.devices)
   if (wantsHtml(request)) return reply.redirect(next, 303)
   return reply.send({ Email: email, ExpiresAt: opened.expiresAt.toISOString() })
+}
+
+/** Ends the session on the server, and takes its cookie from the browser. */
+export async function signOut(
+  app: FastifyInstance,
+  services: SessionServices,
+  { kind, path }: Area,
+  reply: FastifyReply,
+) {
+  const { request } = reply
+  await endSession(services, sessionOf(request).id, request.actor)
+  app.sessionCookies.clear(reply, kind)
+  if (wantsHtml(request)) return reply.redirect(`${path}/sign-in?notice=signed-out`, 303)
+  return reply.code(204).send()
 }
