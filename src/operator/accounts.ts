@@ -32,9 +32,7 @@ const endsSessions =
 
 /** Who may sign in: developers, and the accounts of merchants in a store. */
 export const accountRoutes = [
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/developers',
+  operatorRoute('GET /admin/developers', {
     roles: ['operator'],
     id: 'listDevelopers',
     summary: 'List developers',
@@ -42,9 +40,7 @@ export const accountRoutes = [
     answers: { 200: many('Developers by ascending id.', account) },
     run: ({ query }, services: PeopleServices) => listDevelopers(services, query),
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/developers',
+  operatorRoute('POST /admin/developers', {
     roles: ['operator'],
     id: 'createDeveloper',
     summary: 'Open a developer’s account',
@@ -53,9 +49,7 @@ export const accountRoutes = [
     refusals: [409],
     run: ({ request, body }, services: PeopleServices) => createDeveloper(services, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'PUT',
-    path: '/admin/developers/:id',
+  operatorRoute('PUT /admin/developers/:id', {
     roles: ['operator'],
     id: 'setDeveloperPassword',
     summary: 'Give a developer another password',
@@ -66,9 +60,7 @@ export const accountRoutes = [
     run: ({ request, ids, body }, services: PeopleServices) =>
       setDeveloperPassword(services, ids.id, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/stores/:id/users',
+  operatorRoute('GET /admin/stores/:id/users', {
     roles: ['operator'],
     id: 'listStoreUsers',
     summary: 'List the accounts of a store’s merchants',
@@ -77,9 +69,7 @@ export const accountRoutes = [
     answers: { 200: many('Accounts by ascending id.', account) },
     run: ({ ids, query }, services: PeopleServices) => listStoreUsers(services, { storeId: ids.id, ...query }),
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/stores/:id/users',
+  operatorRoute('POST /admin/stores/:id/users', {
     roles: ['operator'],
     id: 'createStoreUser',
     summary: 'Open a further account in a store',
@@ -90,9 +80,7 @@ export const accountRoutes = [
     run: ({ request, ids, body }, services: PeopleServices) =>
       createStoreUser(services, ids.id, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'PUT',
-    path: '/admin/stores/:id/users/:userId',
+  operatorRoute('PUT /admin/stores/:id/users/:userId', {
     roles: ['operator'],
     id: 'setStoreUserPassword',
     summary: 'Give a merchant another password',
@@ -103,9 +91,7 @@ export const accountRoutes = [
     run: ({ request, ids, body }, services: PeopleServices) =>
       setStoreUserPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'DELETE',
-    path: '/admin/stores/:id/users/:userId',
+  operatorRoute('DELETE /admin/stores/:id/users/:userId', {
     roles: ['operator'],
     id: 'removeStoreUser',
     summary: 'Remove an account of a store',

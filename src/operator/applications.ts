@@ -27,9 +27,7 @@ const application = record<Application>('Application')({
 })
 
 export const applicationRoutes = [
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/applications',
+  operatorRoute('GET /admin/applications', {
     roles: ['operator'],
     id: 'listApplications',
     summary: 'List applications',
@@ -37,9 +35,7 @@ export const applicationRoutes = [
     answers: { 200: many('Applications by ascending id.', application) },
     run: ({ query }, services: RegisterApplication) => listApplications(services, query),
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/applications',
+  operatorRoute('POST /admin/applications', {
     roles: ['operator'],
     id: 'registerApplication',
     summary: 'Register an application',
@@ -50,9 +46,7 @@ export const applicationRoutes = [
     answers: { 201: one('The application, with its keys.', application) },
     run: ({ request, body }, services: RegisterApplication) => registerApplication(services, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'PUT',
-    path: '/admin/applications/:id',
+  operatorRoute('PUT /admin/applications/:id', {
     roles: ['operator'],
     id: 'updateApplication',
     summary: 'Change an application',

@@ -74,12 +74,12 @@ const paymentMethod = record<PaymentMethod>('PaymentMethod')({
 
 /** Validated by the engine, as the bodies of the services are. */
 const orderBody: BodyType<unknown, unknown> = {
-  content: (schemas) => ({
-    'application/json': {
-      schema: { ...describeRecord(schemas, orderBodyType, 'item'), type: 'object', required: ['OrderItemList'] },
-      example: { CustomerID: 5, BillingOnLinePayment: true, OrderItemList: [{ CatalogID: 12, ItemQuantity: 2 }] },
-    },
-  }),
+  describe: (schemas) => {
+    const schema = { ...describeRecord(schemas, orderBodyType, 'item'), type: 'object', required: ['OrderItemList'] }
+    const items = [{ CatalogID: 12, ItemQuantity: 2 }]
+    const example = { CustomerID: 5, BillingOnLinePayment: true, OrderItemList: items }
+    return { content: { 'application/json': { schema, example } } }
+  },
   read: ({ body }) => body,
 }
 
@@ -91,9 +91,7 @@ interface StoreWork {
 }
 
 export const storeRoutes = [
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/stores',
+  operatorRoute('GET /admin/stores', {
     roles: ['operator', 'merchant'],
     id: 'listStores',
     summary: 'List stores',
@@ -105,9 +103,7 @@ export const storeRoutes = [
       return listStores(services, query)
     },
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/stores',
+  operatorRoute('POST /admin/stores', {
     roles: ['operator'],
     id: 'createStore',
     summary: 'Open a store',
@@ -122,9 +118,7 @@ export const storeRoutes = [
     refusals: [409],
     run: ({ request, body }, services: CreateStore) => createStore(services, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'PUT',
-    path: '/admin/stores/:id',
+  operatorRoute('PUT /admin/stores/:id', {
     roles: ['operator', 'merchant'],
     id: 'updateStore',
     summary: 'Change a store',
@@ -136,9 +130,7 @@ export const storeRoutes = [
     refusals: [409],
     run: ({ request, ids, body }, services: ChangeStore) => updateStore(services, ids.id, body(), actorOf(request)),
   }),
-  operatorRoute({
-    method: 'PUT',
-    path: '/admin/stores/:id/order-statuses',
+  operatorRoute('PUT /admin/stores/:id/order-statuses', {
     roles: ['operator', 'merchant'],
     id: 'updateOrderStatuses',
     summary: 'Change the texts and the visibility of order statuses',
@@ -152,9 +144,7 @@ export const storeRoutes = [
       return resultItem('Id', ids.id, 200, 'updated successfully')
     },
   }),
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/stores/:id/payment-methods',
+  operatorRoute('GET /admin/stores/:id/payment-methods', {
     roles: ['operator', 'merchant'],
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
@@ -165,9 +155,7 @@ export const storeRoutes = [
       return listPaymentMethods(db, at.id)
     },
   }),
-  operatorRoute({
-    method: 'PUT',
-    path: '/admin/stores/:id/payment-methods',
+  operatorRoute('PUT /admin/stores/:id/payment-methods', {
     roles: ['operator', 'merchant'],
     id: 'updatePaymentMethods',
     summary: 'Change payment methods, and add new ones',
@@ -185,9 +173,7 @@ export const storeRoutes = [
       return resultItem('Id', ids.id, 200, 'updated successfully')
     },
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/stores/:id/user-key',
+  operatorRoute('POST /admin/stores/:id/user-key', {
     roles: ['operator', 'merchant'],
     id: 'rotateUserKey',
     summary: 'Give a store a new key for cartAPI',
@@ -196,9 +182,7 @@ export const storeRoutes = [
     answers: { 200: one('The new key.', userKey) },
     run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/stores/:id/orders',
+  operatorRoute('POST /admin/stores/:id/orders', {
     roles: ['operator', 'merchant'],
     id: 'placeOrder',
     summary: 'Place an order, as the checkout does',

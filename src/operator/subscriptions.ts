@@ -51,9 +51,7 @@ const removalQuery = namedObject({
 })
 
 export const subscriptionRoutes = [
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/stores/:id/subscriptions',
+  operatorRoute('GET /admin/stores/:id/subscriptions', {
     roles: ['operator', 'merchant'],
     id: 'listSubscriptions',
     summary: 'List the applications that a store uses',
@@ -62,9 +60,7 @@ export const subscriptionRoutes = [
     answers: { 200: many('Subscriptions by ascending id.', subscription) },
     run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/stores/:id/subscriptions',
+  operatorRoute('POST /admin/stores/:id/subscriptions', {
     roles: ['operator', 'merchant'],
     id: 'subscribe',
     summary: 'Let a store use an application',
@@ -81,9 +77,7 @@ export const subscriptionRoutes = [
       return subscribed
     },
   }),
-  operatorRoute({
-    method: 'DELETE',
-    path: '/admin/stores/:id/subscriptions/:subscriptionId',
+  operatorRoute('DELETE /admin/stores/:id/subscriptions/:subscriptionId', {
     roles: ['operator', 'merchant'],
     id: 'unsubscribe',
     summary: 'End a subscription',

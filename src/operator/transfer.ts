@@ -30,8 +30,7 @@ const importQuery = namedObject({
 })
 
 const recordLines: BodyType<Readable, unknown> = {
-  description: 'As an export gives them.',
-  content: () => ndjson,
+  describe: () => ({ description: 'As an export gives them.', content: ndjson }),
   read: ({ body }) => {
     if (!body) throw notNdjson()
     return body as Readable
@@ -40,9 +39,7 @@ const recordLines: BodyType<Readable, unknown> = {
 
 /** Moving a store in and out, as lines of `TransferLine` (engine/transfer.ts) of any number. */
 export const transferRoutes = [
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/stores/:id/export',
+  operatorRoute('GET /admin/stores/:id/export', {
     roles: ['operator'],
     id: 'exportStore',
     summary: 'Stream a store out',
@@ -56,9 +53,7 @@ export const transferRoutes = [
       return reply.type(NDJSON).send(file)
     },
   }),
-  operatorRoute({
-    method: 'POST',
-    path: '/admin/stores/:id/import',
+  operatorRoute('POST /admin/stores/:id/import', {
     roles: ['operator'],
     id: 'importStore',
     summary: 'Stream a store in',

@@ -7,7 +7,6 @@ import type { ResultItem } from '../values/result-item.ts'
 import {
   type ApiPart,
   type Content,
-  type HttpMethod,
   jsonAnswer,
   type Operation,
   type Parameter,
@@ -78,8 +77,7 @@ export function done(description: string): Answer<ResultItem> {
 /** What a route takes as its body. */
 export interface BodyType<Body, Services> {
   readonly isOptional?: boolean
-  readonly description?: string
-  content(schemas: Schemas): Content
+  describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
   /** Throws `bad-request` where it does not fit. */
   read(request: FastifyRequest, services: Services): Body
 }
@@ -99,9 +97,10 @@ export function jsonBody<S extends z.ZodType, Services = unknown>(
 ): BodyType<z.output<S>, Services> {
   return {
     isOptional,
-    content: () => ({
-      'application/json': { schema: withoutDialect(z.toJSONSchema(schema, { io: 'input' })), example },
-    }),
+    describe: () => {
+      const described = withoutDialect(z.toJSONSchema(schema, { io: 'input' }))
+      return { content: { 'application/json': { schema: described, example } } }
+    },
     read: (request, services) => readInput(schemaFor(services), sent(request)),
   }
 }
@@ -116,8 +115,11 @@ export interface Call<Ids extends string, Query, Body> {
   readonly body: () => Body
 }
 
+/** Such as `GET /admin/stores/:id`. */
+type Address = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
+
 type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | IdsIn<`/${Rest}`>
+  ? Name | IdsIn<Rest>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never
@@ -127,152 +129,74 @@ type ValueOf<A extends Answers> = {
   [Status in keyof A]: A[Status] extends Answer<infer Value> ? Value : never
 }[keyof A]
 
-export type Declaration<Status, Path extends string, Query extends z.ZodType, Body, A extends Answers, Services> = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  readonly path: Path
+interface Described<Status> {
   readonly roles: Roles
   /** `operationId` in the reference. */
   readonly id: string
   readonly summary: string
   readonly description?: string
+  /** Beside those of every route, and those that its method and identifiers bring. */
+  readonly refusals?: readonly Status[]
+  /** Bodies are streams, and the function sends the answer. */
+  readonly isStreamed?: boolean
+}
+
+export type Declaration<
+  Status,
+  Ids extends string,
+  Query extends z.ZodType,
+  Body,
+  A extends Answers,
+  Services,
+> = Described<Status> & {
   /** The parameters of the query, each with its description; absent: the query is not looked at. */
   readonly query?: Query
   readonly body?: BodyType<Body, Services>
   /** Those with success. Of several, the function sets the status. */
   readonly answers: A
-  /** Beside those of every route, and those that its method and identifiers bring. */
-  readonly refusals?: readonly Status[]
-  /** Bodies are streams, and the function sends the answer. */
-  readonly isStreamed?: boolean
   /** Returns what `answers` make the body of, or the reply where it has sent something else, such as a page. */
-  readonly run: (
-    call: Call<IdsIn<Path>, z.output<Query>, Body>,
-    services: Services,
-  ) => Promise<ValueOf<A> | FastifyReply>
-} & ([IdsIn<Path>] extends [never] ? object : { readonly ids: Readonly<Record<IdsIn<Path>, string>> })
+  readonly run: (call: Call<Ids, z.output<Query>, Body>, services: Services) => Promise<ValueOf<A> | FastifyReply>
+  // What the identifiers in the address name.
+} & ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
 
 /** Routes of one kind of caller, who is known by one security scheme. */
 export interface RouteGroup {
   readonly tag: string
   readonly description: string
   readonly credential: { readonly name: string; readonly scheme: object }
-  /** Those that any route answers, and by their status those that some do. */
+  /** By their status those that any route answers, and those that some do. */
   readonly refusals: Readonly<Record<number, Response>>
-  /** Headers of changes that need not have a body. */
+  /** A header of changes that need not have a body. */
   readonly bodilessHeader?: Parameter
 }
 
-export interface JsonRoute<Services> {
+/** A declared route, whatever the types of its parts. */
+export interface JsonRoute<Services> extends Described<number> {
   readonly group: RouteGroup
-  readonly method: HttpMethod
-  /** As the reference has it, such as `/admin/stores/{id}`. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly types: readonly RecordType<never>[]
-  describe(schemas: Schemas): Operation
-  register(app: FastifyInstance, services: Services): void
+  readonly ids: Readonly<Record<string, string>>
+  readonly query?: z.ZodType
+  readonly body?: BodyType<unknown, unknown>
+  readonly answers: Answers
+  readonly run: (call: Call<string, unknown, unknown>, services: Services) => Promise<unknown>
 }
 
 /** A function that declares routes of the group. */
 export function routesOf<const Group extends RouteGroup>(group: Group) {
-  type Status = keyof Group['refusals']
   return <
-    Path extends string,
+    At extends Address,
     A extends Answers,
     Query extends z.ZodType = z.ZodUnknown,
     Body = unknown,
     Services = unknown,
   >(
-    declaration: Declaration<Status, Path, Query, Body, A, Services>,
+    address: At,
+    declaration: Declaration<keyof Group['refusals'], IdsIn<At>, Query, Body, A, Services>,
   ): JsonRoute<Services> => {
-    const { method, path, answers } = declaration
-    return {
-      group,
-      method: method.toLowerCase() as HttpMethod,
-      path: path.replace(/:(\w+)/g, '{$1}'),
-      types: Object.values<Answer<never>>(answers).flatMap(({ type }) => type ?? []),
-      describe: (schemas) => describe(group, declaration as unknown as Declared, schemas),
-      register: (app, services) => register(app, declaration as unknown as Declared, services),
-    }
+    const [method, path] = address.split(' ')
+    return { ids: {}, ...declaration, group, method, path } as unknown as JsonRoute<Services>
   }
-}
-
-/** A declaration, whatever its types. */
-type Declared = Omit<Declaration<number, '/:id', z.ZodType, unknown, Answers, unknown>, 'ids' | 'run'> & {
-  readonly ids?: Readonly<Record<string, string>>
-  readonly run: (call: Call<string, unknown, unknown>, services: unknown) => Promise<never>
-}
-
-function register(app: FastifyInstance, declared: Declared, services: unknown): void {
-  const { method, path, roles, query, body, answers, run, isStreamed = false } = declared
-  const ids = namedObject(
-    Object.fromEntries(Object.keys(declared.ids ?? {}).map((name) => [name, wholeNumber(1, INT32_MAX)])),
-  )
-  const [status, other] = Object.keys(answers).map(Number)
-  app.route({
-    method,
-    url: path,
-    exposeHeadRoute: !isStreamed,
-    config: { roles, streamed: isStreamed },
-    handler: async (request, reply) => {
-      const call = {
-        request,
-        reply,
-        ids: readInput(ids, request.params) as Record<string, number>,
-        query: query && readInput(query, request.query, 'The query'),
-        body: () => body?.read(request, services),
-      }
-      const value = await run(call, services)
-      if (value === reply) return reply
-      if (status !== undefined && other === undefined) reply.code(status)
-      return answers[reply.statusCode as 200]?.write(value)
-    },
-  })
-}
-
-function describe(group: RouteGroup, declared: Declared, schemas: Schemas): Operation {
-  const { id, summary, description, body, answers } = declared
-  const parameters = parametersOf(group, declared)
-  const written = Object.entries<Answer<never>>(answers).map(([status, { response }]) => [status, response])
-  const refused = refusalsOf(declared).map((status) => [status, ref('responses', refusalName(group, status))])
-  return {
-    operationId: id,
-    summary,
-    ...(description !== undefined && { description }),
-    tags: [group.tag],
-    security: [{ [group.credential.name]: [] }],
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && {
-      requestBody: {
-        required: !body.isOptional,
-        ...(body.description !== undefined && { description: body.description }),
-        content: body.content(schemas),
-      },
-    }),
-    responses: Object.fromEntries([...written, ...refused]),
-  }
-}
-
-function refusalName({ tag }: RouteGroup, status: number | string): string {
-  return `${tag}Refusal${status}`
-}
-
-function refusalsOf({ method, ids, isStreamed, refusals = [] }: Declared): readonly number[] {
-  const ofBody = isStreamed ? [415] : [408, 413, 415]
-  return [400, 401, 403, 429, 500, 503, ...(ids ? [404] : []), ...(method === 'GET' ? [] : ofBody), ...refusals]
-}
-
-function parametersOf({ bodilessHeader }: RouteGroup, { method, ids = {}, query, body }: Declared): Parameter[] {
-  const ofIds = Object.entries(ids).map(([name, description]): Parameter => {
-    const schema = { type: 'integer', minimum: 1, maximum: INT32_MAX }
-    return { name, in: 'path', description, required: true, schema, example: 1 }
-  })
-  const { properties = {} } = query ? z.toJSONSchema(query, { io: 'output' }) : {}
-  const ofQuery = Object.entries(properties).map(([name, property]): Parameter => {
-    const { description = '', ...schema } = property as z.core.JSONSchema.JSONSchema
-    return { name, in: 'query', description, schema }
-  })
-  const isBodiless = method !== 'GET' && (!body || body.isOptional === true)
-  return [...ofIds, ...ofQuery, ...(bodilessHeader && isBodiless ? [{ ...bodilessHeader, required: !body }] : [])]
 }
 
 type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
@@ -282,28 +206,98 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   routes: readonly Route[],
   services: ServicesOf<Route>,
 ): void {
-  for (const route of routes) route.register(app, services as never)
+  for (const { method, path, roles, isStreamed = false, ids, query, body, answers, run } of routes) {
+    const idShape = Object.fromEntries(Object.keys(ids).map((name) => [name, wholeNumber(1, INT32_MAX)]))
+    const idInput = namedObject(idShape)
+    const [status, other] = Object.keys(answers).map(Number)
+    app.route({
+      method,
+      url: path,
+      exposeHeadRoute: !isStreamed,
+      config: { roles, streamed: isStreamed },
+      handler: async (request, reply) => {
+        const call = {
+          request,
+          reply,
+          ids: readInput(idInput, request.params) as Record<string, number>,
+          query: query && readInput(query, request.query, 'The query'),
+          body: () => body?.read(request, services),
+        }
+        const value = await run(call, services as never)
+        if (value === reply) return reply
+        if (status !== undefined && other === undefined) reply.code(status)
+        return answers[reply.statusCode as 200]?.write(value as never)
+      },
+    })
+  }
 }
 
 /** What the reference says of declared routes. */
 export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
   const groups = [...new Set(routes.map(({ group }) => group))]
-  const types = routes.flatMap((route) => route.types)
-  const schemas: Schemas = new Map(types.map(({ name, schema }) => [name, withoutDialect(z.toJSONSchema(schema))]))
+  const schemas: Schemas = new Map()
   const paths: Record<string, PathItem> = {}
-  for (const { path, method, describe } of routes) paths[path] = { ...paths[path], [method]: describe(schemas) }
-  const refusals = groups.flatMap((group) =>
-    Object.entries(group.refusals).map(([status, response]) => [refusalName(group, status), response] as const),
-  )
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, schemas) }
+  }
   return {
     tags: groups.map(({ tag, description }) => ({ name: tag, description })),
     paths,
     components: {
       schemas: Object.fromEntries(schemas),
-      responses: Object.fromEntries(refusals),
+      responses: Object.assign({}, ...groups.map(refusalsOf)),
       securitySchemes: Object.fromEntries(groups.map(({ credential: { name, scheme } }) => [name, scheme])),
     },
   }
+}
+
+function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
+  const { group, id, summary, description, body } = route
+  const answers = Object.entries<Answer<never>>(route.answers)
+  for (const [, { type }] of answers) if (type) schemas.set(type.name, withoutDialect(z.toJSONSchema(type.schema)))
+  const refused = refusalStatuses(route).map((status) => [status, ref('responses', refusalName(group, status))])
+  const parameters = parametersOf(route)
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [group.tag],
+    security: [{ [group.credential.name]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
+    responses: Object.fromEntries([...answers.map(([status, { response }]) => [status, response]), ...refused]),
+  }
+}
+
+function refusalName({ tag }: RouteGroup, status: number | string): string {
+  return `${tag}Refusal${status}`
+}
+
+function refusalsOf(group: RouteGroup) {
+  return Object.fromEntries(
+    Object.entries(group.refusals).map(([status, response]) => [refusalName(group, status), response]),
+  )
+}
+
+function refusalStatuses({ method, ids, isStreamed, refusals = [] }: JsonRoute<never>): readonly number[] {
+  const ofIds = Object.keys(ids).length > 0 ? [404] : []
+  const ofBody = method === 'GET' ? [] : isStreamed ? [415] : [408, 413, 415]
+  return [400, 401, 403, 429, 500, 503, ...ofIds, ...ofBody, ...refusals]
+}
+
+function parametersOf({ group: { bodilessHeader }, method, ids, query, body }: JsonRoute<never>): Parameter[] {
+  const ofIds = Object.entries(ids).map(([name, description]): Parameter => {
+    const schema = { type: 'integer', minimum: 1, maximum: INT32_MAX }
+    return { name, in: 'path', description, required: true, schema, example: 1 }
+  })
+  const { properties = {} } = query ? z.toJSONSchema(query) : {}
+  const ofQuery = Object.entries(properties).map(([name, property]): Parameter => {
+    const { description = '', ...schema } = property as z.core.JSONSchema.JSONSchema
+    return { name, in: 'query', description, schema }
+  })
+  const isBodiless = method !== 'GET' && (!body || body.isOptional === true)
+  return [...ofIds, ...ofQuery, ...(bodilessHeader && isBodiless ? [{ ...bodilessHeader, required: !body }] : [])]
 }
 
 function withoutDialect({ $schema, ...schema }: z.core.JSONSchema.BaseSchema) {

@@ -52,9 +52,7 @@ const changedBody = jsonBody(
 
 /** A developer's applications, as pages and as JSON. Of others nobody learns that they exist. */
 export const applicationRoutes = [
-  developerRoute({
-    method: 'GET',
-    path: '/developers/applications',
+  developerRoute('GET /developers/applications', {
     roles: ['developer'],
     id: 'listOwnApplications',
     summary: 'List your applications',
@@ -66,9 +64,7 @@ export const applicationRoutes = [
       return sendPage(reply, { template, title: 'Applications', data: { applications } })
     },
   }),
-  developerRoute({
-    method: 'POST',
-    path: '/developers/applications',
+  developerRoute('POST /developers/applications', {
     roles: ['developer'],
     id: 'createOwnApplication',
     summary: 'Register an application',
@@ -85,9 +81,7 @@ export const applicationRoutes = [
       return orShowAgain(reply, work, () => newPage(typedForm(request)))
     },
   }),
-  developerRoute({
-    method: 'GET',
-    path: '/developers/applications/:id',
+  developerRoute('GET /developers/applications/:id', {
     roles: ['developer'],
     id: 'getOwnApplication',
     summary: 'Read an application',
@@ -98,9 +92,7 @@ export const applicationRoutes = [
       return wantsHtml(request) ? sendPage(reply, applicationPage(services, application)) : application
     },
   }),
-  developerRoute({
-    method: 'PUT',
-    path: '/developers/applications/:id',
+  developerRoute('PUT /developers/applications/:id', {
     roles: ['developer'],
     id: 'updateOwnApplication',
     summary: 'Change an application',
@@ -111,9 +103,7 @@ export const applicationRoutes = [
     answers: { 200: one('The application.', ownApplication) },
     run: ({ request }, services: OwnApplicationServices) => change(services, request),
   }),
-  developerRoute({
-    method: 'DELETE',
-    path: '/developers/applications/:id',
+  developerRoute('DELETE /developers/applications/:id', {
     roles: ['developer'],
     id: 'deleteOwnApplication',
     summary: 'Delete an application',

@@ -69,9 +69,7 @@ const callbackTest = record<CallbackTest>('CallbackTest')({
 })
 
 export const secretRoutes = [
-  developerRoute({
-    method: 'POST',
-    path: '/developers/applications/:id/private-key',
+  developerRoute('POST /developers/applications/:id/private-key', {
     roles: ['developer'],
     id: 'rotatePrivateKey',
     summary: 'Make a new private key',
@@ -87,9 +85,7 @@ export const secretRoutes = [
       return rotated(call, services, 'key-rotated', rotate)
     },
   }),
-  developerRoute({
-    method: 'POST',
-    path: '/developers/applications/:id/callback-secret',
+  developerRoute('POST /developers/applications/:id/callback-secret', {
     roles: ['developer'],
     id: 'rotateCallbackSecret',
     summary: 'Make a new callback secret',
@@ -105,9 +101,7 @@ export const secretRoutes = [
       return rotated(call, services, 'secret-rotated', rotate)
     },
   }),
-  developerRoute({
-    method: 'POST',
-    path: '/developers/applications/:id/callback-test',
+  developerRoute('POST /developers/applications/:id/callback-test', {
     roles: ['developer'],
     id: 'testCallback',
     summary: 'Send the CallBackURL a sample',

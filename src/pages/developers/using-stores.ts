@@ -30,9 +30,7 @@ const usingStore = record<UsingStore>('UsingStore')({
 
 /** The stores that use an application, a page at a time: the header Link leads programs on, a link people. */
 export const usingStoreRoutes = [
-  developerRoute({
-    method: 'GET',
-    path: '/developers/applications/:id/stores',
+  developerRoute('GET /developers/applications/:id/stores', {
     roles: ['developer'],
     id: 'listUsingStores',
     summary: 'List the stores that use an application',

@@ -45,9 +45,7 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
 
 /** Who did what: the operator reads everything, a merchant what concerns the store. */
 export const auditRoutes = [
-  operatorRoute({
-    method: 'GET',
-    path: '/admin/audit',
+  operatorRoute('GET /admin/audit', {
     roles: ['operator', 'merchant'],
     id: 'listAudit',
     summary: 'Read who did what',
