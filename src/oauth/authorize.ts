@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findOAuthClient } from '../applications/oauth-clients.ts'
 import { exceeds } from '../applications/privileges.ts'
+import type { Db } from '../database/client.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
 import { formOf, orShowAgain, textIn } from '../html/forms.ts'
 import { allowFormTarget } from '../html/guard.ts'
 import { type Page, sendPage } from '../html/page.ts'
+import { pagesFor } from '../html/page-routes.ts'
 import { actorOf, merchantOf } from '../html/principals.ts'
 import { sayWhatIsLeft } from '../html/say-what-is-left.ts'
-import { routesFor } from '../server/roles.ts'
 import { findStoreAt } from '../stores/store-address.ts'
 import { createAuthorizationCode, denyAuthorization } from '../subscriptions/authorization-codes.ts'
-import { type Subscribed, type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
+import { type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { answerAddress, findTarget, readWish, type Target, type Wish } from './authorization-request.ts'
 import { queryOf, readParameters } from './parameters.ts'
@@ -32,136 +33,127 @@ interface Asked extends Target, Wish {
  * Nothing is kept between the pages: the request stands in the address of each, and is read and checked anew by each.
  */
 export async function authorizePages(app: FastifyInstance, services: AuthorizeServices): Promise<void> {
-  const { get } = routesFor(app, 'anyone', 'merchant')
   const { db } = services
 
-  get(address, (request, reply) => {
-    return answered(request, reply, async (asked) => {
+  pagesFor(app, 'anyone', 'merchant').get(address, (request, reply) => {
+    return answered(services, reply, async (asked) => {
       const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       if (store === null) return sendPage(reply, storePage(request, asked))
       if (storeAtWork(request)?.id !== store.id) return reply.redirect(signInAddress(store, asked), 302)
-      return sendPage(reply, await consentPage(request, asked))
+      return sendPage(reply, await consentPage(db, request, asked))
     })
   })
 
-  routesFor(app, 'merchant').post(address, (request, reply) => {
-    return answered(request, reply, async (asked) => {
+  pagesFor(app, 'merchant').post(address, (request, reply) => {
+    return answered(services, reply, async (asked) => {
       const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       // Another tab signed in elsewhere: that the button was pressed says nothing about this store.
       if (store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
-      const form = formOf(request)
-      switch (textIn(form, 'decision')) {
-        case 'allow':
-          return orShowAgain(
-            reply,
-            () => allow(reply, asked, textIn(form, 'privileges')),
-            () => consentPage(request, asked),
-          )
-        case 'deny':
-          return deny(reply, asked)
-        default:
-          throw new StoreFailure('bad-request', 'decision must be allow or deny', { field: 'decision' })
+      const decision = textIn(formOf(request), 'decision')
+      if (decision === 'deny') return deny(services, reply, asked)
+      if (decision !== 'allow') {
+        throw new StoreFailure('bad-request', 'decision must be allow or deny', { field: 'decision' })
       }
+      const work = () => allow(services, reply, asked)
+      return orShowAgain(reply, work, () => consentPage(db, request, asked))
     })
   })
+}
 
-  /** Answers a wrong request: on a page, where it is not safe to lead on from here; else to the application. */
-  async function answered(request: FastifyRequest, reply: FastifyReply, work: (asked: Asked) => Promise<unknown>) {
-    const query = requestIn(queryOf(request))
-    const parameters = readParameters(query)
-    const target = await findTarget(db, parameters).catch(notSafe)
-    if (target instanceof StoreFailure) {
-      request.log.info({ field: target.field, detail: target.message }, 'authorization request refused')
-      return sendPage(reply, refusalPage(request, target))
-    }
-    // By its scheme alone: applications lead on from there, perhaps to another host, and Chromium counts that too.
-    allowFormTarget(reply, new URL(target.redirectUri).protocol)
-    try {
-      return await work({ ...target, ...readWish(parameters), query })
-    } catch (error) {
-      if (!(error instanceof OAuthRefusal)) throw error
-      request.log.info({ error: error.error, detail: error.message }, 'authorization request refused')
-      return leadOn(reply, target, { error: error.error, error_description: error.message })
-    }
+/** Answers a wrong request: on a page, where it is not safe to lead on from here; else to the application. */
+async function answered(services: AuthorizeServices, reply: FastifyReply, work: (asked: Asked) => Promise<unknown>) {
+  const { request } = reply
+  const query = requestIn(queryOf(request))
+  const parameters = readParameters(query)
+  const target = await findTarget(services.db, parameters).catch(notSafe)
+  if (target instanceof StoreFailure) {
+    request.log.info({ field: target.field, detail: target.message }, 'authorization request refused')
+    return sendPage(reply, refusalPage(request, target))
   }
+  // By its scheme alone: applications lead on from there, perhaps to another host, and Chromium counts that too.
+  allowFormTarget(reply, new URL(target.redirectUri).protocol)
+  try {
+    return await work({ ...target, ...readWish(parameters), query })
+  } catch (error) {
+    if (!(error instanceof OAuthRefusal)) throw error
+    request.log.info({ error: error.error, detail: error.message }, 'authorization request refused')
+    return leadOn(services, reply, target, { error: error.error, error_description: error.message })
+  }
+}
 
-  async function consentPage(request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<Page> {
-    const { store } = merchantOf(request)
-    const [current, subscription] = await Promise.all([
-      findOAuthClient(db, client.publicKey),
-      db.subscription.findUnique({
-        where: { storeId_applicationId: { storeId: store.id, applicationId: client.id } },
-        select: { privileges: true },
-      }),
-    ])
-    const { name, privileges, callbackUrl } = current ?? client
-    return {
-      template: '/oauth/consent',
-      title: `Let ${name} in?`,
-      data: {
-        action: `${address}?${query}`,
-        application: { name, privileges },
-        store,
-        redirectHost: hostOf(redirectUri),
-        askedHost: subscription === null && callbackUrl !== null ? hostOf(callbackUrl) : null,
-        isSubscribed: subscription !== null,
-        asksForMore: subscription !== null && exceeds(privileges, subscription.privileges as Privileges),
-      },
-    }
+async function consentPage(db: Db, request: FastifyRequest, { client, redirectUri, query }: Asked): Promise<Page> {
+  const { store } = merchantOf(request)
+  const [current, subscription] = await Promise.all([
+    findOAuthClient(db, client.publicKey),
+    db.subscription.findUnique({
+      where: { storeId_applicationId: { storeId: store.id, applicationId: client.id } },
+      select: { privileges: true },
+    }),
+  ])
+  const { name, privileges, callbackUrl } = current ?? client
+  return {
+    template: '/oauth/consent',
+    title: `Let ${name} in?`,
+    data: {
+      action: `${address}?${query}`,
+      application: { name, privileges },
+      store,
+      redirectHost: hostOf(redirectUri),
+      askedHost: subscription === null && callbackUrl !== null ? hostOf(callbackUrl) : null,
+      isSubscribed: subscription !== null,
+      asksForMore: subscription !== null && exceeds(privileges, subscription.privileges as Privileges),
+    },
   }
+}
 
-  /** `shown`: the privileges that the page told of. */
-  async function allow(reply: FastifyReply, asked: Asked, shown: string) {
-    const { request } = reply
-    const { client, redirectUri, challenge } = asked
-    const { id: storeUserId, store } = merchantOf(request)
-    const actor = actorOf(request)
-    const subscribed = await subscribeAsShown(asked, shown, { storeId: store.id, actor })
-    const code = await createAuthorizationCode(services, {
-      client,
-      storeId: store.id,
-      subscriptionId: subscribed.id,
-      storeUserId,
-      redirectUri,
-      challenge,
-      actor,
-    })
-    return leadOn(reply, asked, { code }, subscribed.created ? subscribed.postBackUrl : null)
+async function allow(services: AuthorizeServices, reply: FastifyReply, asked: Asked) {
+  const { request } = reply
+  const { client, redirectUri, challenge } = asked
+  const { id: storeUserId, store } = merchantOf(request)
+  const actor = actorOf(request)
+  const { publicKey, privileges: agreed } = client
+  if (textIn(formOf(request), 'privileges') !== JSON.stringify(agreed)) {
+    throw new StoreFailure(
+      'conflict',
+      'The application asks for other privileges by now; look at them, and allow it again',
+    )
   }
+  const wanted = { storeId: store.id, actor, publicKey, agreed }
+  const subscribed = await subscribe(services, wanted).catch(sayWhatIsLeft)
+  const code = await createAuthorizationCode(services, {
+    client,
+    storeId: store.id,
+    subscriptionId: subscribed.id,
+    storeUserId,
+    redirectUri,
+    challenge,
+    actor,
+  })
+  return leadOn(services, reply, asked, { code }, subscribed.created ? subscribed.postBackUrl : null)
+}
 
-  async function subscribeAsShown(
-    { client: { publicKey, privileges } }: Asked,
-    shown: string,
-    by: { storeId: number; actor: ReturnType<typeof actorOf> },
-  ): Promise<Subscribed> {
-    if (shown !== JSON.stringify(privileges)) {
-      throw new StoreFailure(
-        'conflict',
-        'The application asks for other privileges by now; look at them, and allow it again',
-      )
-    }
-    return subscribe(services, { ...by, publicKey, agreed: privileges }).catch(sayWhatIsLeft)
-  }
+async function deny(services: AuthorizeServices, reply: FastifyReply, asked: Asked) {
+  const { request } = reply
+  const { client, redirectUri } = asked
+  const { store } = merchantOf(request)
+  await denyAuthorization(services, { client, storeId: store.id, redirectUri, actor: actorOf(request) })
+  return leadOn(services, reply, asked, {
+    error: 'access_denied',
+    error_description: 'The merchant did not allow it',
+  })
+}
 
-  async function deny(reply: FastifyReply, asked: Asked) {
-    const { request } = reply
-    const { client, redirectUri } = asked
-    const { store } = merchantOf(request)
-    await denyAuthorization(services, { client, storeId: store.id, redirectUri, actor: actorOf(request) })
-    return leadOn(reply, asked, { error: 'access_denied', error_description: 'The merchant did not allow it' })
-  }
-
-  /** To the application. The pages' own script asks for JSON, to open `postBackUrl` beside it. */
-  function leadOn(
-    reply: FastifyReply,
-    target: Target,
-    answer: Readonly<Record<string, string>>,
-    postBackUrl: string | null = null,
-  ) {
-    const location = answerAddress(target, services.config.publicUrl, answer)
-    if (!asksForJson(reply.request)) return reply.redirect(location, 302)
-    return reply.send({ ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location })
-  }
+/** To the application. The pages' own script asks for JSON, to open `postBackUrl` beside it. */
+function leadOn(
+  { config }: AuthorizeServices,
+  reply: FastifyReply,
+  target: Target,
+  answer: Readonly<Record<string, string>>,
+  postBackUrl: string | null = null,
+) {
+  const location = answerAddress(target, config.publicUrl, answer)
+  if (!asksForJson(reply.request)) return reply.redirect(location, 302)
+  return reply.send({ ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location })
 }
 
 function notSafe(error: unknown): StoreFailure {

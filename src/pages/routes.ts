@@ -3,7 +3,7 @@ import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { sendPage } from '../html/page.ts'
-import { routesFor } from '../server/roles.ts'
+import { pagesFor } from '../html/page-routes.ts'
 import { type AccountServices, accountRoutes } from './account/routes.ts'
 import { type AdminServices, adminRoutes } from './admin/routes.ts'
 import { type DeveloperServices, registerDeveloperRoutes } from './developers/routes.ts'
@@ -14,14 +14,14 @@ export type PagesServices = GuardServices & AdminServices & DeveloperServices & 
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   app.register(assetRoutes)
   // Where whoever types the server's address finds the doors.
-  routesFor(app, 'anyone').get('/', async (_request, reply) => {
+  pagesFor(app, 'anyone').get('/', async (_request, reply) => {
     return sendPage(reply, { template: '/pages/start-page', title: 'Welcome' })
   })
   app.register(adminRoutes, services)
   app.register(registerDeveloperRoutes, services)
   app.register(accountRoutes, services)
   // Addresses that do not exist: whoever is signed in keeps the navigation.
-  routesFor(app, 'anyone', 'merchant').get('/admin/*', answerUnknownAddress)
-  routesFor(app, 'anyone', 'developer').get('/developers/*', answerUnknownAddress)
-  routesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)
+  pagesFor(app, 'anyone', 'merchant').get('/admin/*', answerUnknownAddress)
+  pagesFor(app, 'anyone', 'developer').get('/developers/*', answerUnknownAddress)
+  pagesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)
 }

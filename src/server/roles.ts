@@ -1,5 +1,3 @@
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-
 /** Who may use a route. `anyone` with another: who is signed in is known, but nobody has to be. */
 export type Role = 'anyone' | 'operator' | 'merchant' | 'developer' | 'customer'
 
@@ -9,14 +7,5 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use the route. A route of the pages or the operator without it stops the start (html/guard.ts). */
     roles?: Roles
-  }
-}
-
-/** Adds pages to `app` that `roles` may use. */
-export function routesFor(app: FastifyInstance, ...roles: Roles) {
-  const config = { roles }
-  return {
-    get: (path: string, handler: RouteHandlerMethod) => app.get(path, { config }, handler),
-    post: (path: string, handler: RouteHandlerMethod) => app.post(path, { config }, handler),
   }
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { customerOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import type { SessionServices } from '../../people/sessions.ts'
 import { readIds, wholeNumber } from '../../server/parameters.ts'
-import { routesFor } from '../../server/roles.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
@@ -25,7 +25,7 @@ const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice
 
 /** The orders of the customer who is signed in: a page and JSON. */
 export function orderPages(app: FastifyInstance, services: OrderPagesServices): void {
-  const { get } = routesFor(app, 'customer')
+  const { get } = pagesFor(app, 'customer')
   get('/account', async (request, reply) => {
     const customer = customerOf(request)
     const { before } = readInput(query, request.query, 'The query')

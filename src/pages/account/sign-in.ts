@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { sessionOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { redeemCustomerToken } from '../../people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../people/sessions.ts'
-import { routesFor } from '../../server/roles.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { clientOf } from '../people/session.ts'
 
@@ -17,7 +17,7 @@ const loginToken = namedObject({ Token: z.string('must be a text') })
  * mail would; the button does, once.
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
-  const { get, post } = routesFor(app, 'anyone', 'customer')
+  const { get, post } = pagesFor(app, 'anyone', 'customer')
   get('/account/sign-in', async ({ session, query }, reply) => {
     const token = textIn(query, 'token')
     if (session && token === '') return reply.redirect('/account', 303)
@@ -36,7 +36,7 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
     return orShowAgain(reply, work, () => page(''))
   })
 
-  routesFor(app, 'customer').post('/account/sign-out', async (request, reply) => {
+  pagesFor(app, 'customer').post('/account/sign-out', async (request, reply) => {
     await endSession(services, sessionOf(request).id)
     app.sessionCookies.clear(reply, 'customer')
     if (wantsHtml(request)) return reply.redirect('/account/sign-in?notice=signed-out', 303)

@@ -11,12 +11,12 @@ import {
 } from '../../applications/own-applications.ts'
 import { isForm, orShowAgain } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, developerOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { serviceNames } from '../../html/wire-values.ts'
 import { done, jsonBody, many, one } from '../../server/json-routes.ts'
 import { readIds } from '../../server/parameters.ts'
-import { routesFor } from '../../server/roles.ts'
 import { resultItem } from '../../values/result-item.ts'
 import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
 import { applicationPage, ofApplication, ownApplication, ownOf, withKeys } from './application-page.ts'
@@ -116,7 +116,7 @@ export const applicationRoutes = [
 
 /** The forms of the pages; a program that sends them is answered with JSON. */
 export async function applicationForms(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
-  const { get, post } = routesFor(app, 'developer')
+  const { get, post } = pagesFor(app, 'developer')
 
   get('/developers/applications/new', async (_request, reply) => sendPage(reply, newPage({ Privileges: 'these' })))
 

@@ -3,9 +3,9 @@ import type { CallbackServices } from '../../applications/callback.ts'
 import type { KeyServices } from '../../applications/keys.ts'
 import type { OwnApplicationServices } from '../../applications/own-applications.ts'
 import type { Throttle } from '../../applications/throttle.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import type { SignUpServices } from '../../people/accounts.ts'
 import { registerRoutes } from '../../server/json-routes.ts'
-import { routesFor } from '../../server/roles.ts'
 import { developerAccountPages } from '../people/routes.ts'
 import { applicationForms, applicationRoutes } from './applications.ts'
 import { secretRoutes } from './secrets.ts'
@@ -20,7 +20,7 @@ export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingS
 
 /** A developer's applications: their settings, keys, callbacks and stores. Pages, and the same as JSON. */
 export async function registerDeveloperRoutes(app: FastifyInstance, services: DeveloperServices): Promise<void> {
-  routesFor(app, 'developer').get('/developers', async (_request, reply) =>
+  pagesFor(app, 'developer').get('/developers', async (_request, reply) =>
     reply.redirect('/developers/applications', 303),
   )
   registerRoutes(app, developerRoutes, services)

@@ -5,13 +5,13 @@ import { type AuditEntry, type AuditOf, listAudit } from '../../audit/audit-log.
 import type { Db } from '../../database/client.ts'
 import { operatorRoute } from '../../html/operator-routes.ts'
 import { sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { id, time } from '../../html/wire-values.ts'
 import type { Session } from '../../people/sessions.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
-import { routesFor } from '../../server/roles.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 import { zoneOf } from './session.ts'
@@ -57,7 +57,7 @@ export const auditRoutes = [
 
 /** A developer reads what concerns the own applications. */
 export function developerAudit(app: FastifyInstance, services: { db: Db }): void {
-  routesFor(app, 'developer').get('/developers/audit', async (request, reply) => {
+  pagesFor(app, 'developer').get('/developers/audit', async (request, reply) => {
     const page = await auditPage(services, reply, readInput(auditQuery, request.query, 'The query'))
     return Array.isArray(page) ? page.map(auditEntry.of) : page
   })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { pagesFor } from '../../html/page-routes.ts'
 import type { SignUpServices } from '../../people/accounts.ts'
 import type { SessionServices } from '../../people/sessions.ts'
-import { routesFor } from '../../server/roles.ts'
 import { accountPages } from './account.ts'
 import { developerAudit } from './audit.ts'
 import { type Area, administration, developerPages, signOut } from './session.ts'
@@ -26,5 +26,5 @@ export async function developerAccountPages(app: FastifyInstance, services: Sign
 }
 
 function signOutRoutes(app: FastifyInstance, services: SessionServices, area: Area): void {
-  routesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(app, services, area, reply))
+  pagesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(app, services, area, reply))
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import type { Session, SessionServices } from '../../people/sessions.ts'
 import { signIn } from '../../people/sign-in.ts'
-import { routesFor } from '../../server/roles.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { type Area, beginSession, clientOf, nextPage } from './session.ts'
@@ -24,7 +24,7 @@ const signInBody = namedObject({
 
 /** Who is signed in already is led on; to an account in another store by a page that asks. */
 export function signInPages(app: FastifyInstance, services: SessionServices, area: SignInPages): void {
-  const { get, post } = routesFor(app, 'anyone', area.kind)
+  const { get, post } = pagesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
 
   get(address, async (request, reply) => {

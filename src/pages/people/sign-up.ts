@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
-import { routesFor } from '../../server/roles.ts'
 import { developerPages as area, beginSession, clientOf, nextPage } from './session.ts'
 
 export const signUpAddress = '/developers/sign-up'
 
 /** Developers open their accounts themselves where the setting DEVELOPER_SIGNUP says so; else the page says who does. */
 export function signUpPages(app: FastifyInstance, services: SignUpServices): void {
-  const { get, post } = routesFor(app, 'anyone', area.kind)
+  const { get, post } = pagesFor(app, 'anyone', area.kind)
   get(signUpAddress, async (request, reply) => {
     const next = nextPage(textIn(request.query, 'next'), area)
     if (request.session) return reply.redirect(next, 303)

@@ -3,10 +3,9 @@ import { z } from 'zod'
 import type { Db } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { listRecords } from '../../../engine/read.ts'
-import { sendPage } from '../../../html/page.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
 import { merchantCaller } from '../../../html/principals.ts'
 import { products } from '../../../resources/products/products.ts'
-import { routesFor } from '../../../server/roles.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 
@@ -18,8 +17,7 @@ const asked = namedObject({ name: text, sku: text, stock: text, cursor: text })
 
 /** The store's products with what is in stock, as REST lists and filters them. */
 export async function productPages(app: FastifyInstance, services: { db: Db; now: () => Date }): Promise<void> {
-  const { get } = routesFor(app, 'merchant')
-  get('/admin/products', async (request, reply) => {
+  pagesFor(app, 'merchant').page('/admin/products', async (request) => {
     const caller = merchantCaller(request, services)
     const { name, sku, stock, cursor } = readInput(asked, request.query, 'The address')
     const filters = { ...(name && { name }), ...(sku && { sku }), ...(stock === 'out' && { stockto: '0' }) }
@@ -29,7 +27,7 @@ export async function productPages(app: FastifyInstance, services: { db: Db; now
       ...(cursor && { cursor }),
     })
     const more = new URLSearchParams({ name, sku, stock, cursor: next ?? '' })
-    return sendPage(reply, {
+    return {
       template: '/pages/admin/products/list',
       title: 'Products',
       values: { name, sku, stock },
@@ -39,7 +37,7 @@ export async function productPages(app: FastifyInstance, services: { db: Db; now
         isFiltered: Object.keys(filters).length > 0,
         currency: caller.store.currency,
       },
-    })
+    }
   })
 }
 

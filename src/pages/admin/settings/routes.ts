@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractFigures } from '../../../applications/throttle.ts'
 import type { Actor } from '../../../audit/audit.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
+import { formOf, textIn } from '../../../html/forms.ts'
+import type { Page } from '../../../html/page.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
 import { listStatuses } from '../../../resources/order-statuses/list-statuses.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
@@ -13,7 +14,6 @@ import {
   listPaymentMethods,
   updatePaymentMethods,
 } from '../../../resources/payment-methods/update-methods.ts'
-import { routesFor } from '../../../server/roles.ts'
 import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { readInput } from '../../../values/input.ts'
@@ -22,25 +22,25 @@ const zones = Intl.supportedValuesOf('timeZone')
 
 /** What a merchant sets for the store: name, address, currency, time zone, texts of order statuses, and payment methods. */
 export async function settingsRoutes(app: FastifyInstance, services: ChangeStore): Promise<void> {
-  const { get, post } = routesFor(app, 'merchant')
-  get('/admin/settings', async (request, reply) => sendPage(reply, await settingsPage(request, services)))
+  const { page, form } = pagesFor(app, 'merchant')
+  page('/admin/settings', (request) => settingsPage(request, services))
 
-  post('/admin/settings', async (request, reply) => {
-    const { Name, SecureURL, Currency, TimeZone } = formOf(request)
-    const input = { Name, SecureURL, Currency, TimeZone }
-    return orShowAgain(
-      reply,
-      async () => {
-        const changes = readInput(changedStore, input)
-        await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
-        return saved(reply, '/admin/settings')
-      },
-      async () => ({ ...(await settingsPage(request, services)), values: input }),
-    )
+  const save = async (request: FastifyRequest) => {
+    const changes = readInput(changedStore, settingsIn(request))
+    await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+    return '/admin/settings?notice=settings-saved'
+  }
+  form('/admin/settings', save, async (request) => {
+    return { ...(await settingsPage(request, services)), values: settingsIn(request) }
   })
 
   listForm(app, services, orderStatusForm)
   listForm(app, services, paymentMethodForm)
+}
+
+function settingsIn(request: FastifyRequest) {
+  const { Name, SecureURL, Currency, TimeZone } = formOf(request)
+  return { Name, SecureURL, Currency, TimeZone }
 }
 
 type Form = Readonly<Record<string, string | string[]>>
@@ -48,7 +48,7 @@ type Form = Readonly<Record<string, string | string[]>>
 /** A page with a form of several records, of which each field has a name that ends with its record's key. */
 interface ListForm {
   readonly path: string
-  page(request: FastifyRequest, services: ChangeStore): Promise<Page>
+  pageOf(request: FastifyRequest, services: ChangeStore): Promise<Page>
   /** Of the records that the form names. */
   keysIn(form: Form): readonly string[]
   /** As the body of a program has it. */
@@ -56,26 +56,24 @@ interface ListForm {
   save(caller: Caller, records: unknown, actor: Actor): Promise<void>
 }
 
-function listForm(app: FastifyInstance, services: ChangeStore, { path, page, keysIn, recordOf, save }: ListForm): void {
-  const { get, post } = routesFor(app, 'merchant')
-  get(path, async (request, reply) => sendPage(reply, await page(request, services)))
+function listForm(
+  app: FastifyInstance,
+  services: ChangeStore,
+  { path, pageOf, keysIn, recordOf, save }: ListForm,
+): void {
+  const { page, form } = pagesFor(app, 'merchant')
+  page(path, (request) => pageOf(request, services))
 
-  post(path, async (request, reply) => {
-    const form = formOf(request)
-    const work = async () => {
-      const keys = keysIn(form)
-      const records = keys.map((key) => recordOf(form, key))
-      await save(merchantCaller(request, services), records, actorOf(request)).catch((error) => {
-        throw error instanceof StoreFailure ? byFields(error, keys) : error
-      })
-      return saved(reply, path)
-    }
-    return orShowAgain(reply, work, async () => ({ ...(await page(request, services)), values: form }))
-  })
-}
-
-function saved(reply: FastifyReply, address: string) {
-  return reply.redirect(`${address}?notice=settings-saved`, 303)
+  const carryOut = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    const keys = keysIn(sent)
+    const records = keys.map((key) => recordOf(sent, key))
+    await save(merchantCaller(request, services), records, actorOf(request)).catch((error) => {
+      throw error instanceof StoreFailure ? byFields(error, keys) : error
+    })
+    return `${path}?notice=settings-saved`
+  }
+  form(path, carryOut, async (request) => ({ ...(await pageOf(request, services)), values: formOf(request) }))
 }
 
 async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<Page> {
@@ -91,7 +89,7 @@ async function settingsPage(request: FastifyRequest, services: ChangeStore): Pro
 
 const orderStatusForm: ListForm = {
   path: '/admin/settings/order-statuses',
-  page: async (request, { db }) => {
+  pageOf: async (request, { db }) => {
     const statuses = await listStatuses(db, merchantOf(request).store.id)
     const values = Object.fromEntries(
       statuses.flatMap(({ id, text, visible, sorting }) => [
@@ -118,7 +116,7 @@ const newMethods = ['new1', 'new2', 'new3']
 
 const paymentMethodForm: ListForm = {
   path: '/admin/settings/payment-methods',
-  page: async (request, { db }) => {
+  pageOf: async (request, { db }) => {
     const methods = await listPaymentMethods(db, merchantOf(request).store.id)
     const values = Object.fromEntries([
       ...methods.flatMap(({ id, name, visible }) => [
