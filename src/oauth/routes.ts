@@ -1,13 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/scope.ts'
+import type { ApiPart } from '../server/openapi.ts'
 import type { TokenServices } from '../subscriptions/access-tokens.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
 import type { ClientServices } from './client-authentication.ts'
-import { metadataRoute } from './metadata.ts'
-import { revokeRoute } from './revoke.ts'
+import {
+  metadataOperation,
+  metadataRoute,
+  revokeOperation,
+  revokeRoute,
+  tokenOperation,
+  tokenRoute,
+} from './endpoints.ts'
+import { authorizeOperation, decideOperation, errorSchema, refusals } from './openapi.ts'
 import { openEndpoints } from './scope.ts'
-import { tokenRoute } from './token.ts'
 
 export type OAuthServices = GuardServices & AuthorizeServices & TokenServices & ClientServices
 
@@ -23,4 +30,29 @@ export async function oauth(app: FastifyInstance, services: OAuthServices): Prom
     await revokeRoute(scope, services)
     await metadataRoute(scope, services.config)
   })
+}
+
+/** OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients know them. */
+export function describeOAuth(): ApiPart {
+  return {
+    tags: [{ name: 'OAuth', description: 'A token for a store, by the merchant’s consent (RFC 6749, PKCE).' }],
+    paths: {
+      '/oauth/authorize': { get: authorizeOperation, post: decideOperation },
+      '/oauth/token': { post: tokenOperation },
+      '/oauth/revoke': { post: revokeOperation },
+      '/.well-known/oauth-authorization-server': { get: metadataOperation },
+    },
+    components: {
+      schemas: { OAuthError: errorSchema },
+      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [`OAuthRefusal${status}`, one])),
+      securitySchemes: {
+        ClientKeys: {
+          type: 'http',
+          scheme: 'basic',
+          description:
+            'The public and the private key of the application; or send them as client_id and client_secret.',
+        },
+      },
+    },
+  }
 }

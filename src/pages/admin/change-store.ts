@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { sentBy, textIn } from '../../html/forms.ts'
+import { formId, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { merchantOf, sessionOf } from '../../html/principals.ts'
@@ -14,16 +14,7 @@ const account = 'must be the id of an account'
 
 /** `next`: where the page leads on to; of forms alone. */
 const chosenAccount = namedObject({
-  UserId: z.union(
-    [
-      z.int32().min(1),
-      z
-        .string()
-        .regex(/^\d{1,9}$/)
-        .transform(Number),
-    ],
-    account,
-  ),
+  UserId: formId(account),
   next: z.unknown().optional(),
 })
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { sentBy } from '../../html/forms.ts'
+import { formId, sentBy } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, sessionOf } from '../../html/principals.ts'
@@ -19,17 +19,7 @@ import { type Area, signOut, zoneOf } from './session.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
-  Session: z.union(
-    [
-      z.literal('others'),
-      z.int32().min(1),
-      z
-        .string()
-        .regex(/^\d{1,9}$/)
-        .transform(Number),
-    ],
-    which,
-  ),
+  Session: z.union([z.literal('others'), formId(which)], which),
 })
 
 /** The account of who is signed in: its password, and the browsers in which it is open. */

@@ -1,5 +1,5 @@
-import { textIn } from '../../../html/forms.ts'
-import { type Fault, StoreFailure } from '../../../values/failure.ts'
+import { refusedFields, textIn } from '../../../html/forms.ts'
+import type { Fault, StoreFailure } from '../../../values/failure.ts'
 import type { Form, FormLine, LookedUp } from './form-lines.ts'
 
 const billing = [
@@ -44,7 +44,7 @@ const orderLabels = {
 export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
   const filled = filledLines(lines)
   const faults = filled.flatMap((line) => faultsOf(line, values))
-  if (faults.length > 0) throw refusal(faults)
+  if (faults.length > 0) throw refusedFields(faults)
   const texts = Object.fromEntries(billing.map((name) => [name, textIn(values, name).trim()]))
   return withoutEmpty({
     ...texts,
@@ -87,15 +87,10 @@ export function inFormFields(failure: StoreFailure, lines: readonly FormLine[]):
   const number = filledLines(lines)[Number(index)]?.number
   if (list === 'OrderItemList' && number !== undefined) {
     const part = name === 'ItemQuantity' ? name : 'ItemID'
-    return refusal([{ field: `${part}.${number}`, problem }], kind)
+    return refusedFields([{ field: `${part}.${number}`, problem }], kind)
   }
-  if (list === 'ShipmentList' && name !== undefined) return refusal([{ field: name, problem }], kind)
-  return field === '' ? failure : refusal([{ field, problem }], kind)
-}
-
-function refusal(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
-  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-  return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
+  if (list === 'ShipmentList' && name !== undefined) return refusedFields([{ field: name, problem }], kind)
+  return field === '' ? failure : refusedFields([{ field, problem }], kind)
 }
 
 /** What the fields of the form are called, by their names. */
