@@ -8,14 +8,13 @@ import { accountRoutes } from './accounts.ts'
 import { applicationRoutes } from './applications.ts'
 import { storeRoutes } from './stores.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
-import { streamBodies, type TransferServices, transferRoutes } from './transfer.ts'
+import { streamBodies, transferRoutes } from './transfer.ts'
 
 export type OperatorServices = CreateStore &
   ChangeStore &
   RegisterApplication &
   UpdateApplication &
   Subscribing &
-  TransferServices &
   PeopleServices
 
 const plainRoutes = [...storeRoutes, ...subscriptionRoutes, ...applicationRoutes, ...accountRoutes]

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { Figures } from '../applications/throttle.ts'
-import type { Db } from '../database/client.ts'
 import { describeRecord } from '../engine/json-schema.ts'
 import { operatorRoute } from '../html/operator-routes.ts'
-import { actorOf, merchantOf, storeCaller } from '../html/principals.ts'
+import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/principals.ts'
 import { id, time } from '../html/wire-values.ts'
 import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../resources/orders/order-body.ts'
@@ -85,11 +84,6 @@ const orderBody: BodyType<unknown, unknown> = {
 
 const ofStore = { id: 'The store.' } as const
 
-interface StoreWork {
-  db: Db
-  now: () => Date
-}
-
 export const storeRoutes = [
   operatorRoute('GET /admin/stores', {
     roles: ['operator', 'merchant'],
@@ -139,7 +133,7 @@ export const storeRoutes = [
     body: jsonBody(changedStatuses, [{ OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true }]),
     answers: { 200: done('They are changed.') },
     refusals: [409],
-    run: async ({ request, ids, body }, services: StoreWork) => {
+    run: async ({ request, ids, body }, services: CallerServices) => {
       await updateOrderStatuses(await storeCaller(request, services, ids.id), body(), actorOf(request))
       return resultItem('Id', ids.id, 200, 'updated successfully')
     },
@@ -150,7 +144,7 @@ export const storeRoutes = [
     summary: 'List the payment methods of a store',
     ids: ofStore,
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
-    run: async ({ request, ids }, services: StoreWork) => {
+    run: async ({ request, ids }, services: CallerServices) => {
       const { db, store: at } = await storeCaller(request, services, ids.id)
       return listPaymentMethods(db, at.id)
     },
@@ -168,7 +162,7 @@ export const storeRoutes = [
     ]),
     answers: { 200: done('They are changed.') },
     refusals: [409],
-    run: async ({ request, ids, body }, services: StoreWork) => {
+    run: async ({ request, ids, body }, services: CallerServices) => {
       await updatePaymentMethods(await storeCaller(request, services, ids.id), body(), actorOf(request))
       return resultItem('Id', ids.id, 200, 'updated successfully')
     },
@@ -191,7 +185,7 @@ export const storeRoutes = [
     body: orderBody,
     answers: { 201: done('The id of the order.') },
     refusals: [409],
-    run: async ({ request, ids, body }, services: StoreWork) => {
+    run: async ({ request, ids, body }, services: CallerServices) => {
       const { id: orderId } = await placeOrder(await storeCaller(request, services, ids.id), body())
       return resultItem('OrderID', orderId, 201, 'Created successfully')
     },

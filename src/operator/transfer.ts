@@ -1,23 +1,18 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Db } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { exportRecords } from '../engine/transfer/export.ts'
 import { type ImportOptions, importRecords } from '../engine/transfer/import.ts'
 import { readLines } from '../engine/transfer/lines.ts'
 import { operatorRoute } from '../html/operator-routes.ts'
+import type { CallerServices } from '../html/principals.ts'
 import { transferredResources } from '../registry.ts'
 import { type BodyType, lines, NDJSON, ndjson } from '../server/json-routes.ts'
 import { operatorCaller } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 import { createImportReport, type ImportReport, writeText } from './transfer-streams.ts'
-
-export interface TransferServices {
-  db: Db
-  now: () => Date
-}
 
 /** So much of a report waits for a client that sends its whole file before it reads the answer. */
 const REPORT_BYTES = 1024 * 1024
@@ -46,7 +41,7 @@ export const transferRoutes = [
     ids: { id: 'The store.' },
     answers: { 200: lines('Records, a line each; the line `{"end": …}` closes a whole file.') },
     isStreamed: true,
-    run: async ({ request, reply, ids }, services: TransferServices) => {
+    run: async ({ request, reply, ids }, services: CallerServices) => {
       request.caller = await operatorCaller(services, ids.id)
       const file = new PassThrough()
       void runExport(request.caller, file, request)
@@ -63,7 +58,7 @@ export const transferRoutes = [
     answers: { 200: lines('A report: `progress`, `refused` for each refused line, at last `done` or `failed`.') },
     isStreamed: true,
     // The report begins while the body is still being read, so the answer is 200 whatever becomes of the lines.
-    run: async ({ request, reply, ids, query, body }, services: TransferServices) => {
+    run: async ({ request, reply, ids, query, body }, services: CallerServices) => {
       const sent = body()
       request.caller = await operatorCaller(services, ids.id)
       const stream = new PassThrough({ highWaterMark: REPORT_BYTES })

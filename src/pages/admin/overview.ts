@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { pagesFor } from '../../html/page-routes.ts'
-import { merchantOf } from '../../html/principals.ts'
+import { type CallerServices, merchantOf } from '../../html/principals.ts'
 import { statusNew } from '../../resources/orders/statuses.ts'
-import { COUNTED_MAX, type FigureServices, overviewFigures } from './overview-figures.ts'
+import { COUNTED_MAX, overviewFigures } from './overview-figures.ts'
 
 /** What a merchant sees first: how the store does, and what waits. */
-export async function overviewRoutes(app: FastifyInstance, services: FigureServices) {
+export async function overviewRoutes(app: FastifyInstance, services: CallerServices) {
   pagesFor(app, 'merchant').page('/admin', async (request) => {
     const { store } = merchantOf(request)
     const figures = await overviewFigures(services, store)

@@ -1,5 +1,6 @@
 import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../src/html/scope.ts'
+import { registerOperatorRoutes } from '../../../src/operator/routes.ts'
 import { adminRoutes } from '../../../src/pages/admin/routes.ts'
 import { openAccess } from '../../access/fixture.ts'
 
@@ -16,6 +17,7 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000' } = {}) {
   })
   app.register(async (scope) => {
     await openPages(scope, services)
+    scope.register(registerOperatorRoutes, services)
     scope.register(adminRoutes, services)
   })
   await app.ready()

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Db } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { updateRecord } from '../../../engine/write.ts'
 import { formOf, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { type CallerServices, merchantCaller, merchantOf } from '../../../html/principals.ts'
 import { listStatuses } from '../../../resources/order-statuses/list-statuses.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -20,13 +19,8 @@ import { listOrders } from './list.ts'
 import { formLabels, inFormFields, orderOf } from './order-form.ts'
 import { placeOnce } from './place-once.ts'
 
-export interface OrderPagesServices {
-  db: Db
-  now: () => Date
-}
-
 /** Orders of the store: the list, one, and placing one by hand. */
-export async function orderPages(app: FastifyInstance, services: OrderPagesServices): Promise<void> {
+export async function orderPages(app: FastifyInstance, services: CallerServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'merchant')
 
   page('/admin/orders', (request) => listPage(request, services))
@@ -55,7 +49,7 @@ export async function orderPages(app: FastifyInstance, services: OrderPagesServi
   })
 }
 
-async function listPage(request: FastifyRequest, { db }: OrderPagesServices): Promise<Page> {
+async function listPage(request: FastifyRequest, { db }: CallerServices): Promise<Page> {
   const { store } = merchantOf(request)
   const statuses = await listStatuses(db, store.id)
   const list = await listOrders(db, store.id, request.query)
@@ -77,7 +71,7 @@ async function placeFrom(caller: Caller, form: Form): Promise<number> {
   }
 }
 
-async function newOrderPage(request: FastifyRequest, services: OrderPagesServices, form: Form): Promise<Page> {
+async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
   const { store } = caller
   const methods = await listPaymentMethods(services.db, store.id)
@@ -93,7 +87,7 @@ async function newOrderPage(request: FastifyRequest, services: OrderPagesService
   }
 }
 
-async function orderPage(request: FastifyRequest, services: OrderPagesServices): Promise<Page> {
+async function orderPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id))

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Db } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { listRecords } from '../../../engine/read.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { merchantCaller } from '../../../html/principals.ts'
+import { type CallerServices, merchantCaller } from '../../../html/principals.ts'
 import { products } from '../../../resources/products/products.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -16,7 +15,7 @@ const text = z.string().max(TEXT_MAX, `must have at most ${TEXT_MAX} characters`
 const asked = namedObject({ name: text, sku: text, stock: text, cursor: text })
 
 /** The store's products with what is in stock, as REST lists and filters them. */
-export async function productPages(app: FastifyInstance, services: { db: Db; now: () => Date }): Promise<void> {
+export async function productPages(app: FastifyInstance, services: CallerServices): Promise<void> {
   pagesFor(app, 'merchant').page('/admin/products', async (request) => {
     const caller = merchantCaller(request, services)
     const { name, sku, stock, cursor } = readInput(asked, request.query, 'The address')

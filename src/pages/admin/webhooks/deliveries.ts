@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Db } from '../../../database/client.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { merchantCaller } from '../../../html/principals.ts'
+import { type CallerServices, merchantCaller } from '../../../html/principals.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -19,13 +18,8 @@ const ids = namedObject({
   deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
 })
 
-export interface DeliveryPagesServices {
-  db: Db
-  now: () => Date
-}
-
 /** One delivery whole, sending it again, and a test event, which is a delivery too. */
-export async function deliveryPages(app: FastifyInstance, services: DeliveryPagesServices): Promise<void> {
+export async function deliveryPages(app: FastifyInstance, services: CallerServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'merchant')
   const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
 
@@ -51,11 +45,7 @@ function addressOf(id: number, deliveryId: number, looks: number): string {
   return `/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${looks}`
 }
 
-async function deliveryPage(
-  services: DeliveryPagesServices,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Page> {
+async function deliveryPage(services: CallerServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
   const { id, deliveryId } = readInput(ids, request.params)
   const caller = merchantCaller(request, services)
   const webhook = await webhookStatus(caller, id)

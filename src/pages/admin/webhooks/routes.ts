@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Db } from '../../../database/client.ts'
 import { eventKinds } from '../../../engine/event-kinds.ts'
 import { formOf, textIn } from '../../../html/forms.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { actorOf, merchantCaller } from '../../../html/principals.ts'
+import { actorOf, type CallerServices, merchantCaller } from '../../../html/principals.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -28,10 +27,8 @@ const shown = namedObject({
   notice: z.string().optional(),
 })
 
-export interface WebhookPagesServices {
-  db: Db
+interface WebhookPagesServices extends CallerServices {
   secrets: Secrets
-  now: () => Date
 }
 
 /** The webhooks of a merchant's store, whoever made them: adding one, how it does, changing, resuming and removing it. */
