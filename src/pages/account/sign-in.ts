@@ -1,6 +1,6 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
+import { sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { sessionOf } from '../../html/principals.ts'
@@ -17,24 +17,21 @@ const loginToken = namedObject({ Token: z.string('must be a text') })
  * mail would; the button does, once.
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
-  const { get, post } = pagesFor(app, 'anyone', 'customer')
+  const { get, form } = pagesFor(app, 'anyone', 'customer')
   get('/account/sign-in', async ({ session, query }, reply) => {
     const token = textIn(query, 'token')
     if (session && token === '') return reply.redirect('/account', 303)
     return sendPage(reply, page(token))
   })
 
-  post('/account/sign-in', (request, reply) => {
-    const work = async () => {
-      const { Token } = readInput(loginToken, sentBy(request))
-      const opened = await redeemCustomerToken(services, Token, clientOf(request))
-      if (request.session) await endSession(services, request.session.id)
-      app.sessionCookies.set(reply, 'customer', opened)
-      if (wantsHtml(request)) return reply.redirect('/account', 303)
-      return { ExpiresAt: opened.expiresAt.toISOString() }
-    }
-    return orShowAgain(reply, work, () => page(''))
-  })
+  const signIn = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Token } = readInput(loginToken, sentBy(request))
+    const opened = await redeemCustomerToken(services, Token, clientOf(request))
+    if (request.session) await endSession(services, request.session.id)
+    app.sessionCookies.set(reply, 'customer', opened)
+    return wantsHtml(request) ? '/account' : { ExpiresAt: opened.expiresAt.toISOString() }
+  }
+  form('/account/sign-in', signIn, () => page(''))
 
   pagesFor(app, 'customer').post('/account/sign-out', async (request, reply) => {
     await endSession(services, sessionOf(request).id)

@@ -116,25 +116,22 @@ export const applicationRoutes = [
 
 /** The forms of the pages; a program that sends them is answered with JSON. */
 export async function applicationForms(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
-  const { get, post } = pagesFor(app, 'developer')
+  const { post, page, form } = pagesFor(app, 'developer')
 
-  get('/developers/applications/new', async (_request, reply) => sendPage(reply, newPage({ Privileges: 'these' })))
+  page('/developers/applications/new', () => newPage({ Privileges: 'these' }))
 
-  post('/developers/applications/:id', (request, reply) => {
-    const work = async () => {
-      const changed = await change(services, request)
-      if (!wantsHtml(request)) return ownApplication.of(changed)
-      return reply.redirect(`/developers/applications/${changed.id}?notice=application-changed`, 303)
-    }
-    return orShowAgain(reply, work, async () => {
-      return applicationPage(services, await findOwn(services, request), { values: typedForm(request) })
-    })
+  const save = async (request: FastifyRequest) => {
+    const changed = await change(services, request)
+    if (!wantsHtml(request)) return ownApplication.of(changed)
+    return `/developers/applications/${changed.id}?notice=application-changed`
+  }
+  form('/developers/applications/:id', save, async (request) => {
+    return applicationPage(services, await findOwn(services, request), { values: typedForm(request) })
   })
 
-  get('/developers/applications/:id/delete', async (request, reply) => {
+  page('/developers/applications/:id/delete', async (request) => {
     const application = await findOwn(services, request)
-    const title = `Delete ${application.name}?`
-    return sendPage(reply, { template: '/pages/developers/delete', title, data: { application } })
+    return { template: '/pages/developers/delete', title: `Delete ${application.name}?`, data: { application } }
   })
 
   post('/developers/applications/:id/delete', async (request, reply) => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { textIn } from '../../html/forms.ts'
 import { sessionOf } from '../../html/principals.ts'
 import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
@@ -21,9 +22,9 @@ export function zoneOf(person: Person): string {
   return person.kind === 'developer' ? 'UTC' : person.store.timeZone
 }
 
-/** Where the page that asks to be entered leads on to: `given` where that is a page here, else the first of the area. */
-export function nextPage(given: unknown, { path }: Area): string {
-  return returnAddress(given, path)
+/** Where a page leads on to: the `next` of what was sent, or of a query, where that is a page here, else the first of the area. */
+export function nextIn(sent: unknown, { path }: Area): string {
+  return returnAddress(textIn(sent, 'next'), path)
 }
 
 /** The client that a session is opened for. */
