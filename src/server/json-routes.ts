@@ -1,3 +1,6 @@
+// A JSON route is declared once. The Fastify route, its role check, the validation of what is sent, the form of its answers
+// and its part of /openapi.json are made of the declaration.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Schemas } from '../engine/json-schema.ts'
@@ -18,9 +21,6 @@ import {
 } from './openapi.ts'
 import { wholeNumber } from './parameters.ts'
 import type { Roles } from './roles.ts'
-
-// A JSON route is declared once. The route itself, its role check, the validation of what is sent, the form of its answers
-// and its part of /openapi.json are made of the declaration.
 
 /** A record of answers: its schema, and how it is made of a value. */
 export interface RecordType<From> {
@@ -124,7 +124,10 @@ type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer 
     ? Name
     : never
 
-type Answers = Readonly<Partial<Record<200 | 201, Answer<never>>>>
+/** At least one. */
+type Answers =
+  | { readonly 200: Answer<never>; readonly 201?: Answer<never> }
+  | { readonly 200?: Answer<never>; readonly 201: Answer<never> }
 type ValueOf<A extends Answers> = {
   [Status in keyof A]: A[Status] extends Answer<infer Value> ? Value : never
 }[keyof A]
