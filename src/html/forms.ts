@@ -81,6 +81,16 @@ export function textIn(sent: unknown, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/**
+ * Where a person goes after signing in: `given` where it is a path of this server, else `otherwise`. What leads to another
+ * host is never followed, however it is written (`//host`, `/\host`, a control character between).
+ */
+export function returnAddress(given: unknown, otherwise: string): string {
+  if (typeof given !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given)) return otherwise
+  const base = 'http://here.invalid'
+  return URL.parse(given, base)?.origin === base ? given : otherwise
+}
+
 /** A refusal of a form by its fields; `problem` is a sentence without its subject. */
 export function refusedFields(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
   const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')

@@ -1,8 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Roles } from '../server/roles.ts'
 import type { StoreFailure } from '../values/failure.ts'
-import { orShowAgain } from './forms.ts'
+import { answerFailure } from './errors.ts'
+import { installForms, orShowAgain } from './forms.ts'
+import { type GuardServices, installGuard } from './guard.ts'
 import { type Page, sendPage } from './page.ts'
+
+/** Makes `app` a scope of pages and their JSON: who may enter, forms, sessions, headers, refusals. Its routes come after. */
+export async function openPages(app: FastifyInstance, services: GuardServices): Promise<void> {
+  app.setErrorHandler(answerFailure)
+  await installForms(app, services)
+  installGuard(app, services)
+}
 
 type Shown = Page | Promise<Page>
 

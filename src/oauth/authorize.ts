@@ -3,12 +3,12 @@ import { findOAuthClient } from '../applications/oauth-clients.ts'
 import { exceeds } from '../applications/privileges.ts'
 import type { Db } from '../database/client.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
+import { adviseMerchant } from '../html/errors.ts'
 import { formOf, orShowAgain, textIn } from '../html/forms.ts'
 import { allowFormTarget } from '../html/guard.ts'
 import { type Page, sendPage } from '../html/page.ts'
 import { pagesFor } from '../html/page-routes.ts'
 import { actorOf, merchantOf } from '../html/principals.ts'
-import { sayWhatIsLeft } from '../html/say-what-is-left.ts'
 import { findStoreAt } from '../stores/store-address.ts'
 import { createAuthorizationCode, denyAuthorization } from '../subscriptions/authorization-codes.ts'
 import { type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
@@ -119,7 +119,7 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
     )
   }
   const wanted = { storeId: store.id, actor, publicKey, agreed }
-  const subscribed = await subscribe(services, wanted).catch(sayWhatIsLeft)
+  const subscribed = await subscribe(services, wanted).catch(adviseMerchant)
   const code = await createAuthorizationCode(services, {
     client,
     storeId: store.id,

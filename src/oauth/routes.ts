@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { GuardServices } from '../html/guard.ts'
-import { openPages } from '../html/scope.ts'
+import { openPages } from '../html/page-routes.ts'
 import type { ApiPart } from '../server/openapi.ts'
 import type { TokenServices } from '../subscriptions/access-tokens.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openPages } from '../../src/html/scope.ts'
+import { openPages } from '../../src/html/page-routes.ts'
 import { issueCustomerToken } from '../../src/people/customer-tokens.ts'
 import type { Role } from '../../src/server/roles.ts'
 import { operatorKey } from '../process/services.ts'

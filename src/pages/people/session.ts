@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { textIn } from '../../html/forms.ts'
+import { returnAddress, textIn } from '../../html/forms.ts'
 import { sessionOf } from '../../html/principals.ts'
-import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { endSession, type Person, type SessionServices } from '../../people/sessions.ts'
 import type { EnteredSession } from '../../people/sign-in.ts'

@@ -1,5 +1,5 @@
 import Fastify, { type InjectOptions } from 'fastify'
-import { openPages } from '../../../src/html/scope.ts'
+import { openPages } from '../../../src/html/page-routes.ts'
 import { registerOperatorRoutes } from '../../../src/operator/routes.ts'
 import { adminRoutes } from '../../../src/pages/admin/routes.ts'
 import { openAccess } from '../../access/fixture.ts'

@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { lastCalls } from '../../../../applications/call-log.ts'
 import { bothOf, exceeds } from '../../../../applications/privileges.ts'
 import type { Access, Privileges } from '../../../../engine/caller.ts'
+import { adviseMerchant } from '../../../../html/errors.ts'
 import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
 import { pagesFor } from '../../../../html/page-routes.ts'
 import { actorOf, merchantOf } from '../../../../html/principals.ts'
-import { sayWhatIsLeft } from '../../../../html/say-what-is-left.ts'
 import { wantsHtml } from '../../../../html/wants-html.ts'
 import { readIds } from '../../../../server/parameters.ts'
 import {
@@ -67,7 +67,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
   const letIn = async (request: FastifyRequest) => {
     const { PublicKey: publicKey, Privileges: agreed } = readInput(agreement, formOf(request))
     const asked = { storeId: merchantOf(request).store.id, publicKey, actor: actorOf(request), agreed }
-    const { id, postBackUrl } = await subscribe(services, asked).catch(sayWhatIsLeft)
+    const { id, postBackUrl } = await subscribe(services, asked).catch(adviseMerchant)
     const location = `${home}/${id}?notice=subscribed`
     if (wantsHtml(request)) return location
     return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
@@ -81,7 +81,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
     const { publicKey, storeId } = await subscriptionIn(services, request)
     const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
     const asked = { storeId, publicKey, actor: actorOf(request), agreed }
-    const { id } = await subscribe(services, asked).catch(sayWhatIsLeft)
+    const { id } = await subscribe(services, asked).catch(adviseMerchant)
     return `${home}/${id}?notice=agreed`
   }
   form(`${home}/:subscriptionId/agree`, agree, (request) => applicationPage(services, request))
@@ -90,7 +90,7 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
     const { id: subscriptionId, storeId } = await subscriptionIn(services, request)
     const { Force } = readInput(removal, formOf(request))
     const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
-    await unsubscribe(services, asked).catch(sayWhatIsLeft)
+    await unsubscribe(services, asked).catch(adviseMerchant)
     return `${home}?notice=unsubscribed`
   }
   form(`${home}/:subscriptionId/unsubscribe`, remove, (request, { kind }) =>
