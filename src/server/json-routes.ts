@@ -227,7 +227,8 @@ export function registerRoutes<Route extends JsonRoute<never>>(
           body: () => body?.read(request, services),
         }
         const value = await run(call, services as never)
-        if (value === reply) return reply
+        // Of a reply, once it is sent: Fastify makes it a promise of nothing.
+        if (value === undefined) return
         if (status !== undefined && other === undefined) reply.code(status)
         return answers[reply.statusCode as 200]?.write(value as never)
       },
