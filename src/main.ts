@@ -21,7 +21,6 @@ import { type Config, readConfig } from './process/settings.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdown.ts'
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
-import { servedResources } from './registry.ts'
 import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { fillSandbox } from './sandbox/records.ts'
@@ -72,8 +71,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const now = () => new Date()
   const { url, db, secrets, operatorKey, hasStore } = await openDatabase(config, log, shutdown)
   const { timeZone: defaultTimeZone } = config
-  const services = servedResources.map(({ service }) => service)
-  const basis = { db, secrets, now, log, operatorKey, defaultTimeZone, services }
+  const basis = { db, secrets, now, log, operatorKey, defaultTimeZone }
   const sandbox = await ensureSandbox({
     ...basis,
     wanted: config.sandbox,

@@ -6,7 +6,7 @@ import { type Application as ApplicationRow, Prisma } from '../database/generate
 import type { Access, Privileges } from '../engine/caller.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { namedObject, readInput, text } from '../values/input.ts'
+import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { samePrivileges } from './privileges.ts'
 import type { Figures } from './throttle.ts'
@@ -24,7 +24,7 @@ export interface Application {
   readonly createdAt: Date
 }
 
-/** `{"Products": ["read", "write"], …}` for some of `services`; null: everything. */
+/** `{"Products": ["read", "write"], …}` for some of `services`, the registry's; null: everything. */
 export function privilegesInput(services: readonly string[]) {
   return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
     .transform((given): Privileges => given as Record<string, Access[]>)
@@ -52,21 +52,17 @@ export interface RegisterApplication {
   db: Db | Transaction
   secrets: Secrets
   now: () => Date
-  /** The services that privileges may name: the registry's. */
-  services: readonly string[]
 }
 
 /**
- * Registers an application of the operator, with a new key pair. `input` has the names of `POST /admin/applications`:
- * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's figures).
- * Refuses input that does not fit (400).
+ * Registers an application of the operator, with a new key pair. Privileges absent or null: everything; Throttle absent or
+ * null: the contract's figures.
  */
 export async function registerApplication(
-  { db, secrets, now, services }: RegisterApplication,
-  input: unknown,
+  { db, secrets, now }: RegisterApplication,
+  given: z.output<ReturnType<typeof newApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
-  const given = readInput(newApplication(services), input)
   const data = {
     name: given.Name,
     publicKey: generateKey(),
@@ -121,21 +117,19 @@ export async function listApplications(
 export interface UpdateApplication extends AccessChange {
   secrets: Secrets
   now: () => Date
-  services: readonly string[]
 }
 
 /**
- * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
+ * Changes what is named of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
  * privileges and figures count at once, privileges in every store that uses the application, whatever was agreed to
- * there; the logs of those stores tell of it. Refuses input that does not fit (400), and an id that no application has (404).
+ * there; the logs of those stores tell of it. Refuses an id that no application has (404).
  */
 export async function updateApplication(
-  { db, secrets, now, services, authenticator }: UpdateApplication,
+  { db, secrets, now, authenticator }: UpdateApplication,
   id: number,
-  input: unknown,
+  { Name, Privileges, Throttle }: z.output<ReturnType<typeof changedApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
-  const { Name, Privileges, Throttle } = readInput(changedApplication(services), input)
   const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),

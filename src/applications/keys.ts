@@ -3,7 +3,7 @@ import type { Actor } from '../audit/audit.ts'
 import { inTransaction } from '../database/client.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { namedObject, readInput } from '../values/input.ts'
+import { namedObject } from '../values/input.ts'
 import { generateKey, sameSecret } from '../values/secrets.ts'
 import { privateKeyColumns } from './applications.ts'
 import { callbackSecret } from './callback.ts'
@@ -38,17 +38,16 @@ export type KeyServices = OwnApplicationReader & AccessChange
 /**
  * Gives an application a new private key. The former one works for KeepFormerForHours (0 to 720; 24 unless said; 0: it
  * ends at once), and one before that ends at once. With PrivateKey only that one is replaced, so that what is sent twice
- * ends no key that is in use. Refuses input that does not fit (400), a PrivateKey that was replaced already (409), and an
- * id that no application of the developer has (404).
+ * ends no key that is in use. Refuses a PrivateKey that was replaced already (409), and an id that no application of the
+ * developer has (404).
  */
 export async function rotatePrivateKey(
   services: KeyServices,
   own: OwnId,
-  input: unknown,
+  { KeepFormerForHours, PrivateKey }: z.output<typeof keyRotation>,
   actor: Actor,
 ): Promise<OwnApplication> {
   const { db, secrets, now } = services
-  const { KeepFormerForHours, PrivateKey } = readInput(keyRotation, input)
   await changeAccess(services, () =>
     inTransaction(db, async (tx) => {
       const row = await lockOwnRow(tx, own)
@@ -79,17 +78,16 @@ function replacedAlready(field: string, what: string): StoreFailure {
 /**
  * Gives an application's callbacks a new secret; for 24 h they carry the signature of the former one too, and no longer
  * that of one before. With CallBackSecret only that one is replaced, so that what is sent twice ends none that is in use.
- * Refuses input that does not fit (400), a CallBackSecret that was replaced already (409), and an id that no application
+ * Refuses a CallBackSecret that was replaced already (409), and an id that no application
  * of the developer has (404).
  */
 export async function rotateCallbackSecret(
   services: OwnApplicationReader,
   own: OwnId,
-  input: unknown,
+  { CallBackSecret }: z.output<typeof secretRotation>,
   actor: Actor,
 ): Promise<OwnApplication> {
   const { db, secrets, now } = services
-  const { CallBackSecret } = readInput(secretRotation, input)
   await inTransaction(db, async (tx) => {
     const row = await lockOwnRow(tx, own)
     if (CallBackSecret !== undefined && !sameSecret(CallBackSecret, callbackSecret(secrets, row))) {

@@ -7,7 +7,7 @@ import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS } from '../outbound/standard-webhooks.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { namedObject, readInput, text } from '../values/input.ts'
+import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { privateKeyColumns, privilegesColumn, privilegesInput } from './applications.ts'
 import { callbackSecret } from './callback.ts'
@@ -51,8 +51,6 @@ export interface OwnApplicationReader {
 
 export interface OwnApplicationServices extends OwnApplicationReader, AccessChange {
   outbound: Pick<Outbound, 'addressFault'>
-  /** The services that privileges may name: the registry's. */
-  services: readonly string[]
 }
 
 const APPLICATIONS_MAX = 100
@@ -94,9 +92,14 @@ const redirectUrisInput = z
   .transform((uris) => uris ?? [])
   .optional()
 
-type InputServices = Pick<OwnApplicationServices, 'services' | 'outbound'>
+/** What an application's settings are validated by. */
+export interface SettingsRules {
+  /** The services that privileges may name: the registry's. */
+  readonly services: readonly string[]
+  readonly outbound: Pick<Outbound, 'addressFault'>
+}
 
-function optionalInput({ services, outbound }: InputServices) {
+function optionalInput({ services, outbound }: SettingsRules) {
   return {
     CallBackURL: callbackUrlInput((url) => outbound.addressFault(url)),
     RedirectURIs: redirectUrisInput,
@@ -105,28 +108,26 @@ function optionalInput({ services, outbound }: InputServices) {
 }
 
 /** The body of `POST /developers/applications` (design.md, "Fixed names"). */
-export function newOwnApplication(services: InputServices) {
-  return namedObject({ Name: text(200), ...optionalInput(services) })
+export function newOwnApplication(rules: SettingsRules) {
+  return namedObject({ Name: text(200), ...optionalInput(rules) })
 }
 
 /** The body of `PUT /developers/applications/{id}`. */
-export function changedOwnApplication(services: InputServices) {
-  return namedObject({ Name: text(200).optional(), ...optionalInput(services) })
+export function changedOwnApplication(rules: SettingsRules) {
+  return namedObject({ Name: text(200).optional(), ...optionalInput(rules) })
 }
 
 /**
- * Registers an application of a developer, with a new key pair. `input` has the names of `POST
- * /developers/applications`: Name, CallBackURL (absent, null or empty: none), RedirectURIs (absent: none), Privileges
- * (absent or null: everything, also services that come later). Refuses input that does not fit (400), and the 101st (409).
+ * Registers an application of a developer, with a new key pair. CallBackURL absent or null: none; RedirectURIs absent: none;
+ * Privileges absent or null: everything, also services that come later. Refuses the 101st (409).
  */
 export async function createOwnApplication(
   services: OwnApplicationServices,
   developerId: number,
-  input: unknown,
+  given: z.output<ReturnType<typeof newOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
   const { db, secrets, now } = services
-  const given = readInput(newOwnApplication(services), input)
   const data = {
     developerId,
     name: given.Name,
@@ -231,19 +232,17 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 }
 
 /**
- * Changes what `input` names of Name, CallBackURL, RedirectURIs and Privileges; null takes the latter three back to their
+ * Changes what is named of Name, CallBackURL, RedirectURIs and Privileges; null takes the latter three back to their
  * defaults. Narrower privileges count at once; wider ones in each store as soon as its merchant agrees. Of two who change
- * at once, the last one's values stay. Refuses input that does not fit (400), and an id that no application of the
- * developer has (404).
+ * at once, the last one's values stay. Refuses an id that no application of the developer has (404).
  */
 export async function changeOwnApplication(
   services: OwnApplicationServices,
   own: OwnId,
-  input: unknown,
+  { Name, CallBackURL, RedirectURIs, Privileges }: z.output<ReturnType<typeof changedOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
   const { db, now } = services
-  const { Name, CallBackURL, RedirectURIs, Privileges } = readInput(changedOwnApplication(services), input)
   return changeAccess(services, () =>
     inTransaction(db, async (tx) => {
       const before = await lockOwnRow(tx, own)

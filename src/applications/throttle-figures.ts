@@ -17,7 +17,6 @@ export const throttleInput = namedObject({
     .max(LEAK_PER_SECOND_MAX, leak)
     .refine((value) => Number(value.toFixed(3)) === value, leak),
 })
-  .transform(({ Capacity, LeakPerSecond }): Figures => ({ capacity: Capacity, leakPerSecond: LeakPerSecond }))
   .nullable()
   .optional()
 
@@ -27,10 +26,10 @@ export interface FiguresColumns {
   throttleLeakPerSecond: { toNumber(): number } | null
 }
 
-export function columnsOf(figures: Figures | null | undefined) {
+export function columnsOf(figures: z.output<typeof throttleInput>) {
   return {
-    throttleCapacity: figures?.capacity ?? null,
-    throttleLeakPerSecond: figures?.leakPerSecond ?? null,
+    throttleCapacity: figures?.Capacity ?? null,
+    throttleLeakPerSecond: figures?.LeakPerSecond ?? null,
   }
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { sendTagged } from '../server/send-tagged.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { pagesFor } from './page-routes.ts'
 
 const own = new URL('./assets/', import.meta.url)
 const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/package.json')))
@@ -15,8 +16,9 @@ const files: Readonly<Record<string, { readonly file: URL; readonly type: string
 
 /** What the pages link to. */
 export async function assetRoutes(app: FastifyInstance): Promise<void> {
-  app.get<{ Params: { file: string } }>('/assets/:file', async (request, reply) => {
-    const found = Object.hasOwn(files, request.params.file) ? files[request.params.file] : undefined
+  pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
+    const { file = '' } = request.params as { file?: string }
+    const found = Object.hasOwn(files, file) ? files[file] : undefined
     if (!found) throw new StoreFailure('not-found', 'There is no such file', { field: 'file' })
     return sendTagged(request, reply, await readFile(found.file), found.type)
   })

@@ -75,3 +75,13 @@ function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
   const isOfCaller = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
   return isOfCaller ? new StoreFailure('bad-request', 'Bad request', { logDetail: error.code }) : outageOf(error)
 }
+
+/**
+ * For `catch`: passes a failure on; one of an application that did not confirm gets, after contract §6's `Server not
+ * Responding`, what a merchant can do about it.
+ */
+export function adviseMerchant(error: unknown): never {
+  if (!(error instanceof StoreFailure) || error.kind !== 'bad-gateway') throw error
+  const advice = 'The application did not confirm, so nothing was changed. Try again later, or ask its developer.'
+  throw new StoreFailure('bad-gateway', `${error.message}. ${advice}`)
+}

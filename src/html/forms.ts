@@ -2,7 +2,8 @@ import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { StoreFailure } from '../values/failure.ts'
+import { z } from 'zod'
+import { type Fault, StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { cookieName, cookieOptions } from './cookies.ts'
 import { csrfUser, type Page, sendPage } from './page.ts'
@@ -78,6 +79,37 @@ export function sentBy(request: FastifyRequest): unknown {
 export function textIn(sent: unknown, name: string): string {
   const value = typeof sent === 'object' && sent !== null ? (sent as Record<string, unknown>)[name] : undefined
   return typeof value === 'string' ? value : ''
+}
+
+/**
+ * Where a person goes after signing in: `given` where it is a path of this server, else `otherwise`. What leads to another
+ * host is never followed, however it is written (`//host`, `/\host`, a control character between).
+ */
+export function returnAddress(given: unknown, otherwise: string): string {
+  if (typeof given !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given)) return otherwise
+  const base = 'http://here.invalid'
+  return URL.parse(given, base)?.origin === base ? given : otherwise
+}
+
+/** A refusal of a form by its fields; `problem` is a sentence without its subject. */
+export function refusedFields(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
+  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+  return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
+}
+
+/** The lines of a text of a form, without blanks around them; a field that is there several times is one text. */
+export function linesIn(typed: string | string[]): string[] {
+  return [typed]
+    .flat()
+    .join('\n')
+    .split('\n')
+    .map((line) => line.trim())
+}
+
+/** The id of a record, as a program sends it or as a form does. */
+export function formId(problem: string) {
+  const digits = z.string().regex(/^\d{1,9}$/)
+  return z.union([z.int32().min(1), digits.transform(Number)], problem)
 }
 
 /** Carries out a form. What is refused is shown on it again, with why; programs get the refusal. */

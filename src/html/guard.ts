@@ -4,12 +4,12 @@ import type { Actor } from '../audit/audit.ts'
 import type { Db } from '../database/client.ts'
 import { findSession, type Person, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
+import type { Role } from '../server/roles.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { type Secrets, sameSecret } from '../values/secrets.ts'
 import { type SessionCookies, sessionCookies } from './cookies.ts'
 import { isForm, isJson } from './forms.ts'
-import { type Role, roles } from './roles.ts'
 import { wantsHtml } from './wants-html.ts'
 
 export interface GuardServices {
@@ -53,7 +53,7 @@ export const pageHeaders = {
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Lets into this scope who roles.ts names for the route, and nobody else: the operator by `Authorization: Bearer
+ * Lets into this scope who the route's `roles` name, and nobody else: the operator by `Authorization: Bearer
  * OPERATOR_KEY`, others by their session. A person who has to sign in is sent there; a program gets a 401. Requests that a
  * page of another site makes a browser send change nothing (403), and neither do those by session that carry no proof that
  * no other site made them. Runs before a body is read.
@@ -65,7 +65,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   app.decorate('sessionCookies', cookies)
   app.decorateRequest('session', null)
   app.decorateRequest('actor', null)
-  refuseUnlisted(app)
+  refuseWithoutRoles(app)
 
   app.addHook('onRequest', async (request, reply) => {
     setHeaders(request, reply)
@@ -77,7 +77,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
       const advice = isFromProxy ? '. If a proxy ended TLS, its address belongs into TRUST_PROXY' : ''
       throw new StoreFailure('insecure-transport', plainHttp + advice)
     }
-    const allowed = rolesOf(request)
+    const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
     const isForOperator = allowed.includes('operator')
     if (isForOperator && request.headers.authorization !== undefined) return admitOperator(request, reply)
     const session = await sessionOf(request, allowed)
@@ -117,18 +117,10 @@ export function allowFormTarget(reply: FastifyReply, source: string): void {
   reply.header('content-security-policy', `${CONTENT_SECURITY_POLICY}; form-action 'self' ${source}`)
 }
 
-function refuseUnlisted(app: FastifyInstance): void {
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const each of [method].flat()) {
-      if (each !== 'HEAD' && !Object.hasOwn(roles, `${each} ${url}`)) {
-        throw new Error(`${each} ${url} is not in roles.ts: nobody has said who may use it`)
-      }
-    }
+function refuseWithoutRoles(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
   })
-}
-
-function rolesOf({ method, routeOptions }: FastifyRequest): readonly Role[] {
-  return roles[`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`] ?? []
 }
 
 function isSafe({ method }: FastifyRequest): boolean {
@@ -187,8 +179,8 @@ function operatorGuard({ operatorKey, throttle }: GuardServices) {
       request.actor = { kind: 'operator', name: '', address: request.ip }
       return
     }
-    const poured = throttle.takeRefused(request.ip)
-    if (!poured.accepted) throw tooMany(poured)
+    const attempt = throttle.takeRefused(request.ip)
+    if (!attempt.accepted) throw tooMany(attempt)
     reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
     throw new StoreFailure('unauthorized', 'Authentication failed: Authorization must be Bearer and the operator key', {
       field: 'Authorization',

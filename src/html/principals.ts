@@ -9,6 +9,12 @@ type PersonOf<Kind extends Person['kind']> = Extract<Person, { kind: Kind }>
 
 const ACTOR_LENGTH_MAX = 50
 
+/** What a caller is made of. */
+export interface CallerServices {
+  db: Db
+  now: () => Date
+}
+
 /** The merchant whom the guard let in. */
 export function merchantOf(request: FastifyRequest): PersonOf<'merchant'> {
   return personOf(request, 'merchant')
@@ -43,16 +49,12 @@ export function actorOf({ actor, routeOptions }: FastifyRequest): Actor {
 }
 
 /** The operator, or the merchant who is signed in, at work in a store. Refuses an id that no store has (404). */
-export async function storeCaller(
-  request: FastifyRequest,
-  services: { db: Db; now: () => Date },
-  storeId: number,
-): Promise<Caller> {
+export async function storeCaller(request: FastifyRequest, services: CallerServices, storeId: number): Promise<Caller> {
   return request.session === null ? operatorCaller(services, storeId) : merchantCaller(request, services)
 }
 
 /** The merchant who is signed in, at work in the store of the session: everything is allowed. */
-export function merchantCaller(request: FastifyRequest, { db, now }: { db: Db; now: () => Date }): Caller {
+export function merchantCaller(request: FastifyRequest, { db, now }: CallerServices): Caller {
   const { store, email } = merchantOf(request)
   const actor = email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
   return { store, application: null, channel: 'administration', privileges: null, actor, db, now }

@@ -3,11 +3,12 @@ import { findOAuthClient } from '../applications/oauth-clients.ts'
 import { exceeds } from '../applications/privileges.ts'
 import type { Db } from '../database/client.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
+import { adviseMerchant } from '../html/errors.ts'
 import { formOf, orShowAgain, textIn } from '../html/forms.ts'
 import { allowFormTarget } from '../html/guard.ts'
 import { type Page, sendPage } from '../html/page.ts'
+import { pagesFor } from '../html/page-routes.ts'
 import { actorOf, merchantOf } from '../html/principals.ts'
-import { sayWhatIsLeft } from '../html/say-what-is-left.ts'
 import { findStoreAt } from '../stores/store-address.ts'
 import { createAuthorizationCode, denyAuthorization } from '../subscriptions/authorization-codes.ts'
 import { type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
@@ -34,7 +35,7 @@ interface Asked extends Target, Wish {
 export async function authorizePages(app: FastifyInstance, services: AuthorizeServices): Promise<void> {
   const { db } = services
 
-  app.get(address, (request, reply) => {
+  pagesFor(app, 'anyone', 'merchant').get(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
       const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       if (store === null) return sendPage(reply, storePage(request, asked))
@@ -43,7 +44,7 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
     })
   })
 
-  app.post(address, (request, reply) => {
+  pagesFor(app, 'merchant').post(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
       const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       // The merchant signed in to another store in another tab: the button says nothing about this store.
@@ -121,7 +122,7 @@ async function allow(services: AuthorizeServices, reply: FastifyReply, asked: As
     )
   }
   const wanted = { ...by, publicKey: client.publicKey, agreed: client.privileges }
-  const { id: subscriptionId, created, postBackUrl } = await subscribe(services, wanted).catch(sayWhatIsLeft)
+  const { id: subscriptionId, created, postBackUrl } = await subscribe(services, wanted).catch(adviseMerchant)
   const agreement = { ...by, client, subscriptionId, storeUserId, redirectUri, challenge }
   const code = await createAuthorizationCode(services, agreement)
   return redirectBack(services, reply, asked, { code }, created ? postBackUrl : null)

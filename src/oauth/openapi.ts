@@ -1,6 +1,5 @@
 import type { JsonSchema } from '../engine/json-schema.ts'
 import {
-  type ApiPart,
   jsonAnswer,
   type Operation,
   type Parameter,
@@ -11,35 +10,9 @@ import {
   retryAfter,
 } from '../server/openapi.ts'
 
-/** OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients know them. */
-export function describeOAuth(): ApiPart {
-  return {
-    tags: [{ name: 'OAuth', description: 'A token for a store, by the merchant’s consent (RFC 6749, PKCE).' }],
-    paths: {
-      '/oauth/authorize': { get: authorize, post: decide },
-      '/oauth/token': { post: exchange },
-      '/oauth/revoke': { post: revoke },
-      '/.well-known/oauth-authorization-server': { get: metadata },
-    },
-    components: {
-      schemas: { OAuthError: errorSchema },
-      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [`OAuthRefusal${status}`, one])),
-      securitySchemes: {
-        ClientKeys: {
-          type: 'http',
-          scheme: 'basic',
-          description:
-            'The public and the private key of the application; or send them as client_id and client_secret.',
-        },
-      },
-    },
-  }
-}
-
 const text = { type: 'string' }
-const texts = { type: 'array', items: text }
 
-const errorSchema: JsonSchema = {
+export const errorSchema: JsonSchema = {
   type: 'object',
   properties: {
     error: {
@@ -59,7 +32,7 @@ const errorSchema: JsonSchema = {
   additionalProperties: false,
 }
 
-const refusals = {
+export const refusals = {
   400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
   401: refusal('`invalid_client`: the keys are not those of an application.', {
     'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
@@ -76,7 +49,7 @@ function refusal(description: string, headers: Response['headers'] = {}): Respon
   return jsonAnswer(description, ref('schemas', 'OAuthError'), headers)
 }
 
-const refused: Readonly<Record<string, Ref>> = Object.fromEntries(
+export const refused: Readonly<Record<string, Ref>> = Object.fromEntries(
   Object.keys(refusals).map((status) => [status, ref('responses', `OAuthRefusal${status}`)]),
 )
 
@@ -111,7 +84,7 @@ function ledOn(description: string): Response {
 const backToApplication =
   'To the redirect address, with `code` or `error` and `error_description`, the `state`, and `iss` (RFC 9207).'
 
-const authorize: Operation = {
+export const authorizeOperation: Operation = {
   operationId: 'askForCode',
   summary: 'Ask a merchant for a code',
   description:
@@ -126,7 +99,7 @@ const authorize: Operation = {
   },
 }
 
-const decide: Operation = {
+export const decideOperation: Operation = {
   operationId: 'decideOnCode',
   summary: 'Allow or deny',
   description: 'The button of the page: programs cannot press it.',
@@ -149,90 +122,5 @@ const decide: Operation = {
     403: shown('The form is too old, or comes from elsewhere.'),
     409: shown('The application asks for other privileges by now.'),
     502: shown('`Server not Responding`: the application has a CallBackURL, and that did not answer 200.'),
-  },
-}
-
-const keys = {
-  client_id: { type: 'string', description: 'The public key; not needed with Basic.' },
-  client_secret: { type: 'string', description: 'The private key; not needed with Basic.' },
-}
-
-const exchange: Operation = {
-  operationId: 'exchangeCode',
-  summary: 'Exchange a code for an access token',
-  description:
-    'Names match without regard to case (`Code`). What the form lacks is taken from the query. A parameter that is repeated with the same value counts once. A code has one try; used again, it revokes what it gave.',
-  tags: ['OAuth'],
-  security: [{ ClientKeys: [] }, {}],
-  requestBody: form(
-    {
-      grant_type: { const: 'authorization_code' },
-      code: { type: 'string' },
-      redirect_uri: { type: 'string', description: 'Where it is sent, it must be the one that the code came to.' },
-      code_verifier: { type: 'string', description: 'PKCE; required where the code was asked for with a challenge.' },
-      ...keys,
-    },
-    ['grant_type', 'code'],
-    { grant_type: 'authorization_code', code: 'the code', client_id: 'public key', client_secret: 'private key' },
-  ),
-  responses: {
-    200: jsonAnswer('The token. It does not expire; it ends with the subscription, or when it is revoked.', {
-      type: 'object',
-      properties: {
-        access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
-        token_type: { const: 'bearer' },
-        user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
-      },
-      required: ['access_token', 'token_type', 'user_id'],
-      additionalProperties: false,
-    }),
-    ...refused,
-  },
-}
-
-const revoke: Operation = {
-  operationId: 'revokeToken',
-  summary: 'Revoke an access token',
-  description: 'RFC 7009. A token that there is not, or that is not the client’s, is left alone, with the same answer.',
-  tags: ['OAuth'],
-  security: [{ ClientKeys: [] }, {}],
-  requestBody: form(
-    { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keys },
-    ['token'],
-    { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
-  ),
-  responses: { 200: { description: 'It does not work any more.', headers: requestId }, ...refused },
-}
-
-function form(properties: JsonSchema, required: readonly string[], example: object) {
-  const schema = { type: 'object', properties, required }
-  return { required: true, content: { 'application/x-www-form-urlencoded': { schema, example } } }
-}
-
-const metadata: Operation = {
-  operationId: 'describeOAuth',
-  summary: 'What this server can do (RFC 8414)',
-  tags: ['OAuth'],
-  security: [],
-  responses: {
-    200: jsonAnswer('The addresses and abilities. `issuer` is PUBLIC_URL.', {
-      type: 'object',
-      properties: {
-        issuer: text,
-        authorization_endpoint: text,
-        token_endpoint: text,
-        revocation_endpoint: text,
-        response_types_supported: texts,
-        response_modes_supported: texts,
-        grant_types_supported: texts,
-        code_challenge_methods_supported: texts,
-        token_endpoint_auth_methods_supported: texts,
-        revocation_endpoint_auth_methods_supported: texts,
-        authorization_response_iss_parameter_supported: { type: 'boolean' },
-        service_documentation: text,
-      },
-      required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
-    }),
-    403: ref('responses', 'OAuthRefusal403'),
   },
 }

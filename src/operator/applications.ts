@@ -1,28 +1,59 @@
-import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import {
+  type Application,
+  changedApplication,
   listApplications,
+  newApplication,
   type RegisterApplication,
   registerApplication,
   type UpdateApplication,
   updateApplication,
 } from '../applications/applications.ts'
+import { operatorRoute } from '../html/operator-routes.ts'
 import { actorOf } from '../html/principals.ts'
-import { readIds, readPage } from '../server/parameters.ts'
-import { applicationRecord } from './records.ts'
+import { id, privileges, serviceNames, time } from '../html/wire-values.ts'
+import { jsonBody, many, one, record } from '../server/json-routes.ts'
+import { pageQuery } from '../server/parameters.ts'
+import { throttle, throttleRecord } from './stores.ts'
 
-export async function applicationRoutes(app: FastifyInstance, services: RegisterApplication & UpdateApplication) {
-  app.get('/admin/applications', async ({ query }) => {
-    const applications = await listApplications(services, readPage(query))
-    return applications.map(applicationRecord)
-  })
+const application = record<Application>('Application')({
+  Id: [id, (of) => of.id],
+  Name: [z.string(), (of) => of.name],
+  PublicKey: [z.string(), (of) => of.publicKey],
+  PrivateKey: [z.string(), (of) => of.privateKey],
+  Privileges: [privileges.describe('Null: everything.'), (of) => of.privileges],
+  Throttle: [throttle, (of) => throttleRecord(of.throttle)],
+  DateCreated: [time, (of) => of.createdAt.toISOString()],
+})
 
-  app.post('/admin/applications', async (request, reply) => {
-    const application = await registerApplication(services, request.body, actorOf(request))
-    return reply.code(201).send(applicationRecord(application))
-  })
-
-  app.put('/admin/applications/:id', async (request) => {
-    const { id } = readIds(request.params, 'id')
-    return applicationRecord(await updateApplication(services, id, request.body, actorOf(request)))
-  })
-}
+export const applicationRoutes = [
+  operatorRoute('GET /admin/applications', {
+    roles: ['operator'],
+    id: 'listApplications',
+    summary: 'List applications',
+    query: pageQuery,
+    answers: { 200: many('Applications by ascending id.', application) },
+    run: ({ query }, services: RegisterApplication) => listApplications(services, query),
+  }),
+  operatorRoute('POST /admin/applications', {
+    roles: ['operator'],
+    id: 'registerApplication',
+    summary: 'Register an application',
+    body: jsonBody(newApplication(serviceNames), {
+      Name: 'Order sync',
+      Privileges: { Orders: ['read', 'write'], Products: ['read'] },
+    }),
+    answers: { 201: one('The application, with its keys.', application) },
+    run: ({ request, body }, services: RegisterApplication) => registerApplication(services, body(), actorOf(request)),
+  }),
+  operatorRoute('PUT /admin/applications/:id', {
+    roles: ['operator'],
+    id: 'updateApplication',
+    summary: 'Change an application',
+    ids: { id: 'The application.' },
+    body: jsonBody(changedApplication(serviceNames), { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
+    answers: { 200: one('The application.', application) },
+    run: ({ request, ids, body }, services: UpdateApplication) =>
+      updateApplication(services, ids.id, body(), actorOf(request)),
+  }),
+]

@@ -1,62 +1,193 @@
-import type { FastifyInstance } from 'fastify'
-import { actorOf, merchantOf, storeCaller } from '../html/principals.ts'
-import { updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
-import { listPaymentMethods, updatePaymentMethods } from '../resources/payment-methods/update-methods.ts'
-import { readIds, readPage } from '../server/parameters.ts'
+import { z } from 'zod'
+import type { Figures } from '../applications/throttle.ts'
+import { describeRecord } from '../engine/json-schema.ts'
+import { operatorRoute } from '../html/operator-routes.ts'
+import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/principals.ts'
+import { id, time } from '../html/wire-values.ts'
+import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
+import { orderBodyType } from '../resources/orders/order-body.ts'
+import { placeOrder } from '../resources/orders/place-order.ts'
+import { NAME_LENGTH_MAX } from '../resources/payment-methods/payment-methods.ts'
 import {
+  changedMethods,
+  listPaymentMethods,
+  type PaymentMethod,
+  updatePaymentMethods,
+} from '../resources/payment-methods/update-methods.ts'
+import { type BodyType, done, jsonBody, many, one, record } from '../server/json-routes.ts'
+import { pageQuery } from '../server/parameters.ts'
+import {
+  ADDRESSES_MAX,
   type ChangeStore,
   type CreateStore,
+  changedStore,
   createStore,
   listStores,
+  newStore,
   rotateUserKey,
+  type Store,
   storeWithKey,
   updateStore,
 } from '../stores/stores.ts'
 import { resultItem } from '../values/result-item.ts'
-import { paymentMethodRecord, storeRecord } from './records.ts'
 
-export type StoreServices = CreateStore & ChangeStore
+/** The figures of a bucket; null: the contract's. */
+export const throttle = z
+  .strictObject({ Capacity: z.int().min(1), LeakPerSecond: z.number() })
+  .nullable()
+  .describe('Null: 50 requests, 2 a second.')
 
-export async function storeRoutes(app: FastifyInstance, services: StoreServices) {
-  // The operator's are all; a merchant's the one of the session.
-  app.get('/admin/stores', async (request) => {
-    const page = readPage(request.query)
-    if (request.session) return [storeRecord(await storeWithKey(services, merchantOf(request).store.id))]
-    const stores = await listStores(services, page)
-    return stores.map(storeRecord)
-  })
-
-  app.post('/admin/stores', async (request, reply) => {
-    const { id, secureUrl, userKey } = await createStore(services, request.body, actorOf(request))
-    return reply.code(201).send({ Id: id, SecureURL: secureUrl, UserKey: userKey })
-  })
-
-  app.put('/admin/stores/:id', async (request) => {
-    const { id } = readIds(request.params, 'id')
-    return storeRecord(await updateStore(services, id, request.body, actorOf(request)))
-  })
-
-  app.put('/admin/stores/:id/order-statuses', async (request) => {
-    const { id } = readIds(request.params, 'id')
-    await updateOrderStatuses(await storeCaller(request, services, id), request.body, actorOf(request))
-    return [resultItem('Id', id, 200, 'updated successfully')]
-  })
-
-  app.get('/admin/stores/:id/payment-methods', async (request) => {
-    const { id } = readIds(request.params, 'id')
-    const { db, store } = await storeCaller(request, services, id)
-    return (await listPaymentMethods(db, store.id)).map(paymentMethodRecord)
-  })
-
-  app.put('/admin/stores/:id/payment-methods', async (request) => {
-    const { id } = readIds(request.params, 'id')
-    await updatePaymentMethods(await storeCaller(request, services, id), request.body, actorOf(request))
-    return [resultItem('Id', id, 200, 'updated successfully')]
-  })
-
-  app.post('/admin/stores/:id/user-key', async (request) => {
-    const { id } = readIds(request.params, 'id')
-    const { userKey } = await rotateUserKey(services, id, actorOf(request))
-    return { UserKey: userKey }
-  })
+export function throttleRecord(figures: Figures | null) {
+  return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
 }
+
+const cartApi = z
+  .strictObject({ Enabled: z.boolean(), Addresses: z.array(z.string()).max(ADDRESSES_MAX) })
+  .describe('Whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; none: from anywhere.')
+
+const store = record<Store>('Store')({
+  Id: [id, (of) => of.id],
+  Name: [z.string(), (of) => of.name],
+  SecureURL: [z.string(), (of) => of.secureUrl],
+  UserKey: [z.string(), (of) => of.userKey],
+  Currency: [z.string(), (of) => of.currency],
+  TimeZone: [z.string(), (of) => of.timeZone],
+  CartAPI: [cartApi, ({ cartApi: of }) => ({ Enabled: of.enabled, Addresses: [...of.addresses] })],
+  Throttle: [throttle, (of) => throttleRecord(of.throttle)],
+  DateCreated: [time, (of) => of.createdAt.toISOString()],
+})
+
+const openedStore = record<Store>('NewStore')({
+  Id: [id, (of) => of.id],
+  SecureURL: [z.string(), (of) => of.secureUrl],
+  UserKey: [z.string(), (of) => of.userKey],
+})
+
+const userKey = record<Store>('UserKey')({ UserKey: [z.string(), (of) => of.userKey] })
+
+const paymentMethod = record<PaymentMethod>('PaymentMethod')({
+  PaymentMethodID: [id, (of) => of.id],
+  Name: [z.string().max(NAME_LENGTH_MAX), (of) => of.name],
+  Visible: [z.boolean().describe('Whether it is offered for new orders.'), (of) => of.visible],
+})
+
+/** Validated by the engine, as the bodies of the services are. */
+const orderBody: BodyType<unknown, unknown> = {
+  describe: (schemas) => {
+    const schema = { ...describeRecord(schemas, orderBodyType, 'item'), type: 'object', required: ['OrderItemList'] }
+    const items = [{ CatalogID: 12, ItemQuantity: 2 }]
+    const example = { CustomerID: 5, BillingOnLinePayment: true, OrderItemList: items }
+    return { content: { 'application/json': { schema, example } } }
+  },
+  read: ({ body }) => body,
+}
+
+const ofStore = { id: 'The store.' } as const
+
+export const storeRoutes = [
+  operatorRoute('GET /admin/stores', {
+    roles: ['operator', 'merchant'],
+    id: 'listStores',
+    summary: 'List stores',
+    query: pageQuery,
+    answers: { 200: many('Stores by ascending id.', store) },
+    // The operator's are all; a merchant's the one of the session.
+    run: async ({ request, query }, services: ChangeStore) => {
+      if (request.session) return [await storeWithKey(services, merchantOf(request).store.id)]
+      return listStores(services, query)
+    },
+  }),
+  operatorRoute('POST /admin/stores', {
+    roles: ['operator'],
+    id: 'createStore',
+    summary: 'Open a store',
+    body: jsonBody(newStore, {
+      Name: 'My shop',
+      SecureURL: 'https://www.shop.example',
+      Email: 'owner@shop.example',
+      Password: 'a password of the owner',
+      TimeZone: 'America/New_York',
+    }),
+    answers: { 201: one('The store, with its user key.', openedStore) },
+    refusals: [409],
+    run: ({ request, body }, services: CreateStore) => createStore(services, body(), actorOf(request)),
+  }),
+  operatorRoute('PUT /admin/stores/:id', {
+    roles: ['operator', 'merchant'],
+    id: 'updateStore',
+    summary: 'Change a store',
+    description:
+      'It counts at once. With another `SecureURL`, callers have to send that one. `CartAPI` says whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; an empty list: from anywhere. `Throttle` is set by the operator alone.',
+    ids: ofStore,
+    body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
+    answers: { 200: one('The store.', store) },
+    refusals: [409],
+    run: ({ request, ids, body }, services: ChangeStore) => updateStore(services, ids.id, body(), actorOf(request)),
+  }),
+  operatorRoute('PUT /admin/stores/:id/order-statuses', {
+    roles: ['operator', 'merchant'],
+    id: 'updateOrderStatuses',
+    summary: 'Change the texts and the visibility of order statuses',
+    description: 'All of the list, or none. `OrderStatus` of the services reads them.',
+    ids: ofStore,
+    body: jsonBody(changedStatuses, [{ OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true }]),
+    answers: { 200: done('They are changed.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      await updateOrderStatuses(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      return resultItem('Id', ids.id, 200, 'updated successfully')
+    },
+  }),
+  operatorRoute('GET /admin/stores/:id/payment-methods', {
+    roles: ['operator', 'merchant'],
+    id: 'listPaymentMethods',
+    summary: 'List the payment methods of a store',
+    ids: ofStore,
+    answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
+    run: async ({ request, ids }, services: CallerServices) => {
+      const { db, store: at } = await storeCaller(request, services, ids.id)
+      return listPaymentMethods(db, at.id)
+    },
+  }),
+  operatorRoute('PUT /admin/stores/:id/payment-methods', {
+    roles: ['operator', 'merchant'],
+    id: 'updatePaymentMethods',
+    summary: 'Change payment methods, and add new ones',
+    description:
+      'All of the list, or none. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
+    ids: ofStore,
+    body: jsonBody(changedMethods, [
+      { PaymentMethodID: 3, Name: 'Check' },
+      { Name: 'Gift card', Visible: true },
+    ]),
+    answers: { 200: done('They are changed.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      await updatePaymentMethods(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      return resultItem('Id', ids.id, 200, 'updated successfully')
+    },
+  }),
+  operatorRoute('POST /admin/stores/:id/user-key', {
+    roles: ['operator', 'merchant'],
+    id: 'rotateUserKey',
+    summary: 'Give a store a new key for cartAPI',
+    description: 'The former key ends at once.',
+    ids: ofStore,
+    answers: { 200: one('The new key.', userKey) },
+    run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
+  }),
+  operatorRoute('POST /admin/stores/:id/orders', {
+    roles: ['operator', 'merchant'],
+    id: 'placeOrder',
+    summary: 'Place an order, as the checkout does',
+    description: 'Prices, totals and stock are worked out here; what is computed is refused when it is sent.',
+    ids: ofStore,
+    body: orderBody,
+    answers: { 201: done('The id of the order.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      const { id: orderId } = await placeOrder(await storeCaller(request, services, ids.id), body())
+      return resultItem('OrderID', orderId, 201, 'Created successfully')
+    },
+  }),
+]

@@ -1,38 +1,96 @@
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { operatorRoute } from '../html/operator-routes.ts'
 import { actorOf } from '../html/principals.ts'
-import { readIds, readPage } from '../server/parameters.ts'
-import { listSubscriptions, type Subscribing, subscribe, unsubscribe } from '../subscriptions/subscriptions.ts'
-import { namedObject, readInput, text } from '../values/input.ts'
+import { id, privileges, time } from '../html/wire-values.ts'
+import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
+import { pageQuery } from '../server/parameters.ts'
+import {
+  listSubscriptions,
+  type Subscribed,
+  type Subscribing,
+  type Subscription,
+  subscribe,
+  unsubscribe,
+} from '../subscriptions/subscriptions.ts'
+import { namedObject, text } from '../values/input.ts'
 import { resultItem } from '../values/result-item.ts'
-import { subscribedRecord, subscriptionRecord } from './records.ts'
 
-export const newSubscription = namedObject({ PublicKey: text(100) })
-
-const yesOrNo = 'must be true or false'
-const removal = namedObject({
-  force: z.stringbool({ truthy: ['true'], falsy: ['false'], error: yesOrNo }).default(false),
+const subscription = record<Subscription>('Subscription')({
+  Id: [id, (of) => of.id],
+  ApplicationId: [id, (of) => of.applicationId],
+  Name: [z.string(), (of) => of.name],
+  PublicKey: [z.string(), (of) => of.publicKey],
+  Token: [z.string(), (of) => of.token],
+  Privileges: [privileges.describe('What the store agreed to; null: everything.'), (of) => of.privileges],
+  PrivilegesAsked: [
+    privileges.describe('What the application asks for by now; it may do what stands in both.'),
+    (of) => of.askedPrivileges,
+  ],
+  PostBackURL: [
+    z.string().nullable().describe('Where the application asked the merchant to go on; null: nowhere.'),
+    (of) => of.postBackUrl,
+  ],
+  DateLastUsed: [time.nullable().describe('Null: not yet.'), (of) => of.lastUsedAt?.toISOString() ?? null],
+  DateCreated: [time, (of) => of.createdAt.toISOString()],
 })
 
-export async function subscriptionRoutes(app: FastifyInstance, services: Subscribing) {
-  app.get('/admin/stores/:id/subscriptions', async ({ params, query }) => {
-    const { id: storeId } = readIds(params, 'id')
-    const subscriptions = await listSubscriptions(services, { storeId, ...readPage(query) })
-    return subscriptions.map(subscriptionRecord)
-  })
+const token = record<Subscribed>('SubscriptionToken')({
+  Token: [z.string(), (of) => of.token],
+  PostBackURL: [
+    z.string().optional().describe('Where the application asks the merchant to go on.'),
+    (of) => of.postBackUrl ?? undefined,
+  ],
+})
 
-  // 201 for a new subscription, 200 with the same token for one that the store has already.
-  app.post('/admin/stores/:id/subscriptions', async (request, reply) => {
-    const { id: storeId } = readIds(request.params, 'id')
-    const { PublicKey: publicKey } = readInput(newSubscription, request.body)
-    const subscribed = await subscribe(services, { storeId, publicKey, actor: actorOf(request) })
-    return reply.code(subscribed.created ? 201 : 200).send(subscribedRecord(subscribed))
-  })
+const yesOrNo = 'must be true or false'
+const removalQuery = namedObject({
+  force: z
+    .stringbool({ truthy: ['true'], falsy: ['false'], error: yesOrNo })
+    .default(false)
+    .describe('End it even if the application does not answer 200; it is told again in the background.'),
+})
 
-  app.delete('/admin/stores/:id/subscriptions/:subscriptionId', async (request) => {
-    const { id: storeId, subscriptionId } = readIds(request.params, 'id', 'subscriptionId')
-    const { force } = readInput(removal, request.query, 'The query')
-    await unsubscribe(services, { storeId, subscriptionId, actor: actorOf(request), force })
-    return [resultItem('Id', subscriptionId, 200, 'Deleted successfully')]
-  })
-}
+export const subscriptionRoutes = [
+  operatorRoute('GET /admin/stores/:id/subscriptions', {
+    roles: ['operator', 'merchant'],
+    id: 'listSubscriptions',
+    summary: 'List the applications that a store uses',
+    ids: { id: 'The store.' },
+    query: pageQuery,
+    answers: { 200: many('Subscriptions by ascending id.', subscription) },
+    run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),
+  }),
+  operatorRoute('POST /admin/stores/:id/subscriptions', {
+    roles: ['operator', 'merchant'],
+    id: 'subscribe',
+    summary: 'Let a store use an application',
+    description:
+      'An application with a CallBackURL is asked before, which takes up to 10 seconds; it has to answer 200. `PostBackURL` is where it wants the merchant to go on.',
+    ids: { id: 'The store.' },
+    body: jsonBody(namedObject({ PublicKey: text(100) }), { PublicKey: 'the public key of the application' }),
+    answers: { 200: one('The store used it before: its token.', token), 201: one('The new token.', token) },
+    refusals: [409, 502],
+    run: async ({ request, reply, ids, body }, services: Subscribing) => {
+      const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request) }
+      const subscribed = await subscribe(services, asked)
+      reply.code(subscribed.created ? 201 : 200)
+      return subscribed
+    },
+  }),
+  operatorRoute('DELETE /admin/stores/:id/subscriptions/:subscriptionId', {
+    roles: ['operator', 'merchant'],
+    id: 'unsubscribe',
+    summary: 'End a subscription',
+    description:
+      'An application with a CallBackURL is told before, and has to answer 200. Then its tokens stop working at once, in every process.',
+    ids: { id: 'The store.', subscriptionId: 'The subscription.' },
+    query: removalQuery,
+    answers: { 200: done('It is ended.') },
+    refusals: [409, 502],
+    run: async ({ request, ids, query }, services: Subscribing) => {
+      const { id: storeId, subscriptionId } = ids
+      await unsubscribe(services, { storeId, subscriptionId, actor: actorOf(request), force: query.force })
+      return resultItem('Id', subscriptionId, 200, 'Deleted successfully')
+    },
+  }),
+]

@@ -1,55 +1,76 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Db } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { exportRecords } from '../engine/transfer/export.ts'
 import { type ImportOptions, importRecords } from '../engine/transfer/import.ts'
 import { readLines } from '../engine/transfer/lines.ts'
+import { operatorRoute } from '../html/operator-routes.ts'
+import type { CallerServices } from '../html/principals.ts'
 import { transferredResources } from '../registry.ts'
-import { readIds } from '../server/parameters.ts'
+import { type BodyType, lines, NDJSON, ndjson } from '../server/json-routes.ts'
 import { operatorCaller } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { namedObject, readInput } from '../values/input.ts'
-import { createImportReport, type ImportReport } from './import-report.ts'
-import { writeText } from './write-text.ts'
+import { namedObject } from '../values/input.ts'
+import { createImportReport, type ImportReport, writeText } from './transfer-streams.ts'
 
-export interface TransferServices {
-  db: Db
-  now: () => Date
-}
-
-const NDJSON = 'application/x-ndjson'
 /** So much of a report waits for a client that sends its whole file before it reads the answer. */
 const REPORT_BYTES = 1024 * 1024
 
-export const importQuery = namedObject({ events: z.enum(['true', 'false'], 'must be true or false').optional() })
+const importQuery = namedObject({
+  events: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false')
+    .describe('`true`: what the import changes is recorded as events, and webhooks are notified.'),
+})
 
-/** Moving a store in and out, as lines of `TransferLine` (engine/transfer.ts) of any number. */
-export async function transferRoutes(app: FastifyInstance, services: TransferServices) {
-  streamBodies(app)
-
-  // A line `{"end": …}` closes a complete export; without it the download was cut off.
-  app.get('/admin/stores/:id/export', { exposeHeadRoute: false }, async (request, reply) => {
-    const caller = await callerOf(request, services)
-    const file = new PassThrough()
-    void runExport(caller, file, request)
-    return reply.type(NDJSON).send(file)
-  })
-
-  // The answer is a report that begins while the body is still being read, so it is 200 whatever becomes of the lines.
-  app.post('/admin/stores/:id/import', { config: { streamed: true } }, async (request, reply) => {
-    if (!request.body) throw notNdjson()
-    const { events } = readInput(importQuery, request.query, 'The query')
-    const caller = await callerOf(request, services)
-    const stream = new PassThrough({ highWaterMark: REPORT_BYTES })
-    const options = { raising: events === 'true' }
-    void runImport(caller, request.body as Readable, createImportReport(stream, services.now), request, options)
-    return reply.type(NDJSON).send(stream)
-  })
+const recordLines: BodyType<Readable, unknown> = {
+  describe: () => ({ description: 'As an export gives them.', content: ndjson }),
+  read: ({ body }) => {
+    if (!body) throw notNdjson()
+    return body as Readable
+  },
 }
 
-function streamBodies(app: FastifyInstance): void {
+/** Moving a store in and out, as lines of `TransferLine` (engine/transfer.ts) of any number. */
+export const transferRoutes = [
+  operatorRoute('GET /admin/stores/:id/export', {
+    roles: ['operator'],
+    id: 'exportStore',
+    summary: 'Stream a store out',
+    ids: { id: 'The store.' },
+    answers: { 200: lines('Records, a line each; the line `{"end": …}` closes a whole file.') },
+    isStreamed: true,
+    run: async ({ request, reply, ids }, services: CallerServices) => {
+      request.caller = await operatorCaller(services, ids.id)
+      const file = new PassThrough()
+      void runExport(request.caller, file, request)
+      return reply.type(NDJSON).send(file)
+    },
+  }),
+  operatorRoute('POST /admin/stores/:id/import', {
+    roles: ['operator'],
+    id: 'importStore',
+    summary: 'Stream a store in',
+    ids: { id: 'The store.' },
+    query: importQuery,
+    body: recordLines,
+    answers: { 200: lines('A report: `progress`, `refused` for each refused line, at last `done` or `failed`.') },
+    isStreamed: true,
+    // The report begins while the body is still being read, so the answer is 200 whatever becomes of the lines.
+    run: async ({ request, reply, ids, query, body }, services: CallerServices) => {
+      const sent = body()
+      request.caller = await operatorCaller(services, ids.id)
+      const stream = new PassThrough({ highWaterMark: REPORT_BYTES })
+      const report = createImportReport(stream, services.now)
+      void runImport(request.caller, sent, report, request, { raising: query.events === 'true' })
+      return reply.type(NDJSON).send(stream)
+    },
+  }),
+]
+
+/** Lets the routes of `app` read their bodies themselves, whatever their length. */
+export function streamBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(NDJSON, (_request, payload, done) => done(null, payload))
   app.addContentTypeParser('*', (_request, _payload, done) => done(notNdjson(), undefined))
@@ -59,13 +80,6 @@ function notNdjson(): StoreFailure {
   return new StoreFailure('unsupported-media-type', `Content-Type must be ${NDJSON}: one JSON object a line`, {
     field: 'Content-Type',
   })
-}
-
-async function callerOf(request: FastifyRequest, services: TransferServices): Promise<Caller> {
-  const { id } = readIds(request.params, 'id')
-  const caller = await operatorCaller(services, id)
-  request.caller = caller
-  return caller
 }
 
 /** Whatever goes wrong cuts the file off: without its end line nobody takes it for whole. */

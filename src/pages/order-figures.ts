@@ -1,28 +1,6 @@
 import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
 import { descriptionLines } from '../resources/orders/description-lines.ts'
 
-export interface OrderLine {
-  readonly sku: string
-  readonly name: string
-  /** What was chosen, such as `Size: L`. */
-  readonly choices: readonly string[]
-  readonly quantity: number
-  /** With its options. */
-  readonly unitPrice: number
-  /** Of all pieces, to a cent. */
-  readonly amount: number
-}
-
-/** Amounts in the store's currency, to a cent. */
-export interface OrderFigures {
-  readonly lines: readonly OrderLine[]
-  /** Of the lines. */
-  readonly subtotal: number
-  readonly shipping: number
-  readonly discount: number
-  readonly tax: number
-}
-
 /** What is read of an order's record. */
 export interface OrderAmounts {
   readonly OrderItemList: readonly ItemRecord[]
@@ -41,11 +19,12 @@ interface ItemRecord {
   readonly ItemOptionPrice: number
 }
 
-/** What an order's pages say of its goods and amounts, to its merchant and to its customer. */
-export function orderFigures(record: OrderAmounts): OrderFigures {
+/** What an order's pages say of its goods, to its merchant and to its customer. Amounts in the store's currency, to a cent. */
+export function orderFigures(record: OrderAmounts) {
   const lines = record.OrderItemList.map(lineOf)
   return {
     lines,
+    /** Of the lines. */
     subtotal: sum(lines.map(({ amount }) => amount)),
     shipping: sum(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
     discount: record.OrderDiscount,
@@ -53,7 +32,8 @@ export function orderFigures(record: OrderAmounts): OrderFigures {
   }
 }
 
-function lineOf(item: ItemRecord): OrderLine {
+/** `choices`: what was chosen, such as `Size: L`. The unit price is with its options; the amount of all pieces. */
+function lineOf(item: ItemRecord) {
   const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {

@@ -2,19 +2,26 @@ import type { FastifyInstance } from 'fastify'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
+import { sendPage } from '../html/page.ts'
+import { pagesFor } from '../html/page-routes.ts'
 import { type AccountServices, accountRoutes } from './account/routes.ts'
 import { type AdminServices, adminRoutes } from './admin/routes.ts'
-import { type DeveloperServices, developerRoutes } from './developers/routes.ts'
-import { startPage } from './start-page.ts'
+import { type DeveloperServices, registerDeveloperRoutes } from './developers/routes.ts'
 
 export type PagesServices = GuardServices & AdminServices & DeveloperServices & AccountServices
 
-/** Everything that people use by a browser. Who may use what stands in html/roles.ts. */
+/** Everything that people use by a browser. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   app.register(assetRoutes)
-  app.register(startPage)
+  // Where whoever types the server's address finds the doors.
+  pagesFor(app, 'anyone').get('/', async (_request, reply) => {
+    return sendPage(reply, { template: '/pages/start-page', title: 'Welcome' })
+  })
   app.register(adminRoutes, services)
-  app.register(developerRoutes, services)
+  app.register(registerDeveloperRoutes, services)
   app.register(accountRoutes, services)
-  for (const area of ['admin', 'developers', 'account']) app.get(`/${area}/*`, answerUnknownAddress)
+  // Addresses that do not exist: whoever is signed in keeps the navigation.
+  pagesFor(app, 'anyone', 'merchant').get('/admin/*', answerUnknownAddress)
+  pagesFor(app, 'anyone', 'developer').get('/developers/*', answerUnknownAddress)
+  pagesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)
 }

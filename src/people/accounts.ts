@@ -36,11 +36,8 @@ const accountColumns = { id: true, email: true, createdAt: true } as const
 /** The body of sign-up, `POST /admin/developers` and `POST /admin/stores/{id}/users`. */
 export const newAccount = namedObject({ Email: emailInput, Password: newPasswordInput })
 
-function readNewAccount(input: unknown): z.output<typeof newAccount> {
-  const account = readInput(newAccount, input)
-  refuseAddressAsPassword(account.Password, account.Email)
-  return account
-}
+type NewAccount = z.output<typeof newAccount>
+type NewPassword = z.output<typeof newPassword>
 
 /**
  * Opens a developer's account by Email and Password (by the rule for new passwords), and a session of it.
@@ -58,7 +55,8 @@ export async function signUpDeveloper(
   if (config.developerSignup === 'closed') {
     throw new StoreFailure('forbidden', 'Developer accounts are opened by the operator of this server alone')
   }
-  const { Email, Password } = readNewAccount(input)
+  const { Email, Password } = readInput(newAccount, input)
+  refuseAddressAsPassword(Password, Email)
   const account = { kind: 'developer', email: await lowerCase(db, Email) } as const
   const counted = await countTry(services, signUpTry(secrets, { ...account, address }))
   // Before the address is looked at, so that a taken one takes as long.
@@ -154,9 +152,13 @@ export async function listDevelopers({ db }: { db: Db }, { limit, offset }: Page
   return db.developer.findMany({ select: accountColumns, orderBy: { id: 'asc' }, take: limit, skip: offset })
 }
 
-/** The operator opens a developer's account, by Email and Password. Refuses input that does not fit (400), and an address that has one (409). */
-export async function createDeveloper({ db, now }: PeopleServices, input: unknown, actor: Actor): Promise<Account> {
-  const { Email, Password } = readNewAccount(input)
+/** The operator opens a developer's account, by Email and Password. Refuses the address as the password (400), and one that has an account (409). */
+export async function createDeveloper(
+  { db, now }: PeopleServices,
+  { Email, Password }: NewAccount,
+  actor: Actor,
+): Promise<Account> {
+  refuseAddressAsPassword(Password, Email)
   const passwordHash = await hashPassword(Password)
   return inTransaction(db, async (tx) => {
     const developer = await insertDeveloper(tx, now, { email: Email, passwordHash }).catch((error) => {
@@ -173,15 +175,14 @@ function taken(message: string): StoreFailure {
 
 /**
  * The operator gives a developer another Password: it counts at once, all sessions of the account end, and its failed
- * sign-ins are forgotten. Refuses input that does not fit (400), and an id that no developer has (404).
+ * sign-ins are forgotten. Refuses the e-mail address as the password (400), and an id that no developer has (404).
  */
 export async function setDeveloperPassword(
   { db, secrets, now }: PeopleServices,
   id: number,
-  input: unknown,
+  { Password }: NewPassword,
   actor: Actor,
 ): Promise<Account> {
-  const { Password } = readInput(newPassword, input)
   const passwordHash = await hashPassword(Password)
   return inTransaction(db, async (tx) => {
     const [developer] = await tx.developer.updateManyAndReturn({
@@ -227,16 +228,16 @@ export async function listStoreUsers(
 }
 
 /**
- * The operator opens a further account in a store, by Email and Password. Refuses input that does not fit (400), an
+ * The operator opens a further account in a store, by Email and Password. Refuses the address as the password (400), an
  * unknown store (404), and an address that has an account in the store (409).
  */
 export async function createStoreUser(
   { db, now }: PeopleServices,
   storeId: number,
-  input: unknown,
+  { Email, Password }: NewAccount,
   actor: Actor,
 ): Promise<Account> {
-  const { Email, Password } = readNewAccount(input)
+  refuseAddressAsPassword(Password, Email)
   await storeById(db, storeId)
   const data = { storeId, email: Email, passwordHash: await hashPassword(Password), createdAt: now() }
   return inTransaction(db, async (tx) => {
@@ -259,15 +260,15 @@ export interface StoreUserId {
 
 /**
  * The operator gives a merchant's account another Password: it counts at once, all sessions in which the account is open
- * end, and its failed sign-ins are forgotten. Refuses input that does not fit (400), and an account that the store has not (404).
+ * end, and its failed sign-ins are forgotten. Refuses the e-mail address as the password (400), and an account that the store
+ * has not (404).
  */
 export async function setStoreUserPassword(
   { db, secrets, now }: PeopleServices,
   { storeId, userId }: StoreUserId,
-  input: unknown,
+  { Password }: NewPassword,
   actor: Actor,
 ): Promise<Account> {
-  const { Password } = readInput(newPassword, input)
   const passwordHash = await hashPassword(Password)
   return inTransaction(db, async (tx) => {
     const [user] = await tx.storeUser.updateManyAndReturn({

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
-import { loggablePath } from '../server/loggable-path.ts'
+import { loggablePath } from '../server/request-log.ts'
 import { withoutQuoted } from '../values/failure.ts'
 
 declare module 'fastify' {

@@ -26,8 +26,6 @@ export interface EnsureSandbox {
   db: Db
   secrets: Secrets
   now: () => Date
-  /** The services that an application may be allowed to use. */
-  services: readonly string[]
   /** Puts the records into the new store, on the caller's transaction. */
   fill: (caller: Caller) => Promise<void>
   /** Called when the creation begins. */
@@ -75,7 +73,7 @@ function create(options: EnsureSandbox): Promise<SandboxFile | null> {
 }
 
 async function createEverything(options: EnsureSandbox, tx: Transaction): Promise<SandboxFile> {
-  const { baseUrl, operatorKey, defaultTimeZone, secrets, now, services, fill } = options
+  const { baseUrl, operatorKey, defaultTimeZone, secrets, now, fill } = options
   const merchant = { email: `merchant@${DOMAIN}`, password: newPassword() }
   const developer = { email: `developer@${DOMAIN}`, password: newPassword() }
 
@@ -86,10 +84,7 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
   const { id: developerId } = await tx.developer.create({
     data: { email: developer.email, passwordHash: await hashPassword(developer.password), createdAt: now() },
   })
-  const { id, publicKey, privateKey } = await registerApplication(
-    { db: tx, secrets, now, services },
-    { Name: 'Sandbox' },
-  )
+  const { id, publicKey, privateKey } = await registerApplication({ db: tx, secrets, now }, { Name: 'Sandbox' })
   await tx.application.update({ where: { id }, data: { developerId } })
   const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })
   await fill({ store, application: null, channel: 'administration', privileges: null, actor: 'operator', db: tx, now })

@@ -1,5 +1,112 @@
 import { readdirSync } from 'node:fs'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Db } from '../database/client.ts'
+import { bearerToken } from '../values/bearer.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { isLoopback, isLoopbackHost } from '../values/loopback.ts'
+import { sameSecret } from '../values/secrets.ts'
+import type { Metrics } from './metrics.ts'
+import { type ApiPart, jsonAnswer, type Operation, ref, requestId, retryAfter } from './openapi.ts'
+
+interface ProcessServices {
+  readonly db: Db
+  readonly metrics: Metrics
+  readonly operatorKey: string
+}
+
+/** What the process says of itself. */
+export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }: ProcessServices): void {
+  let isStopping = false
+  app.addHook('preClose', async () => {
+    isStopping = true
+  })
+  app.get('/healthz', async () => ({ status: 'alive' }))
+
+  const readiness = createReadiness(db)
+  app.get('/readyz', async (_request, reply) => {
+    const reason = isStopping ? 'the server is stopping' : await readiness()
+    if (reason === null) return { status: 'ready' }
+    reply.code(503).header('retry-after', '1')
+    return { status: 'unavailable', reason }
+  })
+
+  app.get('/metrics', async (request, reply) => {
+    if (!isDirectFromHere(request) && !hasBearer(request, operatorKey)) {
+      reply.header('www-authenticate', 'Bearer')
+      throw new StoreFailure(
+        'unauthorized',
+        'Send Authorization: Bearer with the operator key. Without it, ask on this machine by a loopback address, such as http://127.0.0.1',
+      )
+    }
+    reply.type(metrics.registry.contentType)
+    return metrics.registry.metrics()
+  })
+}
+
+/**
+ * From this machine, and not on behalf of another: a proxy here also connects from loopback, but says for whom. A page of
+ * another site in a browser here sends that site's name in Host, also when the site had the name lead to loopback (DNS
+ * rebinding).
+ */
+function isDirectFromHere({ headers, socket }: FastifyRequest): boolean {
+  const isForwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined)
+  const host = URL.parse(`http://${headers.host}`)?.hostname ?? ''
+  return !isForwarded && isLoopback(socket.remoteAddress ?? '') && isLoopbackHost(host)
+}
+
+function hasBearer({ headers }: FastifyRequest, key: string): boolean {
+  const given = bearerToken(headers.authorization)
+  return given !== null && sameSecret(given, key)
+}
+
+/** What the reference says of these routes. */
+export function describeProcess(): ApiPart {
+  return {
+    tags: [{ name: 'Server', description: 'The process, and what it says of itself.' }],
+    paths: {
+      '/healthz': {
+        get: {
+          ...open('isAlive', 'Whether the process lives'),
+          responses: { 200: jsonAnswer('It does.', statusSchema('alive')) },
+        },
+      },
+      '/readyz': {
+        get: {
+          ...open('isReady', 'Whether requests can be answered'),
+          responses: {
+            200: jsonAnswer('They can.', statusSchema('ready')),
+            503: jsonAnswer('They cannot.', statusSchema('unavailable', { reason: { type: 'string' } }), retryAfter),
+          },
+        },
+      },
+      '/metrics': {
+        get: {
+          ...open('showFigures', 'Figures for Prometheus'),
+          description: 'From this machine directly, or with the key of the operator.',
+          security: [{ OperatorKey: [] }, {}],
+          responses: {
+            200: {
+              description: 'The figures.',
+              headers: requestId,
+              content: { 'text/plain': { schema: { type: 'string' } } },
+            },
+            401: ref('responses', 'OperatorRefusal401'),
+          },
+        },
+      },
+    },
+    components: {},
+  }
+}
+
+function open(operationId: string, summary: string): Omit<Operation, 'responses'> {
+  return { operationId, summary, tags: ['Server'], security: [] }
+}
+
+function statusSchema(status: string, more: Readonly<Record<string, object>> = {}) {
+  const properties = { status: { const: status }, ...more }
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
 
 /** How long the database may take to answer. */
 const DATABASE_TIMEOUT_MS = 2_000

@@ -5,15 +5,11 @@ import { INT32_MAX } from '../values/int32.ts'
 export const PAGE_LIMIT_DEFAULT = 100
 export const PAGE_LIMIT_MAX = 500
 
-const page = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  offset: wholeNumber(0, INT32_MAX).default(0),
-})
-
 /** `limit` (1 to 500, without it 100) and `offset` (the records to pass over, without it none) of a list. */
-export function readPage(query: unknown): { limit: number; offset: number } {
-  return readInput(page, query, 'The query')
-}
+export const pageQuery = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most records of the page.'),
+  offset: wholeNumber(0, INT32_MAX).default(0).describe('The records to pass over.'),
+})
 
 /** The ids in an address, by the names that they have there. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
@@ -27,5 +23,5 @@ export function wholeNumber(smallest: number, largest: number) {
     .string(allowed)
     .regex(/^\d{1,16}$/, allowed)
     .transform(Number)
-    .refine((value) => value >= smallest && value <= largest, allowed)
+    .pipe(z.int(allowed).min(smallest, allowed).max(largest, allowed))
 }

@@ -11,7 +11,7 @@ import { hashPassword } from '../people/passwords.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { namedObject, readInput, text } from '../values/input.ts'
+import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { builtInOrderStatuses } from './order-statuses.ts'
 import { initialPaymentMethods } from './payment-methods.ts'
@@ -49,13 +49,15 @@ const zoneInput = z
   .max(64, zone)
   .refine((name) => /^[a-z]/i.test(name) && IANAZone.isValidZone(name), zone)
 
+const CURRENCY_DEFAULT = 'USD'
+
 /** The body of `POST /admin/stores` (design.md, "Fixed names"). */
 export const newStore = namedObject({
   Name: text(200),
   SecureURL: secureUrlInput,
   Email: emailInput,
   Password: newPasswordInput,
-  Currency: currencyInput.default('USD'),
+  Currency: currencyInput.optional().meta({ default: CURRENCY_DEFAULT }),
   TimeZone: zoneInput.optional(),
   Throttle: throttleInput,
 })
@@ -100,15 +102,13 @@ export interface CreateStore {
 /**
  * Opens a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods, in one
  * transaction.
- * `input` has the names of `POST /admin/stores`: Name, SecureURL, Email, Password, Currency, TimeZone, Throttle.
- * Refuses input that does not fit (400), and an address whose host another store has (409).
+ * Refuses the e-mail address as the password (400), and an address whose host another store has (409).
  */
 export async function createStore(
   { db, secrets, now, defaultTimeZone }: CreateStore,
-  input: unknown,
+  given: z.output<typeof newStore>,
   actor: Actor = installation,
 ): Promise<Store> {
-  const given = readInput(newStore, input)
   refuseAddressAsPassword(given.Password, given.Email)
   const userKey = generateKey()
   const createdAt = now()
@@ -117,7 +117,7 @@ export async function createStore(
     name: given.Name,
     secureUrl: given.SecureURL,
     host: normaliseHost(given.SecureURL),
-    currency: given.Currency,
+    currency: given.Currency ?? CURRENCY_DEFAULT,
     timeZone: given.TimeZone ?? defaultTimeZone,
     userKeyHash: secrets.lookup(userKey),
     userKeySealed: secrets.seal(userKey),
@@ -164,17 +164,16 @@ export interface ChangeStore extends AccessChange {
 }
 
 /**
- * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's figures). It counts
- * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), figures that come
- * from another than the operator (403), an unknown store (404), and an address whose host another store has (409).
+ * Changes what is named of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's figures). It counts
+ * at once: with another SecureURL, callers have to send that one. Refuses figures that come from another than the operator
+ * (403), an unknown store (404), and an address whose host another store has (409).
  */
 export async function updateStore(
   { db, secrets, now, authenticator }: ChangeStore,
   id: number,
-  input: unknown,
+  { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle }: z.output<typeof changedStore>,
   actor: Actor,
 ): Promise<Store> {
-  const { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle } = readInput(changedStore, input)
   if (Throttle !== undefined && actor.kind !== 'operator') {
     throw new StoreFailure('forbidden', 'Throttle is set by the operator alone', { field: 'Throttle' })
   }

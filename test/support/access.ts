@@ -21,7 +21,6 @@ export async function openAccess(openDatabase: () => Promise<TestDatabase> = wor
     authenticator: createAuthenticator({ db, secrets, now }),
     throttle: createThrottle(now),
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
-    services: ['Products', 'Orders', 'CustomerGroups'],
     defaultTimeZone: 'America/New_York',
   }
   return { url, drop, clock, services }

@@ -29,7 +29,6 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     config,
     operatorKey,
     defaultTimeZone: config.timeZone,
-    services: [],
     db,
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),

@@ -3,7 +3,7 @@ import { buildApp, openApiDocument, type Services } from '../../src/app.ts'
 import { type Application, registerApplication } from '../../src/applications/applications.ts'
 import { createCallLog } from '../../src/applications/call-log.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
-import type { Caller } from '../../src/engine/caller.ts'
+import type { Access, Caller } from '../../src/engine/caller.ts'
 import { servedResources } from '../../src/registry.ts'
 import { createStore, type Store } from '../../src/stores/stores.ts'
 import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
@@ -55,7 +55,7 @@ export interface TestServer {
 
 export interface StoreOptions {
   /** Such as `{ Products: ['read'] }`; absent: everything. */
-  privileges?: Record<string, string[]>
+  privileges?: Record<string, Access[]>
   /** The application's, and the store's for cartAPI. Absent: buckets that no test fills; null: the contract's figures. */
   throttle?: { Capacity: number; LeakPerSecond: number } | null
   timeZone?: string
@@ -92,7 +92,6 @@ export async function openServer(
   const services: Services = {
     ...base,
     now,
-    services: servedResources.map(({ service }) => service),
     authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
     callLog: createCallLog({ db, now, log: base.log }),
     throttle: createThrottle(now),

@@ -1,28 +1,13 @@
-import type { Db } from '../../database/client.ts'
+import type { Prisma } from '../../database/generated/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
 import { postalAddress } from '../../html/format.ts'
+import type { CallerServices } from '../../html/principals.ts'
 import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
-import { type OrderAmounts, type OrderFigures, orderFigures } from '../order-figures.ts'
+import { type OrderAmounts, orderFigures } from '../order-figures.ts'
 
 export type Customer = Extract<Person, { kind: 'customer' }>
-
-export interface OrderServices {
-  db: Db
-  now: () => Date
-}
-
-/** An order as its customer sees it; amounts in the store's currency. */
-export interface CustomerOrder {
-  readonly id: number
-  /** Invoice number with its prefix. */
-  readonly invoice: string
-  readonly date: Date
-  /** The merchant's text. */
-  readonly status: string
-  readonly total: number
-}
 
 export interface OrderPage {
   readonly limit: number
@@ -32,7 +17,7 @@ export interface OrderPage {
 
 /** The customer's orders, the newest first. */
 export async function listCustomerOrders(
-  services: OrderServices,
+  services: CallerServices,
   customer: Customer,
   { limit, before }: OrderPage,
 ): Promise<CustomerOrder[]> {
@@ -56,16 +41,10 @@ const shownColumns = {
   orderAmount: true,
 } as const
 
-interface ShownRow {
-  readonly id: number
-  readonly invoicePrefix: string
-  readonly invoiceNumber: number
-  readonly orderDate: Date
-  readonly statusId: number
-  readonly orderAmount: { toNumber(): number }
-}
+export type CustomerOrder = ReturnType<typeof orderOf>
 
-function orderOf(row: ShownRow, statuses: StatusTexts): CustomerOrder {
+/** An order as its customer sees it: the merchant's text as its status, amounts in the store's currency. */
+function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: StatusTexts) {
   return {
     id: row.id,
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
@@ -75,27 +54,10 @@ function orderOf(row: ShownRow, statuses: StatusTexts): CustomerOrder {
   }
 }
 
-export interface CustomerShipment {
-  readonly method: string
-  readonly status: string
-  /** As it was written down; empty: not sent yet. */
-  readonly shippedDate: string
-  readonly trackingCode: string
-  /** Whom and where it goes to, a line each. */
-  readonly address: readonly string[]
-}
-
-export interface CustomerOrderDetails extends CustomerOrder, OrderFigures {
-  readonly shipments: readonly CustomerShipment[]
-  readonly comments: string
-}
+export type CustomerOrderDetails = Awaited<ReturnType<typeof customerOrderDetails>>
 
 /** One order with its lines and shipments. Refuses an order that is not the customer's (404). */
-export async function customerOrderDetails(
-  services: OrderServices,
-  customer: Customer,
-  id: number,
-): Promise<CustomerOrderDetails> {
+export async function customerOrderDetails(services: CallerServices, customer: Customer, id: number) {
   const { store } = customer
   const row = await services.db.order.findFirst({
     where: { storeId: store.id, id, customerId: customer.id },
@@ -134,10 +96,11 @@ interface ShipmentRecord {
   readonly ShipmentTrackingCode: string
 }
 
-function shipmentOf(shipment: ShipmentRecord, statuses: StatusTexts): CustomerShipment {
+function shipmentOf(shipment: ShipmentRecord, statuses: StatusTexts) {
   return {
     method: shipment.ShipmentMethodName,
     status: statuses.textOf(shipment.ShipmentOrderStatus),
+    /** As it was written down; empty: not sent yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
     address: postalAddress(shipment, 'Shipment'),

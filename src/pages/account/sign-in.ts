@@ -1,13 +1,14 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
+import { sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { sessionOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { redeemCustomerToken } from '../../people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../people/sessions.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { clientOf } from '../people/begin-session.ts'
+import { clientOf } from '../people/session.ts'
 
 const loginToken = namedObject({ Token: z.string('must be a text') })
 
@@ -16,25 +17,23 @@ const loginToken = namedObject({ Token: z.string('must be a text') })
  * mail would; the button does, once.
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
-  app.get('/account/sign-in', async ({ session, query }, reply) => {
+  const { get, form } = pagesFor(app, 'anyone', 'customer')
+  get('/account/sign-in', async ({ session, query }, reply) => {
     const token = textIn(query, 'token')
     if (session && token === '') return reply.redirect('/account', 303)
     return sendPage(reply, page(token))
   })
 
-  app.post('/account/sign-in', (request, reply) => {
-    const work = async () => {
-      const { Token } = readInput(loginToken, sentBy(request))
-      const opened = await redeemCustomerToken(services, Token, clientOf(request))
-      if (request.session) await endSession(services, request.session.id)
-      app.sessionCookies.set(reply, 'customer', opened)
-      if (wantsHtml(request)) return reply.redirect('/account', 303)
-      return { ExpiresAt: opened.expiresAt.toISOString() }
-    }
-    return orShowAgain(reply, work, () => page(''))
-  })
+  const signIn = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Token } = readInput(loginToken, sentBy(request))
+    const opened = await redeemCustomerToken(services, Token, clientOf(request))
+    if (request.session) await endSession(services, request.session.id)
+    app.sessionCookies.set(reply, 'customer', opened)
+    return wantsHtml(request) ? '/account' : { ExpiresAt: opened.expiresAt.toISOString() }
+  }
+  form('/account/sign-in', signIn, () => page(''))
 
-  app.post('/account/sign-out', async (request, reply) => {
+  pagesFor(app, 'customer').post('/account/sign-out', async (request, reply) => {
     await endSession(services, sessionOf(request).id)
     app.sessionCookies.clear(reply, 'customer')
     if (wantsHtml(request)) return reply.redirect('/account/sign-in?notice=signed-out', 303)

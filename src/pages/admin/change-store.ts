@@ -1,9 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
+import { formId, returnAddress, sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { merchantOf, sessionOf } from '../../html/principals.ts'
-import { returnAddress } from '../../html/return-address.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { changeStore, type OtherAccount, type SessionServices } from '../../people/sessions.ts'
 import { normaliseHost } from '../../stores/secure-url.ts'
@@ -13,22 +13,14 @@ const account = 'must be the id of an account'
 
 /** `next`: where the page leads on to; of forms alone. */
 const chosenAccount = namedObject({
-  UserId: z.union(
-    [
-      z.int32().min(1),
-      z
-        .string()
-        .regex(/^\d{1,9}$/)
-        .transform(Number),
-    ],
-    account,
-  ),
+  UserId: formId(account),
   next: z.unknown().optional(),
 })
 
 /** Among the accounts that one sign-in opened, a merchant changes the one at work. `store` in the address asks for one of them. */
 export async function changeStorePages(app: FastifyInstance, services: SessionServices): Promise<void> {
-  app.get('/admin/change-store', async (request, reply) => {
+  const { get, form } = pagesFor(app, 'merchant')
+  get('/admin/change-store', async (request, reply) => {
     const { others } = merchantOf(request)
     if (!wantsHtml(request)) return others.map(accountRecord)
     const host = normaliseHost(textIn(request.query, 'store'))
@@ -37,16 +29,13 @@ export async function changeStorePages(app: FastifyInstance, services: SessionSe
     return sendPage(reply, page(asked.length > 0 ? asked : others, next))
   })
 
-  app.post('/admin/change-store', (request, reply) => {
-    const sent = sentBy(request)
-    const next = returnAddress(textIn(sent, 'next'), '/admin')
-    const work = async () => {
-      const { UserId } = readInput(chosenAccount, sent)
-      await changeStore(services, sessionOf(request), UserId)
-      return wantsHtml(request) ? reply.redirect(next, 303) : reply.code(204).send()
-    }
-    return orShowAgain(reply, work, () => page(merchantOf(request).others, next))
-  })
+  const next = (request: FastifyRequest) => returnAddress(textIn(sentBy(request), 'next'), '/admin')
+  const change = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { UserId } = readInput(chosenAccount, sentBy(request))
+    await changeStore(services, sessionOf(request), UserId)
+    return wantsHtml(request) ? next(request) : reply.code(204).send()
+  }
+  form('/admin/change-store', change, (request) => page(merchantOf(request).others, next(request)))
 }
 
 function accountRecord({ userId, storeId, name, secureUrl }: OtherAccount) {

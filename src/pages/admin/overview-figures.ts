@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon'
-import type { Db } from '../../database/client.ts'
 import type { CallerStore } from '../../engine/caller.ts'
+import type { CallerServices } from '../../html/principals.ts'
 import { statusCancelled, statusNew, statusNotCompleted } from '../../resources/orders/statuses.ts'
 
 /** Figures of a whole store are counted up to here, so that they cost the same however many records there are. */
@@ -28,17 +28,12 @@ export interface OverviewFigures {
   readonly failingCount: number
 }
 
-export interface FigureServices {
-  db: Db
-  now: () => Date
-}
-
 /**
  * One statement; each of its figures is read from an index. PostgreSQL takes a LIMIT without an order for soon reached, and
  * reads the whole table when it is not; in the index's order (BETWEEN: one value has none) it reads the index alone.
  */
 export async function overviewFigures(
-  { db, now }: FigureServices,
+  { db, now }: CallerServices,
   { id: storeId, timeZone }: CallerStore,
 ): Promise<OverviewFigures> {
   const today = DateTime.fromJSDate(now(), { zone: timeZone }).startOf('day')

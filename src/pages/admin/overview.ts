@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { sendPage } from '../../html/page.ts'
-import { merchantOf } from '../../html/principals.ts'
+import { pagesFor } from '../../html/page-routes.ts'
+import { type CallerServices, merchantOf } from '../../html/principals.ts'
 import { statusNew } from '../../resources/orders/statuses.ts'
-import { COUNTED_MAX, type FigureServices, overviewFigures } from './overview-figures.ts'
+import { COUNTED_MAX, overviewFigures } from './overview-figures.ts'
 
 /** What a merchant sees first: how the store does, and what waits. */
-export async function overviewRoutes(app: FastifyInstance, services: FigureServices) {
-  app.get('/admin', async (request, reply) => {
+export async function overviewRoutes(app: FastifyInstance, services: CallerServices) {
+  pagesFor(app, 'merchant').page('/admin', async (request) => {
     const { store } = merchantOf(request)
     const figures = await overviewFigures(services, store)
-    return sendPage(reply, {
+    return {
       template: '/pages/admin/overview',
       title: 'Overview',
       data: { store, figures, countedMax: COUNTED_MAX, waitingStatusId: statusNew },
-    })
+    }
   })
 }

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { registerRoutes } from '../../server/json-routes.ts'
 import type { Subscribing } from '../../subscriptions/subscriptions.ts'
+import { auditRoutes } from '../people/audit.ts'
 import { merchantPages } from '../people/routes.ts'
-import { auditRoutes } from './audit.ts'
 import { changeStorePages } from './change-store.ts'
 import { type CartApiServices, cartApiRoutes } from './modules/cartapi/routes.ts'
 import { restApiRoutes } from './modules/rest-api/routes.ts'
@@ -24,7 +25,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   app.register(restApiRoutes, services)
   app.register(webhookPages, services)
   app.register(deliveryPages, services)
-  app.register(auditRoutes, services)
+  registerRoutes(app, auditRoutes, services)
   app.register(merchantPages, services)
   app.register(changeStorePages, services)
 }

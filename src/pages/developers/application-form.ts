@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { OwnApplication } from '../../applications/own-applications.ts'
-import { formOf, isForm } from '../../html/forms.ts'
+import { formOf, isForm, linesIn, refusedFields } from '../../html/forms.ts'
 import { servedResources } from '../../registry.ts'
 import { type Fault, StoreFailure } from '../../values/failure.ts'
 
@@ -15,19 +15,12 @@ export function readForm(request: FastifyRequest): Record<string, unknown> {
   const plain = Object.entries(others).filter(([name]) => !name.startsWith(TICKED))
   return {
     ...Object.fromEntries(plain),
-    ...(RedirectURIs !== undefined && { RedirectURIs: linesOf(RedirectURIs) }),
+    ...(RedirectURIs !== undefined && { RedirectURIs: linesIn(RedirectURIs).filter(Boolean) }),
     Privileges: Privileges === 'everything' ? null : tickedIn(others),
   }
 }
 
 const TICKED = 'Privileges.'
-
-function linesOf(text: string | string[]): string[] {
-  return [text]
-    .flat()
-    .flatMap((each) => each.split(/\r?\n/).map((line) => line.trim()))
-    .filter(Boolean)
-}
 
 /** Without any it is no list at all, which is refused: of a person it is an oversight. */
 function tickedIn(form: Form): Record<string, string[]> | 'nothing' {
@@ -61,9 +54,10 @@ export async function withFieldsOfForm<T>(request: FastifyRequest, work: () => P
     return await work()
   } catch (error) {
     if (!isForm(request) || !(error instanceof StoreFailure) || error.faults.length === 0) throw error
-    const faults = error.faults.map((fault) => inForm(fault, request))
-    const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-    throw new StoreFailure(error.kind, message, { field: faults[0]?.field ?? '', faults })
+    throw refusedFields(
+      error.faults.map((fault) => inForm(fault, request)),
+      error.kind,
+    )
   }
 }
 
@@ -73,12 +67,11 @@ function inForm(fault: Fault, request: FastifyRequest): Fault {
   const [field = '', index] = fault.field.split('.')
   if (field === 'Privileges') return { field, problem: 'must be everything, or at least one that is ticked' }
   if (field !== 'RedirectURIs' || index === undefined) return fault
-  const line = linesOf(formOf(request).RedirectURIs ?? '')[Number(index)] ?? ''
+  const line = linesIn(formOf(request).RedirectURIs ?? '').filter(Boolean)[Number(index)] ?? ''
   return { field, problem: `hold “${line.slice(0, SHOWN_LENGTH_MAX).toWellFormed()}”, which ${fault.problem}` }
 }
 
 /** Those with a privilege of their own: whoever may read orders may read what their statuses are called. */
-export function servicesInForm(services: readonly string[]): readonly string[] {
-  const covered: string[] = servedResources.flatMap(({ service, privilege }) => (privilege === service ? [] : service))
-  return services.filter((service) => !covered.includes(service))
-}
+export const servicesInForm: readonly string[] = servedResources.flatMap(({ service, privilege }) =>
+  privilege === service ? service : [],
+)

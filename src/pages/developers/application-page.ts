@@ -1,15 +1,43 @@
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { OwnApplication, OwnId } from '../../applications/own-applications.ts'
 import type { Page } from '../../html/page.ts'
 import { developerOf } from '../../html/principals.ts'
-import { readIds } from '../../server/parameters.ts'
+import { id, privileges, time } from '../../html/wire-values.ts'
+import { one, record } from '../../server/json-routes.ts'
 import type { CallbackTest } from '../../subscriptions/callback-test.ts'
 import { formValues, servicesInForm } from './application-form.ts'
 
-/** Which application the address names, and whose it has to be. */
-export function ownOf(request: FastifyRequest): OwnId {
-  return { developerId: developerOf(request).id, id: readIds(request.params, 'id').id }
+export const ofApplication = { id: 'The application.' } as const
+
+/** Whose application the identifier in the address has to be. */
+export function ownOf(request: FastifyRequest, { id: applicationId }: { readonly id: number }): OwnId {
+  return { developerId: developerOf(request).id, id: applicationId }
 }
+
+export const ownApplication = record<OwnApplication>('OwnApplication')({
+  Id: [id, (of) => of.id],
+  Name: [z.string(), (of) => of.name],
+  PublicKey: [z.string(), (of) => of.publicKey],
+  PrivateKey: [z.string(), (of) => of.privateKey],
+  FormerPrivateKeyUntil: [
+    time.nullable().describe('Until when the former private key works too.'),
+    (of) => of.formerPrivateKeyUntil?.toISOString() ?? null,
+  ],
+  CallBackURL: [z.string().nullable().describe('Null: nobody is asked.'), (of) => of.callbackUrl],
+  CallBackSecret: [
+    z.string().describe('What callbacks are signed with, by the Standard Webhooks scheme.'),
+    (of) => of.callbackSecret,
+  ],
+  RedirectURIs: [z.array(z.string()), (of) => [...of.redirectUris]],
+  Privileges: [
+    privileges.describe('What it asks of stores; null: everything, also services that come later.'),
+    (of) => of.privileges,
+  ],
+  DateCreated: [time, (of) => of.createdAt.toISOString()],
+})
+
+export const withKeys = one('The application, with its keys.', ownApplication)
 
 export interface ApplicationPageOptions {
   /** What the form of its settings holds; without it, the settings. */
@@ -19,14 +47,14 @@ export interface ApplicationPageOptions {
 
 /** The page of one application: keys, callbacks, stores and settings. */
 export function applicationPage(
-  { services, now }: { services: readonly string[]; now: () => Date },
+  { now }: { now: () => Date },
   application: OwnApplication,
   { values = {}, test }: ApplicationPageOptions = {},
 ): Page {
   return {
     template: '/pages/developers/application',
     title: application.name,
-    data: { application, services: servicesInForm(services), now: now(), test: test ?? null },
+    data: { application, services: servicesInForm, now: now(), test: test ?? null },
     values: { ...formValues(application), KeepFormerForHours: '24', ...values },
   }
 }

@@ -1,109 +1,170 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
+  changedOwnApplication,
   changeOwnApplication,
   createOwnApplication,
   deleteOwnApplication,
   findOwnApplication,
   listOwnApplications,
+  newOwnApplication,
   type OwnApplicationServices,
 } from '../../applications/own-applications.ts'
 import { isForm, orShowAgain } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, developerOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
+import { serviceNames } from '../../html/wire-values.ts'
+import { done, jsonBody, many, one } from '../../server/json-routes.ts'
+import { readIds } from '../../server/parameters.ts'
 import { resultItem } from '../../values/result-item.ts'
 import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
-import { applicationPage, ownOf } from './application-page.ts'
-import { applicationRecord } from './records.ts'
+import { applicationPage, ofApplication, ownApplication, ownOf, withKeys } from './application-page.ts'
+import { developerRoute } from './declare.ts'
+
+/** Which addresses a CallBackURL may have depends on settings; the reference does without. */
+const described = { services: serviceNames, outbound: { addressFault: () => null } }
+
+const sent = (request: FastifyRequest) => (isForm(request) ? readForm(request) : request.body)
+
+const newBody = jsonBody(
+  newOwnApplication(described),
+  {
+    Name: 'Order sync',
+    CallBackURL: 'https://app.example/callback',
+    RedirectURIs: ['https://app.example/oauth'],
+    Privileges: { Orders: ['read', 'write'], Products: ['read'] },
+  },
+  {
+    schemaFor: ({ outbound }: OwnApplicationServices) => newOwnApplication({ services: serviceNames, outbound }),
+    sent,
+  },
+)
+
+const changedBody = jsonBody(
+  changedOwnApplication(described),
+  { RedirectURIs: ['https://app.example/oauth'] },
+  {
+    schemaFor: ({ outbound }: OwnApplicationServices) => changedOwnApplication({ services: serviceNames, outbound }),
+    sent,
+  },
+)
 
 /** A developer's applications, as pages and as JSON. Of others nobody learns that they exist. */
-export async function applicationRoutes(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
-  app.get('/developers/applications', async (request, reply) => {
-    const applications = await listOwnApplications(services, developerOf(request).id)
-    if (!wantsHtml(request)) return applications.map(applicationRecord)
-    return sendPage(reply, {
-      template: '/pages/developers/applications',
-      title: 'Applications',
-      data: { applications },
-    })
+export const applicationRoutes = [
+  developerRoute('GET /developers/applications', {
+    roles: ['developer'],
+    id: 'listOwnApplications',
+    summary: 'List your applications',
+    answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
+    run: async ({ request, reply }, services: OwnApplicationServices) => {
+      const applications = await listOwnApplications(services, developerOf(request).id)
+      if (!wantsHtml(request)) return applications
+      const template = '/pages/developers/applications'
+      return sendPage(reply, { template, title: 'Applications', data: { applications } })
+    },
+  }),
+  developerRoute('POST /developers/applications', {
+    roles: ['developer'],
+    id: 'createOwnApplication',
+    summary: 'Register an application',
+    body: newBody,
+    answers: { 201: withKeys },
+    refusals: [409],
+    run: ({ request, reply, body }, services: OwnApplicationServices) => {
+      const work = async () => {
+        const create = () => createOwnApplication(services, developerOf(request).id, body(), actorOf(request))
+        const created = await withFieldsOfForm(request, create)
+        if (!wantsHtml(request)) return created
+        return reply.redirect(`/developers/applications/${created.id}?notice=application-created`, 303)
+      }
+      return orShowAgain(reply, work, () => newPage(typedForm(request)))
+    },
+  }),
+  developerRoute('GET /developers/applications/:id', {
+    roles: ['developer'],
+    id: 'getOwnApplication',
+    summary: 'Read an application',
+    ids: ofApplication,
+    answers: { 200: withKeys },
+    run: async ({ request, reply, ids }, services: OwnApplicationServices) => {
+      const application = await findOwnApplication(services, ownOf(request, ids))
+      return wantsHtml(request) ? sendPage(reply, applicationPage(services, application)) : application
+    },
+  }),
+  developerRoute('PUT /developers/applications/:id', {
+    roles: ['developer'],
+    id: 'updateOwnApplication',
+    summary: 'Change an application',
+    description:
+      'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
+    ids: ofApplication,
+    body: changedBody,
+    answers: { 200: one('The application.', ownApplication) },
+    run: ({ request }, services: OwnApplicationServices) => change(services, request),
+  }),
+  developerRoute('DELETE /developers/applications/:id', {
+    roles: ['developer'],
+    id: 'deleteOwnApplication',
+    summary: 'Delete an application',
+    description: 'Its tokens stop working at once in all stores. No CallBackURL is told.',
+    ids: ofApplication,
+    answers: { 200: done('It is deleted.') },
+    run: ({ request }, services: OwnApplicationServices) => remove(services, request),
+  }),
+]
+
+/** The forms of the pages; a program that sends them is answered with JSON. */
+export async function applicationForms(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
+  const { post, page, form } = pagesFor(app, 'developer')
+
+  page('/developers/applications/new', () => newPage({ Privileges: 'these' }))
+
+  const save = async (request: FastifyRequest) => {
+    const changed = await change(services, request)
+    if (!wantsHtml(request)) return ownApplication.of(changed)
+    return `/developers/applications/${changed.id}?notice=application-changed`
+  }
+  form('/developers/applications/:id', save, async (request) => {
+    return applicationPage(services, await findOwn(services, request), { values: typedForm(request) })
   })
 
-  app.get('/developers/applications/new', async (_request, reply) => {
-    return sendPage(reply, newPage(services, { Privileges: 'these' }))
+  page('/developers/applications/:id/delete', async (request) => {
+    const application = await findOwn(services, request)
+    return { template: '/pages/developers/delete', title: `Delete ${application.name}?`, data: { application } }
   })
 
-  app.post('/developers/applications', async (request, reply) => {
-    const work = async () => {
-      const { id } = developerOf(request)
-      const created = await withFieldsOfForm(request, () =>
-        createOwnApplication(services, id, inputOf(request), actorOf(request)),
-      )
-      if (!wantsHtml(request)) return reply.code(201).send(applicationRecord(created))
-      return reply.redirect(`/developers/applications/${created.id}?notice=application-created`, 303)
-    }
-    return orShowAgain(reply, work, () => newPage(services, typedForm(request)))
-  })
-
-  app.get('/developers/applications/:id', async (request, reply) => {
-    const application = await findOwnApplication(services, ownOf(request))
-    if (!wantsHtml(request)) return applicationRecord(application)
-    return sendPage(reply, applicationPage(services, application))
-  })
-
-  app.put('/developers/applications/:id', async (request) => {
-    return applicationRecord(await change(services, request))
-  })
-
-  app.post('/developers/applications/:id', async (request, reply) => {
-    const work = async () => {
-      const changed = await change(services, request)
-      if (!wantsHtml(request)) return applicationRecord(changed)
-      return reply.redirect(`/developers/applications/${changed.id}?notice=application-changed`, 303)
-    }
-    return orShowAgain(reply, work, async () => {
-      const application = await findOwnApplication(services, ownOf(request))
-      return applicationPage(services, application, { values: typedForm(request) })
-    })
-  })
-
-  app.get('/developers/applications/:id/delete', async (request, reply) => {
-    const application = await findOwnApplication(services, ownOf(request))
-    return sendPage(reply, {
-      template: '/pages/developers/delete',
-      title: `Delete ${application.name}?`,
-      data: { application },
-    })
-  })
-
-  app.post('/developers/applications/:id/delete', async (request, reply) => {
+  post('/developers/applications/:id/delete', async (request, reply) => {
     const item = await remove(services, request)
     return wantsHtml(request) ? reply.redirect('/developers/applications?notice=application-deleted', 303) : [item]
   })
-
-  app.delete('/developers/applications/:id', async (request) => [await remove(services, request)])
 }
 
-function newPage({ services }: OwnApplicationServices, values: Record<string, unknown>): Page {
+function newPage(values: Record<string, unknown>): Page {
   return {
     template: '/pages/developers/new',
     title: 'New application',
-    data: { services: servicesInForm(services) },
+    data: { services: servicesInForm },
     values,
   }
 }
 
+function ownIn(request: FastifyRequest) {
+  return ownOf(request, readIds(request.params, 'id'))
+}
+
+function findOwn(services: OwnApplicationServices, request: FastifyRequest) {
+  return findOwnApplication(services, ownIn(request))
+}
+
 function change(services: OwnApplicationServices, request: FastifyRequest) {
   return withFieldsOfForm(request, () =>
-    changeOwnApplication(services, ownOf(request), inputOf(request), actorOf(request)),
+    changeOwnApplication(services, ownIn(request), changedBody.read(request, services), actorOf(request)),
   )
 }
 
-function inputOf(request: FastifyRequest): unknown {
-  return isForm(request) ? readForm(request) : request.body
-}
-
 async function remove(services: OwnApplicationServices, request: FastifyRequest) {
-  const own = ownOf(request)
+  const own = ownIn(request)
   await deleteOwnApplication(services, own, actorOf(request))
   return resultItem('Id', own.id, 200, 'Deleted successfully')
 }

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { orShowAgain, sentBy } from '../../html/forms.ts'
+import { formId, sentBy } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, sessionOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { changePassword } from '../../people/accounts.ts'
@@ -14,55 +15,41 @@ import {
 } from '../../people/sessions.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import type { Area } from './area.ts'
-import { signOut } from './sign-out.ts'
-import { zoneOf } from './zone-of.ts'
+import { type Area, signOut, zoneOf } from './session.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
-  Session: z.union(
-    [
-      z.literal('others'),
-      z.int32().min(1),
-      z
-        .string()
-        .regex(/^\d{1,9}$/)
-        .transform(Number),
-    ],
-    which,
-  ),
+  Session: z.union([z.literal('others'), formId(which)], which),
 })
 
 /** The account of who is signed in: its password, and the browsers in which it is open. */
 export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
+  const { get, form } = pagesFor(app, area.kind)
+  const again = (request: FastifyRequest) => page(services, area, request)
   const address = `${area.path}/account`
 
-  app.get(address, async (request, reply) => {
-    if (wantsHtml(request)) return sendPage(reply, await page(services, area, reply))
+  get(address, async (request, reply) => {
+    if (wantsHtml(request)) return sendPage(reply, await again(request))
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
     return { Email: session.person.email, Sessions: sessions.map(sessionRecord) }
   })
 
-  app.post(`${address}/password`, (request, reply) => {
-    const work = async () => {
-      const devices = app.sessionCookies.readDevices(request)
-      await changePassword(services, sessionOf(request), sentBy(request), { actor: actorOf(request), devices })
-      return done(reply, `${address}?notice=password-changed`)
-    }
-    return orShowAgain(reply, work, () => page(services, area, reply))
-  })
+  const setPassword = async (request: FastifyRequest, reply: FastifyReply) => {
+    const devices = app.sessionCookies.readDevices(request)
+    await changePassword(services, sessionOf(request), sentBy(request), { actor: actorOf(request), devices })
+    return done(reply, `${address}?notice=password-changed`)
+  }
+  form(`${address}/password`, setPassword, again)
 
-  app.post(`${address}/sessions`, (request, reply) => {
-    const work = async () => {
-      const { Session: ended } = readInput(endedSession, sentBy(request))
-      if (ended === 'others') await endOtherSessions(services, sessionOf(request), actorOf(request))
-      else if (ended === sessionOf(request).id) return signOut(app, services, area, reply)
-      else await endOne(services, reply, ended)
-      return done(reply, `${address}?notice=sessions-ended`)
-    }
-    return orShowAgain(reply, work, () => page(services, area, reply))
-  })
+  const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Session: ended } = readInput(endedSession, sentBy(request))
+    if (ended === 'others') await endOtherSessions(services, sessionOf(request), actorOf(request))
+    else if (ended === sessionOf(request).id) return signOut(app, services, area, reply)
+    else await endOne(services, reply, ended)
+    return done(reply, `${address}?notice=sessions-ended`)
+  }
+  form(`${address}/sessions`, endSessions, again)
 }
 
 async function endOne(services: SessionServices, { request }: FastifyReply, id: number): Promise<void> {
@@ -74,10 +61,10 @@ async function endOne(services: SessionServices, { request }: FastifyReply, id: 
 }
 
 function done(reply: FastifyReply, next: string) {
-  return wantsHtml(reply.request) ? reply.redirect(next, 303) : reply.code(204).send()
+  return wantsHtml(reply.request) ? next : reply.code(204).send()
 }
 
-async function page(services: SessionServices, { path }: Area, { request }: FastifyReply): Promise<Page> {
+async function page(services: SessionServices, { path }: Area, request: FastifyRequest): Promise<Page> {
   const session = sessionOf(request)
   const { person } = session
   return {

@@ -1,43 +1,81 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { auditActions } from '../../audit/audit.ts'
 import { type AuditEntry, type AuditOf, listAudit } from '../../audit/audit-log.ts'
 import type { Db } from '../../database/client.ts'
+import { operatorRoute } from '../../html/operator-routes.ts'
 import { sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
+import { id, time } from '../../html/wire-values.ts'
 import type { Session } from '../../people/sessions.ts'
+import { many, record } from '../../server/json-routes.ts'
+import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import type { Area } from './area.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
-import { zoneOf } from './zone-of.ts'
+import { zoneOf } from './session.ts'
 
 const LIMIT_DEFAULT = 50
 const ID_MAX = 9_999_999_999
 
-const auditPage = namedObject({
-  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(LIMIT_DEFAULT),
-  before: wholeNumber(1, ID_MAX).optional(),
+const auditQuery = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(LIMIT_DEFAULT).describe('The most entries of the page.'),
+  before: wholeNumber(1, ID_MAX)
+    .optional()
+    .describe('The id of the last entry of the page before; `Link` has the address of the next page.'),
 })
 
-/**
- * Who did what, the newest first: the operator reads everything, a merchant what concerns the store, a developer what
- * concerns the own applications. `limit` (1 to 500, without it 50), and `before`, the id of the last entry of the page before.
- */
-export function auditPages(app: FastifyInstance, services: { db: Db }, { path }: Area): void {
-  const address = `${path}/audit`
+const auditEntry = record<AuditEntry>('AuditEntry')({
+  Id: [z.int().min(1), (of) => of.id],
+  Time: [time, (of) => of.at.toISOString()],
+  Actor: [
+    z
+      .strictObject({ Kind: z.enum(['operator', 'developer', 'merchant', 'application']), Name: z.string() })
+      .describe('Name: the e-mail address, or the name of the application; empty: the operator.'),
+    (of) => ({ Kind: of.actorKind, Name: of.actor }),
+  ],
+  Action: [z.enum(auditActions), (of) => of.action],
+  Target: [z.string().describe('What it was done to, in words.'), (of) => of.target],
+  StoreId: [id.nullable(), (of) => of.storeId],
+  ApplicationId: [id.nullable(), (of) => of.applicationId],
+  Details: [z.record(z.string(), z.unknown()), (of) => of.details],
+  Address: [z.string().describe('The IP address of the client.'), (of) => of.address],
+})
 
-  app.get(address, async (request, reply) => {
-    const { session } = request
-    const { limit, before } = readInput(auditPage, request.query, 'The query')
-    // One more than asked for tells whether there are older ones.
-    const found = await listAudit(services, ownerOf(session), { limit: limit + 1, before })
-    const entries = found.slice(0, limit)
-    const last = found.length > limit ? entries.at(-1) : undefined
-    const older = last ? `${address}?${new URLSearchParams({ limit: String(limit), before: String(last.id) })}` : null
-    if (session && wantsHtml(request))
-      return showPage(reply, { session, entries, older, isFirst: before === undefined })
-    if (older !== null) reply.header('link', `<${older}>; rel="next"`)
-    return entries.map(auditRecord)
+/** Who did what: the operator reads everything, a merchant what concerns the store. */
+export const auditRoutes = [
+  operatorRoute('GET /admin/audit', {
+    roles: ['operator', 'merchant'],
+    id: 'listAudit',
+    summary: 'Read who did what',
+    query: auditQuery,
+    answers: { 200: many('Entries, the newest first.', auditEntry, { Link: ref('headers', 'Link') }) },
+    run: ({ reply, query }, services: { db: Db }) => auditPage(services, reply, query),
+  }),
+]
+
+/** A developer reads what concerns the own applications. */
+export function developerAudit(app: FastifyInstance, services: { db: Db }): void {
+  pagesFor(app, 'developer').get('/developers/audit', async (request, reply) => {
+    const page = await auditPage(services, reply, readInput(auditQuery, request.query, 'The query'))
+    return Array.isArray(page) ? page.map(auditEntry.of) : page
   })
+}
+
+async function auditPage(services: { db: Db }, reply: FastifyReply, { limit, before }: z.output<typeof auditQuery>) {
+  const { session } = reply.request
+  // One more than asked for tells whether there are older ones.
+  const found = await listAudit(services, ownerOf(session), { limit: limit + 1, before })
+  const entries = found.slice(0, limit)
+  const last = found.length > limit ? entries.at(-1) : undefined
+  const next = last && new URLSearchParams({ limit: String(limit), before: String(last.id) })
+  const older = next ? `${reply.request.routeOptions.url}?${next}` : null
+  if (session && wantsHtml(reply.request)) {
+    return showPage(reply, { session, entries, older, isFirst: before === undefined })
+  }
+  if (older !== null) reply.header('link', `<${older}>; rel="next"`)
+  return entries
 }
 
 function ownerOf(session: Session | null): AuditOf {
@@ -66,18 +104,4 @@ function showPage(reply: FastifyReply, { session, entries, older, isFirst }: Sho
     title: 'Audit log',
     data: { rows, older, isFirst, zone: zoneOf(session.person) },
   })
-}
-
-function auditRecord(entry: AuditEntry) {
-  return {
-    Id: entry.id,
-    Time: entry.at.toISOString(),
-    Actor: { Kind: entry.actorKind, Name: entry.actor },
-    Action: entry.action,
-    Target: entry.target,
-    StoreId: entry.storeId,
-    ApplicationId: entry.applicationId,
-    Details: entry.details,
-    Address: entry.address,
-  }
 }

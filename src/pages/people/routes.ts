@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
+import { pagesFor } from '../../html/page-routes.ts'
 import type { SignUpServices } from '../../people/accounts.ts'
 import type { SessionServices } from '../../people/sessions.ts'
 import { accountPages } from './account.ts'
-import { administration, developerPages } from './area.ts'
-import { auditPages } from './audit.ts'
+import { developerAudit } from './audit.ts'
+import { type Area, administration, developerPages, signOut } from './session.ts'
 import { signInPages } from './sign-in.ts'
-import { signOutRoutes } from './sign-out.ts'
 import { signUpAddress, signUpPages } from './sign-up.ts'
 
-/** How merchants come in and go, and their account. The audit log is the operator's too, and stands in ../admin/audit.ts. */
+/** How merchants come in and go, and their account. */
 export async function merchantPages(app: FastifyInstance, services: SessionServices): Promise<void> {
   signInPages(app, services, { ...administration, signUp: null })
   signOutRoutes(app, services, administration)
@@ -22,5 +22,9 @@ export async function developerAccountPages(app: FastifyInstance, services: Sign
   signInPages(app, services, { ...developerPages, signUp })
   signOutRoutes(app, services, developerPages)
   accountPages(app, services, developerPages)
-  auditPages(app, services, developerPages)
+  developerAudit(app, services)
+}
+
+function signOutRoutes(app: FastifyInstance, services: SessionServices, area: Area): void {
+  pagesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(app, services, area, reply))
 }

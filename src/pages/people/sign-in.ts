@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
+import { sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import type { Session, SessionServices } from '../../people/sessions.ts'
 import { signIn } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import type { Area } from './area.ts'
-import { beginSession, clientOf, nextPage } from './begin-session.ts'
+import { type Area, beginSession, clientOf, nextIn } from './session.ts'
 
 export interface SignInPages extends Area {
   /** Where one gets an account; null: nowhere here. */
@@ -24,35 +24,35 @@ const signInBody = namedObject({
 
 /** Who is signed in already is led on; to an account in another store by a page that asks. */
 export function signInPages(app: FastifyInstance, services: SessionServices, area: SignInPages): void {
+  const { get, form } = pagesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
 
-  app.get(address, async (request, reply) => {
-    const next = nextPage(textIn(request.query, 'next'), area)
+  get(address, async (request, reply) => {
+    const next = nextIn(request.query, area)
     const store = textIn(request.query, 'store')
     const onward = request.session && onwardAddress(request.session, store, next)
     if (onward) return reply.redirect(onward, 303)
     return sendPage(reply, page(area, { next, Store: store }))
   })
 
-  app.post(address, (request, reply) => {
-    const sent = sentBy(request)
-    const next = nextPage(textIn(sent, 'next'), area)
-    return orShowAgain(
-      reply,
-      () => enter(app, services, area, reply, next),
-      () => page(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next }),
-    )
-  })
+  form(
+    address,
+    (_request, reply) => enter(app, services, area, reply),
+    (request) => {
+      const sent = sentBy(request)
+      return page(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next: nextIn(sent, area) })
+    },
+  )
 }
 
-async function enter(app: FastifyInstance, services: SessionServices, area: Area, reply: FastifyReply, next: string) {
+async function enter(app: FastifyInstance, services: SessionServices, area: Area, reply: FastifyReply) {
   const { request } = reply
   const { Email, Password, Store } = readInput(signInBody, sentBy(request))
   const { kind } = area
   const devices = app.sessionCookies.readDevices(request)
   const input = { kind, email: Email, password: Password, store: Store, devices }
   const opened = await signIn(services, { ...input, ...clientOf(request) })
-  return beginSession(app, services, area, reply, { opened, email: Email.trim(), next })
+  return beginSession(app, services, area, reply, { opened, email: Email.trim(), next: nextIn(sentBy(request), area) })
 }
 
 /** Null: the session opens no account in the store that is asked for. GET changes nothing, so changing the store takes a button. */

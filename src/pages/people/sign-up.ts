@@ -1,37 +1,41 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { orShowAgain, sentBy, textIn } from '../../html/forms.ts'
+import { sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
-import { developerPages as area } from './area.ts'
-import { beginSession, clientOf, nextPage } from './begin-session.ts'
+import { developerPages as area, beginSession, clientOf, nextIn } from './session.ts'
 
 export const signUpAddress = '/developers/sign-up'
 
 /** Developers open their accounts themselves where the setting DEVELOPER_SIGNUP says so; else the page says who does. */
 export function signUpPages(app: FastifyInstance, services: SignUpServices): void {
-  app.get(signUpAddress, async (request, reply) => {
-    const next = nextPage(textIn(request.query, 'next'), area)
+  const { get, form } = pagesFor(app, 'anyone', area.kind)
+  get(signUpAddress, async (request, reply) => {
+    const next = nextIn(request.query, area)
     if (request.session) return reply.redirect(next, 303)
     return sendPage(reply, page(services, { next }))
   })
 
-  app.post(signUpAddress, (request, reply) => {
-    const sent = sentBy(request)
-    const next = nextPage(textIn(sent, 'next'), area)
-    return orShowAgain(
-      reply,
-      () => enter(app, services, reply, next),
-      () => page(services, { Email: textIn(sent, 'Email'), next }),
-    )
-  })
+  form(
+    signUpAddress,
+    (_request, reply) => enter(app, services, reply),
+    (request) => {
+      const sent = sentBy(request)
+      return page(services, { Email: textIn(sent, 'Email'), next: nextIn(sent, area) })
+    },
+  )
 }
 
-async function enter(app: FastifyInstance, services: SignUpServices, reply: FastifyReply, next: string) {
+async function enter(app: FastifyInstance, services: SignUpServices, reply: FastifyReply) {
   const { request } = reply
   const sent = sentBy(request)
   const client = { ...clientOf(request), devices: app.sessionCookies.readDevices(request) }
   const opened = await signUpDeveloper(services, withoutNext(sent), client)
-  return beginSession(app, services, area, reply, { opened, email: textIn(sent, 'Email').trim(), next })
+  return beginSession(app, services, area, reply, {
+    opened,
+    email: textIn(sent, 'Email').trim(),
+    next: nextIn(sent, area),
+  })
 }
 
 /** `next` is the page's own. */

@@ -3,7 +3,7 @@ import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { inTransaction, type Transaction } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { namedObject, readInput, text } from '../../values/input.ts'
+import { namedObject, text } from '../../values/input.ts'
 
 const STATUSES_MAX = 500
 const SORTING_MAX = 10_000
@@ -28,11 +28,14 @@ export const changedStatuses = z
 
 /**
  * Changes the merchant's texts, visibility and order of statuses (order-statuses 1.2), all or none. The ids and their
- * meaning stay. Refuses input that does not fit (400), an unknown status (404), and a text that two statuses would have
+ * meaning stay. Refuses an unknown status (404), and a text that two statuses would have
  * without regard to case (409), since cartAPI names them by it.
  */
-export async function updateOrderStatuses(caller: Caller, input: unknown, actor: Actor): Promise<void> {
-  const changes = readInput(changedStatuses, input)
+export async function updateOrderStatuses(
+  caller: Caller,
+  changes: z.output<typeof changedStatuses>,
+  actor: Actor,
+): Promise<void> {
   await inTransaction(caller.db, async (tx) => {
     const storeId = caller.store.id
     await tx.$queryRaw`SELECT 1 FROM "OrderStatus" WHERE "storeId" = ${storeId} ORDER BY "id" FOR UPDATE`

@@ -3,7 +3,7 @@ import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { namedObject, readInput, text } from '../../values/input.ts'
+import { namedObject, text } from '../../values/input.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX, tooManyMethods } from './payment-methods.ts'
 
 export interface PaymentMethod {
@@ -30,7 +30,7 @@ export const changedMethods = z
   .min(1, list)
   .max(METHODS_MAX, list)
 
-type ChangedMethod = z.output<typeof changedMethods>[number]
+type ChangedMethods = z.output<typeof changedMethods>
 
 /** The payment methods of a store by ascending id, hidden ones too. */
 export function listPaymentMethods(db: Db | Transaction, storeId: number): Promise<PaymentMethod[]> {
@@ -45,11 +45,10 @@ export function listPaymentMethods(db: Db | Transaction, storeId: number): Promi
 /**
  * Changes names and visibility of payment methods and adds new ones, all or none. A method without id, or with one that the
  * store does not have, is new; without id it gets the lowest free one. Methods are never removed, because orders name them.
- * Refuses input that does not fit and more than 100 methods (400), and a name that two methods would have without regard to
+ * Refuses a new one without a name and more than 100 methods (400), and a name that two methods would have without regard to
  * case (409).
  */
-export async function updatePaymentMethods(caller: Caller, input: unknown, actor: Actor): Promise<void> {
-  const changes = readInput(changedMethods, input)
+export async function updatePaymentMethods(caller: Caller, changes: ChangedMethods, actor: Actor): Promise<void> {
   await inTransaction(caller.db, async (tx) => {
     const storeId = caller.store.id
     // Of two changes at once, the second sees what the first one added.
@@ -77,7 +76,11 @@ export async function updatePaymentMethods(caller: Caller, input: unknown, actor
 }
 
 /** Returns the id of the method. */
-function apply(methods: Map<number, PaymentMethod>, { PaymentMethodID, Name, Visible }: ChangedMethod, index: number) {
+function apply(
+  methods: Map<number, PaymentMethod>,
+  { PaymentMethodID, Name, Visible }: ChangedMethods[number],
+  index: number,
+) {
   const changed = PaymentMethodID ?? lowestFreeId(methods)
   const { name = Name, visible = true } = methods.get(changed) ?? {}
   if (name === undefined) {

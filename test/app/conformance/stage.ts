@@ -1,4 +1,5 @@
 import { registerApplication } from '../../../src/applications/applications.ts'
+import type { Access } from '../../../src/engine/caller.ts'
 import type { Resource } from '../../../src/engine/define.ts'
 import type { Service } from '../../../src/registry.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
@@ -97,7 +98,7 @@ export async function withPrivileges(
   const application = await registerApplication(services, {
     Name: 'Restricted',
     Throttle: { Capacity: 100_000, LeakPerSecond: 1_000 },
-    Privileges: privileges,
+    Privileges: privileges as Record<string, Access[]>,
   })
   const { token } = await subscribe(services, {
     storeId: shop.store.id,

@@ -1,6 +1,6 @@
 import Fastify, { type InjectOptions } from 'fastify'
-import { openPages } from '../../../src/html/scope.ts'
-import { operatorRoutes } from '../../../src/operator/routes.ts'
+import { openPages } from '../../../src/html/page-routes.ts'
+import { registerOperatorRoutes } from '../../../src/operator/routes.ts'
 import { adminRoutes } from '../../../src/pages/admin/routes.ts'
 import { openAccess } from '../../support/access.ts'
 import { workerDatabase } from '../../support/database.ts'
@@ -18,7 +18,7 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatab
   })
   app.register(async (scope) => {
     await openPages(scope, services)
-    scope.register(operatorRoutes, services)
+    scope.register(registerOperatorRoutes, services)
     scope.register(adminRoutes, services)
   })
   await app.ready()

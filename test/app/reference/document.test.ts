@@ -2,9 +2,9 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import type { RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp, openApiDocument } from '../../../src/app.ts'
-import { roles } from '../../../src/html/roles.ts'
 import { servedResources } from '../../../src/registry.ts'
 import type { Operation, PathItem } from '../../../src/server/openapi.ts'
+import type { Role } from '../../../src/server/roles.ts'
 import { type OpenApi, readOpenApi } from '../../support/openapi.ts'
 import { servicesOn } from '../../support/services.ts'
 import { type Method, openServer, type TestServer } from '../../support/store.ts'
@@ -130,13 +130,13 @@ describe('the routes of the server', () => {
   /** Described by its WSDL. */
   const soapPaths = ['/cart.asmx', '/cart_advanced.asmx']
   const catchAlls = prefixes.flatMap((prefix) => [prefix, `${prefix}/*`])
-  let routes: { url: string; methods: string[] }[]
+  let routes: { url: string; methods: string[]; roles: readonly Role[] | undefined }[]
 
   beforeAll(async () => {
     const app = buildApp({ ...servicesOn(server.database.db, { REST_PREFIXES: prefixes.join(',') }) })
     routes = []
-    app.addHook('onRoute', ({ url, method }: RouteOptions) => {
-      routes.push({ url, methods: [method].flat() })
+    app.addHook('onRoute', ({ url, method, config }: RouteOptions) => {
+      routes.push({ url, methods: [method].flat(), roles: config?.roles })
     })
     await app.ready()
     await app.close()
@@ -144,8 +144,8 @@ describe('the routes of the server', () => {
 
   /** For people with a browser, by way of forms; what of them answers programs too is in the document. */
   const isPage = (url: string) => {
-    const of = Object.entries(roles).filter(([route]) => route.split(' ')[1] === url)
-    return of.length > 0 && of.every(([, allowed]) => !allowed.includes('operator'))
+    const of = routes.filter((route) => route.url === url)
+    return of.every(({ roles }) => roles !== undefined && !roles.includes('operator'))
   }
 
   test('are in the document, each one but pages, their files, and what is no address of a service', () => {

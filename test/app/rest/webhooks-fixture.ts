@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
+import type { Access } from '../../../src/engine/caller.ts'
 import { eventKind } from '../../../src/engine/event-kinds.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { sampleOf } from '../../../src/webhooks/samples.ts'
@@ -26,7 +27,7 @@ export async function otherApplication(
   const application = await registerApplication(services, {
     Name: 'Other application',
     Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
-    ...(privileges && { Privileges: privileges }),
+    ...(privileges && { Privileges: privileges as Record<string, Access[]> }),
   })
   const storeId = shop.store.id
   const { token } = await subscribe(services, { storeId, publicKey: application.publicKey, actor: operator })

@@ -40,7 +40,7 @@ const kinds = (answers: LightMyRequestResponse[]) =>
 const countOf = (answers: LightMyRequestResponse[], kind: number) =>
   kinds(answers).filter((each) => each === kind).length
 
-const setFigures = (shop: TestStore, Throttle: object | null) =>
+const setFigures = (shop: TestStore, Throttle: { Capacity: number; LeakPerSecond: number } | null) =>
   updateStore(server.services, shop.store.id, { Throttle }, operator)
 
 /** Slots that come too late to be waited for. */

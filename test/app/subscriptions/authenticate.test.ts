@@ -491,7 +491,10 @@ describe('an application', () => {
   test('is held to changed privileges and figures at once', async () => {
     const { application, credentials } = await headers()
     await authenticate(credentials)
-    const changes = { Privileges: { Orders: ['read'] }, Throttle: { Capacity: 500, LeakPerSecond: 0.125 } }
+    const changes = {
+      Privileges: { Orders: ['read' as const] },
+      Throttle: { Capacity: 500, LeakPerSecond: 0.125 },
+    }
     await updateApplication(services, application.id, changes)
     const { caller, throttle } = await authenticate(credentials)
     expect(caller.privileges).toEqual({ Orders: ['read'] })
@@ -525,7 +528,8 @@ describe('an application', () => {
       where: { id: subscriptionId },
       data: { privileges: { Orders: ['read'] } },
     })
-    const Privileges = { Products: ['read', 'write'], Orders: ['read', 'write'] }
+    const all = ['read' as const, 'write' as const]
+    const Privileges = { Products: all, Orders: all }
     await updateApplication(services, application.id, { Privileges })
     expect(await agreed({ id: { in: [subscriptionId, id] } })).toEqual([Privileges, Privileges])
     expect(await agreed({ id: other.subscriptionId })).toEqual([null])

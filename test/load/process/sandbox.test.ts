@@ -34,7 +34,6 @@ function ensure(changes: Partial<EnsureSandbox> = {}) {
     db: database.db,
     secrets,
     now,
-    services: [],
     fill: async () => {},
     onCreate: () => {},
     ...changes,

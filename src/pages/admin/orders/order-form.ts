@@ -1,21 +1,6 @@
-import { textIn } from '../../../html/forms.ts'
-import { type Fault, StoreFailure } from '../../../values/failure.ts'
+import { refusedFields, textIn } from '../../../html/forms.ts'
+import type { Fault, StoreFailure } from '../../../values/failure.ts'
 import type { Form, FormLine, LookedUp } from './form-lines.ts'
-
-const billing = [
-  'BillingFirstName',
-  'BillingLastName',
-  'BillingCompany',
-  'BillingAddress',
-  'BillingCity',
-  'BillingState',
-  'BillingZipCode',
-  'BillingCountry',
-  'BillingPhoneNumber',
-  'BillingEmail',
-  'BillingPaymentMethodID',
-  'CustomerComments',
-] as const
 
 const orderLabels = {
   CustomerID: 'Customer number',
@@ -37,6 +22,9 @@ const orderLabels = {
   CustomerComments: 'Comments',
 }
 
+/** The fields that go into the order as they are. */
+const texts = Object.keys(orderLabels).filter((name) => name.startsWith('Billing') || name === 'CustomerComments')
+
 /**
  * The body that `placeOrder` takes, out of the form of a page: what is left empty is not sent. Refuses (400) products that the
  * store does not have, and required options that are not chosen, by the form's fields.
@@ -44,10 +32,9 @@ const orderLabels = {
 export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
   const filled = filledLines(lines)
   const faults = filled.flatMap((line) => faultsOf(line, values))
-  if (faults.length > 0) throw refusal(faults)
-  const texts = Object.fromEntries(billing.map((name) => [name, textIn(values, name).trim()]))
+  if (faults.length > 0) throw refusedFields(faults)
   return withoutEmpty({
-    ...texts,
+    ...Object.fromEntries(texts.map((name) => [name, textIn(values, name).trim()])),
     CustomerID: numberOf(values, 'CustomerID'),
     SalesTax: numberOf(values, 'SalesTax'),
     OrderDiscountPromotion: numberOf(values, 'OrderDiscountPromotion'),
@@ -87,15 +74,10 @@ export function inFormFields(failure: StoreFailure, lines: readonly FormLine[]):
   const number = filledLines(lines)[Number(index)]?.number
   if (list === 'OrderItemList' && number !== undefined) {
     const part = name === 'ItemQuantity' ? name : 'ItemID'
-    return refusal([{ field: `${part}.${number}`, problem }], kind)
+    return refusedFields([{ field: `${part}.${number}`, problem }], kind)
   }
-  if (list === 'ShipmentList' && name !== undefined) return refusal([{ field: name, problem }], kind)
-  return field === '' ? failure : refusal([{ field, problem }], kind)
-}
-
-function refusal(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
-  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-  return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
+  if (list === 'ShipmentList' && name !== undefined) return refusedFields([{ field: name, problem }], kind)
+  return field === '' ? failure : refusedFields([{ field, problem }], kind)
 }
 
 /** What the fields of the form are called, by their names. */
@@ -116,20 +98,12 @@ function shipmentsOf(form: Form) {
   return [withoutEmpty({ ...addressOf(form), ShipmentMethodName: method, ShipmentCost: cost })]
 }
 
+const addressParts = ['FirstName', 'LastName', 'Company', 'Address', 'City', 'State', 'ZipCode', 'Country', 'Email']
+
 function addressOf(form: Form) {
-  const of = (name: string) => textIn(form, name).trim()
-  return {
-    ShipmentFirstName: of('BillingFirstName'),
-    ShipmentLastName: of('BillingLastName'),
-    ShipmentCompany: of('BillingCompany'),
-    ShipmentAddress: of('BillingAddress'),
-    ShipmentCity: of('BillingCity'),
-    ShipmentState: of('BillingState'),
-    ShipmentZipCode: of('BillingZipCode'),
-    ShipmentCountry: of('BillingCountry'),
-    ShipmentPhone: of('BillingPhoneNumber'),
-    ShipmentEmail: of('BillingEmail'),
-  }
+  const of = (name: string) => textIn(form, `Billing${name}`).trim()
+  const parts = addressParts.map((name) => [`Shipment${name}`, of(name)])
+  return { ...Object.fromEntries(parts), ShipmentPhone: of('PhoneNumber') }
 }
 
 /** What is no number goes on as it is, to be refused by name. */

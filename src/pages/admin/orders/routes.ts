@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Db } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { updateRecord } from '../../../engine/write.ts'
-import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
+import { formOf, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
-import { merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, merchantCaller, merchantOf } from '../../../html/principals.ts'
 import { listStatuses } from '../../../resources/order-statuses/list-statuses.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -14,69 +14,50 @@ import { listPaymentMethods } from '../../../resources/payment-methods/update-me
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { orderFigures } from '../../order-figures.ts'
-import { type Form, type LookedUp, lookUpLines } from './form-lines.ts'
+import { type Form, lookUpLines } from './form-lines.ts'
 import { listOrders } from './list.ts'
 import { formLabels, inFormFields, orderOf } from './order-form.ts'
 import { placeOnce } from './place-once.ts'
 
-export interface OrderPagesServices {
-  db: Db
-  now: () => Date
-}
-
 /** Orders of the store: the list, one, and placing one by hand. */
-export async function orderPages(app: FastifyInstance, services: OrderPagesServices): Promise<void> {
-  app.get('/admin/orders', async (request, reply) => {
-    const { store } = merchantOf(request)
-    const statuses = await listStatuses(services.db, store.id)
-    const list = await listOrders(services.db, store.id, request.query)
-    return sendPage(reply, {
-      template: '/pages/admin/orders/list',
-      title: 'Orders',
-      values: list.asked,
-      data: { ...list, store, statuses, statusText: textsOf(statuses) },
-    })
-  })
+export async function orderPages(app: FastifyInstance, services: CallerServices): Promise<void> {
+  const { post, page, form } = pagesFor(app, 'merchant')
 
-  app.get('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, {})))
+  page('/admin/orders', (request) => listPage(request, services))
+  page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
+  page('/admin/orders/:id', (request) => orderPage(request, services))
 
   // Shows the form once more with what was typed: the products that it names are looked up, or it has one more line.
-  app.post('/admin/orders/new', async (request, reply) => sendPage(reply, await newOrder(request, formOf(request))))
-
-  app.post('/admin/orders', async (request, reply) => {
-    const form = formOf(request)
-    return orShowAgain(
-      reply,
-      async () => {
-        const caller = merchantCaller(request, services)
-        const id = await placeFrom(caller, form)
-        return reply.redirect(`/admin/orders/${id}?notice=order-placed`, 303)
-      },
-      () => newOrder(request, form),
-    )
+  post('/admin/orders/new', async (request, reply) => {
+    return sendPage(reply, await newOrderPage(request, services, formOf(request)))
   })
 
-  app.get('/admin/orders/:id', async (request, reply) => sendPage(reply, await orderPage(request, services)))
+  const place = async (request: FastifyRequest) => {
+    const id = await placeFrom(merchantCaller(request, services), formOf(request))
+    return `/admin/orders/${id}?notice=order-placed`
+  }
+  form('/admin/orders', place, (request) => newOrderPage(request, services, formOf(request)))
 
-  app.post('/admin/orders/:id/status', async (request, reply) => {
+  const changeStatus = async (request: FastifyRequest) => {
     const { id } = readIds(request.params, 'id')
-    const form = formOf(request)
-    return orShowAgain(
-      reply,
-      async () => {
-        const caller = merchantCaller(request, services)
-        await updateRecord(caller, orders, id, { OrderStatusID: Number(textIn(form, 'OrderStatusID')) })
-        return reply.redirect(`/admin/orders/${id}?notice=status-changed`, 303)
-      },
-      async () => ({ ...(await orderPage(request, services)), values: form }),
-    )
+    const OrderStatusID = Number(textIn(formOf(request), 'OrderStatusID'))
+    await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
+    return `/admin/orders/${id}?notice=status-changed`
+  }
+  form('/admin/orders/:id/status', changeStatus, async (request) => {
+    return { ...(await orderPage(request, services)), values: formOf(request) }
   })
+}
 
-  async function newOrder(request: FastifyRequest, form: Form): Promise<Page> {
-    const caller = merchantCaller(request, services)
-    const methods = await listPaymentMethods(services.db, caller.store.id)
-    const paymentMethods = methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name] as const)
-    return newOrderPage(await lookUpLines(caller, form), caller, [['', 'Not chosen'], ...paymentMethods])
+async function listPage(request: FastifyRequest, { db }: CallerServices): Promise<Page> {
+  const { store } = merchantOf(request)
+  const statuses = await listStatuses(db, store.id)
+  const list = await listOrders(db, store.id, request.query)
+  return {
+    template: '/pages/admin/orders/list',
+    title: 'Orders',
+    values: list.asked,
+    data: { ...list, store, statuses, statusText: textsOf(statuses) },
   }
 }
 
@@ -90,11 +71,13 @@ async function placeFrom(caller: Caller, form: Form): Promise<number> {
   }
 }
 
-function newOrderPage(
-  { lines, values }: LookedUp,
-  { store }: Caller,
-  paymentMethods: readonly (readonly [id: number | '', name: string])[],
-): Page {
+async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
+  const caller = merchantCaller(request, services)
+  const { store } = caller
+  const methods = await listPaymentMethods(services.db, store.id)
+  const offered = methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name] as const)
+  const paymentMethods = [['', 'Not chosen'], ...offered]
+  const { lines, values } = await lookUpLines(caller, form)
   return {
     template: '/pages/admin/orders/new',
     title: 'New order',
@@ -104,7 +87,7 @@ function newOrderPage(
   }
 }
 
-async function orderPage(request: FastifyRequest, services: OrderPagesServices): Promise<Page> {
+async function orderPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id))

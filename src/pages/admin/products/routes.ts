@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Db } from '../../../database/client.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { listRecords } from '../../../engine/read.ts'
-import { sendPage } from '../../../html/page.ts'
-import { merchantCaller } from '../../../html/principals.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, merchantCaller } from '../../../html/principals.ts'
 import { products } from '../../../resources/products/products.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -16,8 +15,8 @@ const text = z.string().max(TEXT_MAX, `must have at most ${TEXT_MAX} characters`
 const asked = namedObject({ name: text, sku: text, stock: text, cursor: text })
 
 /** The store's products with what is in stock, as REST lists and filters them. */
-export async function productPages(app: FastifyInstance, services: { db: Db; now: () => Date }): Promise<void> {
-  app.get('/admin/products', async (request, reply) => {
+export async function productPages(app: FastifyInstance, services: CallerServices): Promise<void> {
+  pagesFor(app, 'merchant').page('/admin/products', async (request) => {
     const caller = merchantCaller(request, services)
     const { name, sku, stock, cursor } = readInput(asked, request.query, 'The address')
     const filters = { ...(name && { name }), ...(sku && { sku }), ...(stock === 'out' && { stockto: '0' }) }
@@ -27,7 +26,7 @@ export async function productPages(app: FastifyInstance, services: { db: Db; now
       ...(cursor && { cursor }),
     })
     const more = new URLSearchParams({ name, sku, stock, cursor: next ?? '' })
-    return sendPage(reply, {
+    return {
       template: '/pages/admin/products/list',
       title: 'Products',
       values: { name, sku, stock },
@@ -37,7 +36,7 @@ export async function productPages(app: FastifyInstance, services: { db: Db; now
         isFiltered: Object.keys(filters).length > 0,
         currency: caller.store.currency,
       },
-    })
+    }
   })
 }
 

@@ -1,77 +1,79 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractFigures } from '../../../applications/throttle.ts'
-import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
+import type { Actor } from '../../../audit/audit.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { formOf, textIn } from '../../../html/forms.ts'
+import type { Page } from '../../../html/page.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
 import { listStatuses } from '../../../resources/order-statuses/list-statuses.ts'
-import { updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
+import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
-import { listPaymentMethods, updatePaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
-import { type ChangeStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
+import {
+  changedMethods,
+  listPaymentMethods,
+  updatePaymentMethods,
+} from '../../../resources/payment-methods/update-methods.ts'
+import { type ChangeStore, changedStore, storeWithKey, updateStore } from '../../../stores/stores.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import { readInput } from '../../../values/input.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
 /** What a merchant sets for the store: name, address, currency, time zone, texts of order statuses, and payment methods. */
 export async function settingsRoutes(app: FastifyInstance, services: ChangeStore): Promise<void> {
-  app.get('/admin/settings', async (request, reply) => sendPage(reply, await settingsPage(request, services)))
+  const { page, form } = pagesFor(app, 'merchant')
+  page('/admin/settings', (request) => settingsPage(request, services))
 
-  app.post('/admin/settings', async (request, reply) => {
-    const { Name, SecureURL, Currency, TimeZone } = formOf(request)
-    const input = { Name, SecureURL, Currency, TimeZone }
-    return orShowAgain(
-      reply,
-      async () => {
-        await updateStore(services, merchantOf(request).store.id, input, actorOf(request))
-        return saved(reply, '/admin/settings')
-      },
-      async () => ({ ...(await settingsPage(request, services)), values: input }),
-    )
+  const save = async (request: FastifyRequest) => {
+    const changes = readInput(changedStore, settingsIn(request))
+    await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+    return '/admin/settings?notice=settings-saved'
+  }
+  form('/admin/settings', save, async (request) => {
+    return { ...(await settingsPage(request, services)), values: settingsIn(request) }
   })
 
-  app.get('/admin/settings/order-statuses', async (request, reply) => {
-    return sendPage(reply, await statusesPage(request, services))
-  })
-
-  app.post('/admin/settings/order-statuses', async (request, reply) => {
-    const form = formOf(request)
-    return orShowAgain(
-      reply,
-      async () => {
-        const input = statusesOf(form)
-        await updateOrderStatuses(merchantCaller(request, services), input, actorOf(request)).catch((error) => {
-          const keys = input.map(({ OrderStatusID }) => String(OrderStatusID))
-          throw error instanceof StoreFailure ? byFields(error, keys) : error
-        })
-        return saved(reply, '/admin/settings/order-statuses')
-      },
-      async () => ({ ...(await statusesPage(request, services)), values: form }),
-    )
-  })
-
-  app.get('/admin/settings/payment-methods', async (request, reply) => {
-    return sendPage(reply, await methodsPage(request, services))
-  })
-
-  app.post('/admin/settings/payment-methods', async (request, reply) => {
-    const form = formOf(request)
-    return orShowAgain(
-      reply,
-      async () => {
-        const keys = methodKeysOf(form)
-        const input = keys.map((key) => methodOf(form, key))
-        await updatePaymentMethods(merchantCaller(request, services), input, actorOf(request)).catch((error) => {
-          throw error instanceof StoreFailure ? byFields(error, keys) : error
-        })
-        return saved(reply, '/admin/settings/payment-methods')
-      },
-      async () => ({ ...(await methodsPage(request, services)), values: form }),
-    )
-  })
+  listForm(app, services, orderStatusForm)
+  listForm(app, services, paymentMethodForm)
 }
 
-function saved(reply: FastifyReply, address: string) {
-  return reply.redirect(`${address}?notice=settings-saved`, 303)
+function settingsIn(request: FastifyRequest) {
+  const { Name, SecureURL, Currency, TimeZone } = formOf(request)
+  return { Name, SecureURL, Currency, TimeZone }
+}
+
+type Form = Readonly<Record<string, string | string[]>>
+
+/** A page with a form of several records, of which each field has a name that ends with its record's key. */
+interface ListForm {
+  readonly path: string
+  pageOf(request: FastifyRequest, services: ChangeStore): Promise<Page>
+  /** Of the records that the form names. */
+  keysIn(form: Form): readonly string[]
+  /** As the body of a program has it. */
+  recordOf(form: Form, key: string): object
+  save(caller: Caller, records: unknown, actor: Actor): Promise<void>
+}
+
+function listForm(
+  app: FastifyInstance,
+  services: ChangeStore,
+  { path, pageOf, keysIn, recordOf, save }: ListForm,
+): void {
+  const { page, form } = pagesFor(app, 'merchant')
+  page(path, (request) => pageOf(request, services))
+
+  const carryOut = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    const keys = keysIn(sent)
+    const records = keys.map((key) => recordOf(sent, key))
+    await save(merchantCaller(request, services), records, actorOf(request)).catch((error) => {
+      throw error instanceof StoreFailure ? byFields(error, keys) : error
+    })
+    return `${path}?notice=settings-saved`
+  }
+  form(path, carryOut, async (request) => ({ ...(await pageOf(request, services)), values: formOf(request) }))
 }
 
 async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<Page> {
@@ -85,60 +87,62 @@ async function settingsPage(request: FastifyRequest, services: ChangeStore): Pro
   }
 }
 
-async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
-  const { store } = merchantOf(request)
-  const statuses = await listStatuses(db, store.id)
-  const values = Object.fromEntries(
-    statuses.flatMap(({ id, text, visible, sorting }) => [
-      [`StatusText.${id}`, text],
-      [`Sorting.${id}`, String(sorting)],
-      [`Visible.${id}`, visible ? 'yes' : ''],
-    ]),
-  )
-  return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
-}
-
-/** A row of the form for each status that it names; a box that is not ticked is not sent. */
-function statusesOf(form: Readonly<Record<string, string | string[]>>) {
-  const ids = Object.keys(form).flatMap((name) => /^StatusText\.(\d{1,9})$/.exec(name)?.[1] ?? [])
-  return ids.map((id) => ({
+const orderStatusForm: ListForm = {
+  path: '/admin/settings/order-statuses',
+  pageOf: async (request, { db }) => {
+    const statuses = await listStatuses(db, merchantOf(request).store.id)
+    const values = Object.fromEntries(
+      statuses.flatMap(({ id, text, visible, sorting }) => [
+        [`StatusText.${id}`, text],
+        [`Sorting.${id}`, String(sorting)],
+        [`Visible.${id}`, visible ? 'yes' : ''],
+      ]),
+    )
+    return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
+  },
+  keysIn: (form) => Object.keys(form).flatMap((name) => /^StatusText\.(\d{1,9})$/.exec(name)?.[1] ?? []),
+  // A box that is not ticked is not sent.
+  recordOf: (form, id) => ({
     OrderStatusID: Number(id),
     StatusText: textIn(form, `StatusText.${id}`),
     Sorting: Number(textIn(form, `Sorting.${id}`)),
     Visible: form[`Visible.${id}`] !== undefined,
-  }))
+  }),
+  save: async (caller, records, actor) => updateOrderStatuses(caller, readInput(changedStatuses, records), actor),
 }
 
-/** Rows for new payment methods. */
+/** Keys of the rows for new payment methods. */
 const newMethods = ['new1', 'new2', 'new3']
 
-async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
-  const methods = await listPaymentMethods(db, merchantOf(request).store.id)
-  const values = Object.fromEntries([
-    ...methods.flatMap(({ id, name, visible }) => [
-      [`Name.${id}`, name],
-      [`Visible.${id}`, visible ? 'yes' : ''],
-    ]),
-    ...newMethods.map((key) => [`Visible.${key}`, 'yes']),
-  ])
-  const added = newMethods.slice(0, METHODS_MAX - methods.length)
-  const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
-  return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
-}
-
-/** The ids of the methods that the form names, and the new rows that have a name. */
-function methodKeysOf(form: Readonly<Record<string, string | string[]>>): string[] {
-  const keys = Object.keys(form).flatMap((name) => /^Name\.(\d{1,10}|new\d)$/.exec(name)?.[1] ?? [])
-  return keys.filter((key) => !key.startsWith('new') || textIn(form, `Name.${key}`).trim() !== '')
-}
-
-function methodOf(form: Readonly<Record<string, string | string[]>>, key: string) {
-  const id = key.startsWith('new') ? textIn(form, `PaymentMethodID.${key}`).trim() : key
-  return {
-    ...(id !== '' && { PaymentMethodID: Number(id) }),
-    Name: textIn(form, `Name.${key}`),
-    Visible: form[`Visible.${key}`] !== undefined,
-  }
+const paymentMethodForm: ListForm = {
+  path: '/admin/settings/payment-methods',
+  pageOf: async (request, { db }) => {
+    const methods = await listPaymentMethods(db, merchantOf(request).store.id)
+    const values = Object.fromEntries([
+      ...methods.flatMap(({ id, name, visible }) => [
+        [`Name.${id}`, name],
+        [`Visible.${id}`, visible ? 'yes' : ''],
+      ]),
+      ...newMethods.map((key) => [`Visible.${key}`, 'yes']),
+    ])
+    const added = newMethods.slice(0, METHODS_MAX - methods.length)
+    const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
+    return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
+  },
+  // A new row counts when it has a name.
+  keysIn: (form) =>
+    Object.keys(form)
+      .flatMap((name) => /^Name\.(\d{1,10}|new\d)$/.exec(name)?.[1] ?? [])
+      .filter((key) => !key.startsWith('new') || textIn(form, `Name.${key}`).trim() !== ''),
+  recordOf: (form, key) => {
+    const id = key.startsWith('new') ? textIn(form, `PaymentMethodID.${key}`).trim() : key
+    return {
+      ...(id !== '' && { PaymentMethodID: Number(id) }),
+      Name: textIn(form, `Name.${key}`),
+      Visible: form[`Visible.${key}`] !== undefined,
+    }
+  },
+  save: async (caller, records, actor) => updatePaymentMethods(caller, readInput(changedMethods, records), actor),
 }
 
 /** The list says `3.StatusText` for its fourth entry; the form's field has the row's key. */

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Db } from '../../../database/client.ts'
-import { orShowAgain } from '../../../html/forms.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
-import { merchantCaller } from '../../../html/principals.ts'
+import type { Page } from '../../../html/page.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, merchantCaller } from '../../../html/principals.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -19,56 +18,53 @@ const ids = namedObject({
   deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
 })
 
-export interface DeliveryPagesServices {
-  db: Db
-  now: () => Date
-}
-
 /** One delivery whole, sending it again, and a test event, which is a delivery too. */
-export async function deliveryPages(app: FastifyInstance, services: DeliveryPagesServices): Promise<void> {
-  const { now } = services
+export async function deliveryPages(app: FastifyInstance, services: CallerServices): Promise<void> {
+  const { post, page, form } = pagesFor(app, 'merchant')
+  const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
 
-  app.post('/admin/webhooks/:id/test', async (request, reply) => {
+  post('/admin/webhooks/:id/test', async (request, reply) => {
     const { id } = readIds(request.params, 'id')
     const deliveryId = await sendTest(merchantCaller(request, services), id)
-    return reply.redirect(`/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${LOOKS_MAX}`, 303)
+    return reply.redirect(addressOf(id, deliveryId, LOOKS_MAX), 303)
   })
 
-  app.get('/admin/webhooks/:id/deliveries/:deliveryId', async (request, reply) => {
-    return sendPage(reply, await deliveryPage(request, reply))
-  })
+  page('/admin/webhooks/:id/deliveries/:deliveryId', show)
 
-  app.post('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', async (request, reply) => {
+  const sendAgain = async (request: FastifyRequest) => {
     const { id, deliveryId } = readInput(ids, request.params)
-    const work = async () => {
-      await redeliver(merchantCaller(request, services), id, deliveryId)
-      return reply.redirect(`/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${LOOKS_MAX}`, 303)
-    }
-    return orShowAgain(reply, work, () => deliveryPage(request, reply))
-  })
+    await redeliver(merchantCaller(request, services), id, deliveryId)
+    return addressOf(id, deliveryId, LOOKS_MAX)
+  }
+  form('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', sendAgain, (request, _failure, reply) =>
+    show(request, reply),
+  )
+}
 
-  async function deliveryPage(request: FastifyRequest, reply: FastifyReply): Promise<Page> {
-    const { id, deliveryId } = readInput(ids, request.params)
-    const caller = merchantCaller(request, services)
-    const webhook = await webhookStatus(caller, id)
-    const delivery = await getDelivery(caller, id, deliveryId)
-    const isPending = delivery.state === 'pending'
-    const looks = isPending ? looksLeft(request) : 0
-    if (looks > 0) reply.header('refresh', `1; url=/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${looks - 1}`)
-    const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
-    return {
-      template: '/pages/admin/webhooks/delivery',
-      title: `${delivery.eventName}, delivery ${deliveryId}`,
-      data: {
-        webhook,
-        delivery,
-        isLooking: looks > 0,
-        body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
-        isBodyCut: body.length > BODY_SHOWN_MAX,
-        store: caller.store,
-        now: now(),
-      },
-    }
+function addressOf(id: number, deliveryId: number, looks: number): string {
+  return `/admin/webhooks/${id}/deliveries/${deliveryId}?looks=${looks}`
+}
+
+async function deliveryPage(services: CallerServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
+  const { id, deliveryId } = readInput(ids, request.params)
+  const caller = merchantCaller(request, services)
+  const webhook = await webhookStatus(caller, id)
+  const delivery = await getDelivery(caller, id, deliveryId)
+  const looks = delivery.state === 'pending' ? looksLeft(request) : 0
+  if (looks > 0) reply.header('refresh', `1; url=${addressOf(id, deliveryId, looks - 1)}`)
+  const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
+  return {
+    template: '/pages/admin/webhooks/delivery',
+    title: `${delivery.eventName}, delivery ${deliveryId}`,
+    data: {
+      webhook,
+      delivery,
+      isLooking: looks > 0,
+      body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
+      isBodyCut: body.length > BODY_SHOWN_MAX,
+      store: caller.store,
+      now: services.now(),
+    },
   }
 }
 

@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Db } from '../../../database/client.ts'
 import { eventKinds } from '../../../engine/event-kinds.ts'
-import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
-import { type Page, sendPage } from '../../../html/page.ts'
-import { actorOf, merchantCaller } from '../../../html/principals.ts'
+import { formOf, textIn } from '../../../html/forms.ts'
+import type { Page } from '../../../html/page.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
+import { actorOf, type CallerServices, merchantCaller } from '../../../html/principals.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -27,134 +27,117 @@ const shown = namedObject({
   notice: z.string().optional(),
 })
 
-export interface WebhookPagesServices {
-  db: Db
+interface WebhookPagesServices extends CallerServices {
   secrets: Secrets
-  now: () => Date
 }
 
 /** The webhooks of a merchant's store, whoever made them: adding one, how it does, changing, resuming and removing it. */
 export async function webhookPages(app: FastifyInstance, services: WebhookPagesServices): Promise<void> {
-  const { secrets, now } = services
+  const { post, page, form } = pagesFor(app, 'merchant')
+  const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
+  const again = (request: FastifyRequest) => webhookPage(services, request)
 
-  app.get(home, async (request, reply) => {
-    const caller = merchantCaller(request, services)
-    const { offset } = readInput(listed, request.query, 'The query')
-    const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
-    const webhooks = found
-      .slice(0, LISTED_MAX)
-      .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
-    return sendPage(reply, {
-      template: '/pages/admin/webhooks/list',
-      title: 'Webhooks',
-      data: {
-        webhooks,
-        offset,
-        nextOffset: found.length > LISTED_MAX ? offset + LISTED_MAX : null,
-        store: caller.store,
-        now: now(),
-      },
-    })
-  })
+  page(home, (request) => listPage(services, request))
+  page(`${home}/new`, () => newPage({ Format: 'JSON', Enabled: 'true' }))
+  page(`${home}/:id`, again)
+  page(`${home}/:id/delete`, (request) => deletePage(services, request))
 
-  app.get(`${home}/new`, async (_request, reply) => {
-    return sendPage(reply, newPage({ Format: 'JSON', Enabled: 'true' }))
-  })
+  const create = async (request: FastifyRequest) => {
+    const id = await createWebhook(by(request), newWebhook(formOf(request))).catch(sayBesideField)
+    return `${home}/${id}?notice=webhook-added`
+  }
+  form(home, create, (request) => newPage(formOf(request)))
 
-  app.post(home, async (request, reply) => {
-    const form = formOf(request)
-    const work = async () => {
-      const id = await createWebhook(by(request), newWebhook(form)).catch(sayBesideField)
-      return reply.redirect(`${home}/${id}?notice=webhook-added`, 303)
-    }
-    return orShowAgain(reply, work, () => newPage(form))
-  })
+  const change = async (request: FastifyRequest) => {
+    await changeWebhook(by(request), idIn(request), changedIn(request)).catch(sayBesideField)
+    return doneAddress(request, 'webhook-saved')
+  }
+  form(`${home}/:id`, change, (request) => webhookPage(services, request, changedIn(request)))
 
-  app.get(`${home}/:id`, async (request, reply) => sendPage(reply, await webhookPage(request)))
+  const disable = async (request: FastifyRequest) => {
+    await changeWebhook(by(request), idIn(request), { Enabled: false })
+    return doneAddress(request, 'webhook-off')
+  }
+  form(`${home}/:id/disable`, disable, again)
 
-  app.post(`${home}/:id`, async (request, reply) => {
-    const form = formOf(request)
-    const values = { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
-    const work = async () => {
-      await changeWebhook(by(request), idIn(request), values).catch(sayBesideField)
-      return done(request, reply, 'webhook-saved')
-    }
-    return orShowAgain(reply, work, () => webhookPage(request, { values }))
-  })
+  const resume = async (request: FastifyRequest) => {
+    const catchUp = textIn(formOf(request), 'CatchUp') === 'true'
+    await switchOn(by(request), idIn(request), { catchUp })
+    return doneAddress(request, catchUp ? 'webhook-caught-up' : 'webhook-resumed')
+  }
+  form(`${home}/:id/resume`, resume, again)
 
-  app.post(`${home}/:id/disable`, async (request, reply) => {
-    const work = async () => {
-      await changeWebhook(by(request), idIn(request), { Enabled: false })
-      return done(request, reply, 'webhook-off')
-    }
-    return orShowAgain(reply, work, () => webhookPage(request))
-  })
+  const rotate = async (request: FastifyRequest) => {
+    const replaced = textIn(formOf(request), 'Secret')
+    await rotateSecret(by(request), idIn(request), { secrets: services.secrets, replaced })
+    return doneAddress(request, 'webhook-secret')
+  }
+  form(`${home}/:id/secret`, rotate, again)
 
-  app.post(`${home}/:id/resume`, async (request, reply) => {
-    const work = async () => {
-      const catchUp = textIn(formOf(request), 'CatchUp') === 'true'
-      await switchOn(by(request), idIn(request), { catchUp })
-      return done(request, reply, catchUp ? 'webhook-caught-up' : 'webhook-resumed')
-    }
-    return orShowAgain(reply, work, () => webhookPage(request))
-  })
-
-  app.post(`${home}/:id/secret`, async (request, reply) => {
-    const work = async () => {
-      await rotateSecret(by(request), idIn(request), { secrets, replaced: textIn(formOf(request), 'Secret') })
-      return done(request, reply, 'webhook-secret')
-    }
-    return orShowAgain(reply, work, () => webhookPage(request))
-  })
-
-  app.get(`${home}/:id/delete`, async (request, reply) => {
-    const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
-    return sendPage(reply, {
-      template: '/pages/admin/webhooks/delete',
-      title: `Delete ${webhook.name}?`,
-      data: { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) },
-    })
-  })
-
-  app.post(`${home}/:id/delete`, async (request, reply) => {
+  post(`${home}/:id/delete`, async (request, reply) => {
     await deleteWebhook(by(request), idIn(request))
     return reply.redirect(`${home}?notice=webhook-deleted`, 303)
   })
+}
 
-  async function webhookPage(request: FastifyRequest, { values }: { values?: Page['values'] } = {}): Promise<Page> {
-    const caller = merchantCaller(request, services)
-    const id = idIn(request)
-    const { state = null, before = null } = readInput(shown, request.query, 'The query')
-    const webhook = await webhookStatus(caller, id)
-    const { deliveries, next } = await listDeliveries(caller, id, { state, limit: DELIVERIES_SHOWN, before })
-    return {
-      template: '/pages/admin/webhooks/webhook',
-      title: webhook.name,
-      values: values ?? { Name: webhook.name, Url: webhook.url, Format: webhook.format },
-      data: {
-        webhook,
-        state: webhookState(webhook),
-        counts: {
-          pending: counted(webhook.pending),
-          failed: counted(webhook.failed),
-          missed: counted(webhook.missed),
-        },
-        // With it anyone can write notifications that the application believes.
-        secret: webhook.application === null ? await webhookSecret(caller, secrets, id) : null,
-        deliveries,
-        deliveryStates,
-        shownState: state,
-        isNewest: before === null,
-        older: next === null ? null : addressOf(id, state, next),
-        store: caller.store,
-        now: now(),
-        isEdited: values !== undefined,
-      },
-    }
+async function listPage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
+  const caller = merchantCaller(request, services)
+  const { offset } = readInput(listed, request.query, 'The query')
+  const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
+  const webhooks = found
+    .slice(0, LISTED_MAX)
+    .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
+  const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
+  return {
+    template: '/pages/admin/webhooks/list',
+    title: 'Webhooks',
+    data: { webhooks, offset, nextOffset, store: caller.store, now: services.now() },
   }
+}
 
-  function by(request: FastifyRequest): By {
-    return { caller: merchantCaller(request, services), actor: actorOf(request) }
+/** `values`: what was typed into the form of the webhook. */
+async function webhookPage(
+  services: WebhookPagesServices,
+  request: FastifyRequest,
+  values?: Page['values'],
+): Promise<Page> {
+  const caller = merchantCaller(request, services)
+  const id = idIn(request)
+  const { state = null, before = null } = readInput(shown, request.query, 'The query')
+  const webhook = await webhookStatus(caller, id)
+  const { deliveries, next } = await listDeliveries(caller, id, { state, limit: DELIVERIES_SHOWN, before })
+  return {
+    template: '/pages/admin/webhooks/webhook',
+    title: webhook.name,
+    values: values ?? { Name: webhook.name, Url: webhook.url, Format: webhook.format },
+    data: {
+      webhook,
+      state: webhookState(webhook),
+      counts: {
+        pending: counted(webhook.pending),
+        failed: counted(webhook.failed),
+        missed: counted(webhook.missed),
+      },
+      // With it anyone can write notifications that the application believes.
+      secret: webhook.application === null ? await webhookSecret(caller, services.secrets, id) : null,
+      deliveries,
+      deliveryStates,
+      shownState: state,
+      isNewest: before === null,
+      older: next === null ? null : addressOf(id, state, next),
+      store: caller.store,
+      now: services.now(),
+      isEdited: values !== undefined,
+    },
+  }
+}
+
+async function deletePage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
+  const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
+  return {
+    template: '/pages/admin/webhooks/delete',
+    title: `Delete ${webhook.name}?`,
+    data: { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) },
   }
 }
 
@@ -162,8 +145,8 @@ function idIn({ params }: FastifyRequest): number {
   return readIds(params, 'id').id
 }
 
-function done(request: FastifyRequest, reply: FastifyReply, notice: string) {
-  return reply.redirect(`${home}/${idIn(request)}?notice=${notice}`, 303)
+function doneAddress(request: FastifyRequest, notice: string): string {
+  return `${home}/${idIn(request)}?notice=${notice}`
 }
 
 function addressOf(id: number, state: string | null, before: number): string {
@@ -171,8 +154,8 @@ function addressOf(id: number, state: string | null, before: number): string {
   return `${home}/${id}?${query}#deliveries`
 }
 
-function newPage(values: Page['values']): Page {
-  return { template: '/pages/admin/webhooks/new', title: 'New webhook', values: values ?? {}, data: { eventKinds } }
+function newPage(values: Record<string, unknown>): Page {
+  return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds } }
 }
 
 /** The body that REST takes: a number for the kind of event, true or false for a box. What is no number goes on, to be refused by name. */
@@ -185,6 +168,11 @@ function newWebhook(form: ReturnType<typeof formOf>) {
     Format: textIn(form, 'Format'),
     Enabled: textIn(form, 'Enabled') !== '',
   }
+}
+
+function changedIn(request: FastifyRequest) {
+  const form = formOf(request)
+  return { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
 }
 
 /** The engine's sentence begins with the field's name; beside the field it goes without. */

@@ -455,3 +455,7 @@ function checked(page: string): string[] {
   const attribute = (input: string, name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(input)?.[1]
   return inputs.map((input) => `${attribute(input, 'name')}=${attribute(input, 'value')}`).toSorted()
 }
+
+test('no page of a JSON route was sent twice: the log has no defect', () => {
+  expect(server.log.filter((line) => line.includes('"err"'))).toEqual([])
+})

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { formOf, orShowAgain } from '../../../../html/forms.ts'
-import { type Page, sendPage } from '../../../../html/page.ts'
+import { formOf } from '../../../../html/forms.ts'
+import type { Page } from '../../../../html/page.ts'
+import { pagesFor } from '../../../../html/page-routes.ts'
 import { actorOf, merchantOf } from '../../../../html/principals.ts'
-import { type ChangeStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
+import { type ChangeStore, changedStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
+import { readInput } from '../../../../values/input.ts'
 import { inForm, settingsIn, typedIn } from './settings-form.ts'
 
 export interface CartApiServices extends ChangeStore {
@@ -11,25 +13,24 @@ export interface CartApiServices extends ChangeStore {
 
 /** What a legacy program needs to enter the store, and which of them may. */
 export async function cartApiRoutes(app: FastifyInstance, services: CartApiServices): Promise<void> {
-  app.get('/admin/modules/cartapi', async (request, reply) => sendPage(reply, await cartApiPage(request, services)))
+  const { post, page, form } = pagesFor(app, 'merchant')
+  page('/admin/modules/cartapi', (request) => cartApiPage(request, services))
 
-  app.post('/admin/modules/cartapi', async (request, reply) => {
-    const form = formOf(request)
-    const settings = settingsIn(form)
-    return orShowAgain(
-      reply,
-      async () => {
-        const { store } = merchantOf(request)
-        await updateStore(services, store.id, { CartAPI: settings }, actorOf(request)).catch((error) => {
-          throw inForm(error, form)
-        })
-        return reply.redirect('/admin/modules/cartapi?notice=settings-saved', 303)
-      },
-      async () => ({ ...(await cartApiPage(request, services)), values: typedIn(form) }),
-    )
+  const save = async (request: FastifyRequest) => {
+    const sent = formOf(request)
+    try {
+      const changes = readInput(changedStore, { CartAPI: settingsIn(sent) })
+      await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+    } catch (error) {
+      throw inForm(error, sent)
+    }
+    return '/admin/modules/cartapi?notice=settings-saved'
+  }
+  form('/admin/modules/cartapi', save, async (request) => {
+    return { ...(await cartApiPage(request, services)), values: typedIn(formOf(request)) }
   })
 
-  app.post('/admin/modules/cartapi/user-key', async (request, reply) => {
+  post('/admin/modules/cartapi/user-key', async (request, reply) => {
     await rotateUserKey(services, merchantOf(request).store.id, actorOf(request))
     return reply.redirect('/admin/modules/cartapi?notice=user-key-rotated', 303)
   })

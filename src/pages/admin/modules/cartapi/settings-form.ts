@@ -1,3 +1,4 @@
+import { linesIn, refusedFields } from '../../../../html/forms.ts'
 import { type Fault, StoreFailure } from '../../../../values/failure.ts'
 
 // The form has the names of CartAPI in the body of a program, and beside them: Enabled is `true` or `false` as a text,
@@ -20,7 +21,7 @@ export function settingsIn({ Enabled, Addresses }: Form): Record<string, unknown
 
 /** What was typed, for the form to hold again. */
 export function typedIn({ Enabled, Addresses }: Form): Record<string, unknown> {
-  return { Enabled: String(Enabled), Addresses: textOf(Addresses ?? '') }
+  return { Enabled: String(Enabled), Addresses: [Addresses ?? ''].flat().join('\n') }
 }
 
 /** Lets a refusal name the form's own fields, and the lines that are wrong. */
@@ -34,8 +35,7 @@ export function inForm(error: unknown, { Addresses = '' }: Form): unknown {
     .filter(({ field }) => !field.startsWith('CartAPI.Addresses.'))
     .map(({ field, problem }) => ({ field: field.replace('CartAPI.', ''), problem }))
   const faults = wrong.length > 0 ? [...others, faultOfLines(linesOf(Addresses), wrong)] : others
-  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
-  return new StoreFailure(error.kind, message, { field: faults[0]?.field ?? '', faults })
+  return refusedFields(faults, error.kind)
 }
 
 const LINES_SHOWN_MAX = 3
@@ -59,15 +59,9 @@ interface Line {
   readonly text: string
 }
 
-/** Those that hold something, without blanks and carriage returns around it. */
+/** Those that hold something. */
 function linesOf(typed: string | string[]): readonly Line[] {
-  return textOf(typed)
-    .split('\n')
-    .map((line, index) => ({ number: index + 1, text: line.trim() }))
+  return linesIn(typed)
+    .map((text, index) => ({ number: index + 1, text }))
     .filter(({ text }) => text !== '')
-}
-
-/** Of a field that is there several times, one below the other. */
-function textOf(typed: string | string[]): string {
-  return [typed].flat().join('\n')
 }

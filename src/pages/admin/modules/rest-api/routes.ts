@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { lastCalls } from '../../../../applications/call-log.ts'
 import { bothOf, exceeds } from '../../../../applications/privileges.ts'
 import type { Access, Privileges } from '../../../../engine/caller.ts'
+import { adviseMerchant } from '../../../../html/errors.ts'
 import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
+import { pagesFor } from '../../../../html/page-routes.ts'
 import { actorOf, merchantOf } from '../../../../html/principals.ts'
-import { sayWhatIsLeft } from '../../../../html/say-what-is-left.ts'
 import { wantsHtml } from '../../../../html/wants-html.ts'
 import { readIds } from '../../../../server/parameters.ts'
 import {
@@ -43,130 +44,123 @@ const removal = namedObject({ Force: z.literal('true', 'must be true or absent')
 
 /** The applications of a merchant's store: letting one in, what it may do and does, removing it (contract §3). */
 export async function restApiRoutes(app: FastifyInstance, services: Subscribing) {
-  const { db, now } = services
+  const { get, page, form } = pagesFor(app, 'merchant')
 
-  app.get(home, async (request, reply) => sendPage(reply, await listPage(request)))
+  page(home, (request) => listPage(services, request))
+  page(`${home}/:subscriptionId`, (request) => applicationPage(services, request))
+  page(`${home}/:subscriptionId/unsubscribe`, (request) => unsubscribePage(services, request, false))
 
-  app.get(`${home}/subscribe`, async (request, reply) => {
+  get(`${home}/subscribe`, async (request, reply) => {
     const { PublicKey: given } = request.query as { PublicKey?: unknown }
     const work = async () => {
       const { PublicKey } = readInput(publicKeyOnly, { PublicKey: given })
-      const existing = await subscriptionOf(merchantOf(request).store.id, PublicKey)
+      const existing = await services.db.subscription.findFirst({
+        where: { storeId: merchantOf(request).store.id, application: { publicKey: PublicKey } },
+        select: { id: true },
+      })
       if (existing) return reply.redirect(`${home}/${existing.id}`, 303)
-      return sendPage(reply, await subscribePage(PublicKey))
+      return sendPage(reply, await subscribePage(services, PublicKey))
     }
-    return orShowAgain(reply, work, () => listPage(request, typeof given === 'string' ? given : ''))
+    return orShowAgain(reply, work, () => listPage(services, request, typeof given === 'string' ? given : ''))
   })
 
-  app.post(`${home}/subscribe`, async (request, reply) => {
-    const form = formOf(request)
-    const work = async () => {
-      const { PublicKey, Privileges } = readInput(agreement, form)
-      const { store } = merchantOf(request)
-      const asked = { storeId: store.id, publicKey: PublicKey, actor: actorOf(request), agreed: Privileges }
-      const { id, postBackUrl } = await subscribe(services, asked).catch(sayWhatIsLeft)
-      const location = `${home}/${id}?notice=subscribed`
-      if (wantsHtml(request)) return reply.redirect(location, 303)
-      return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
-    }
-    return orShowAgain(reply, work, (failure) => {
-      const publicKey = textIn(form, 'PublicKey').trim()
-      return failure.field === 'PublicKey' ? listPage(request, publicKey) : subscribePage(publicKey)
-    })
+  const letIn = async (request: FastifyRequest) => {
+    const { PublicKey: publicKey, Privileges: agreed } = readInput(agreement, formOf(request))
+    const asked = { storeId: merchantOf(request).store.id, publicKey, actor: actorOf(request), agreed }
+    const { id, postBackUrl } = await subscribe(services, asked).catch(adviseMerchant)
+    const location = `${home}/${id}?notice=subscribed`
+    if (wantsHtml(request)) return location
+    return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
+  }
+  form(`${home}/subscribe`, letIn, (request, { field }) => {
+    const publicKey = textIn(formOf(request), 'PublicKey').trim()
+    return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
   })
 
-  app.get(`${home}/:subscriptionId`, async (request, reply) => sendPage(reply, await applicationPage(request)))
-
-  app.post(`${home}/:subscriptionId/agree`, async (request, reply) => {
-    const work = async () => {
-      const { publicKey, storeId } = await subscriptionIn(request)
-      const { Privileges } = readInput(furtherAgreement, formOf(request))
-      const asked = { storeId, publicKey, actor: actorOf(request), agreed: Privileges }
-      const { id } = await subscribe(services, asked).catch(sayWhatIsLeft)
-      return reply.redirect(`${home}/${id}?notice=agreed`, 303)
-    }
-    return orShowAgain(reply, work, () => applicationPage(request))
-  })
-
-  app.get(`${home}/:subscriptionId/unsubscribe`, async (request, reply) => {
-    return sendPage(reply, await unsubscribePage(request, false))
-  })
-
-  app.post(`${home}/:subscriptionId/unsubscribe`, async (request, reply) => {
-    const { id: subscriptionId, storeId } = await subscriptionIn(request)
-    const work = async () => {
-      const { Force } = readInput(removal, formOf(request))
-      const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
-      await unsubscribe(services, asked).catch(sayWhatIsLeft)
-      return reply.redirect(`${home}?notice=unsubscribed`, 303)
-    }
-    return orShowAgain(reply, work, ({ kind }) => unsubscribePage(request, kind === 'bad-gateway'))
-  })
-
-  async function listPage(request: FastifyRequest, publicKey = ''): Promise<Page> {
-    const { store } = merchantOf(request)
-    const offset = offsetIn(request)
-    const found = await listSubscriptions(services, { storeId: store.id, limit: LISTED_MAX + 1, offset })
-    const applications = found.slice(0, LISTED_MAX).map(withRights)
-    const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
-    return {
-      template: '/pages/admin/modules/rest-api/applications',
-      title: 'REST API',
-      data: { applications, offset, nextOffset, store, now: now() },
-      values: { PublicKey: publicKey },
-    }
+  const agree = async (request: FastifyRequest) => {
+    const { publicKey, storeId } = await subscriptionIn(services, request)
+    const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
+    const asked = { storeId, publicKey, actor: actorOf(request), agreed }
+    const { id } = await subscribe(services, asked).catch(adviseMerchant)
+    return `${home}/${id}?notice=agreed`
   }
+  form(`${home}/:subscriptionId/agree`, agree, (request) => applicationPage(services, request))
 
-  async function subscribePage(publicKey: string): Promise<Page> {
-    const application = await findApplicationToSubscribe(services, publicKey)
-    return {
-      template: '/pages/admin/modules/rest-api/subscribe',
-      title: `Let ${application.name} in?`,
-      data: { application, askedHost: hostOf(application.callbackUrl) },
-    }
+  const remove = async (request: FastifyRequest) => {
+    const { id: subscriptionId, storeId } = await subscriptionIn(services, request)
+    const { Force } = readInput(removal, formOf(request))
+    const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
+    await unsubscribe(services, asked).catch(adviseMerchant)
+    return `${home}?notice=unsubscribed`
   }
+  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, { kind }) =>
+    unsubscribePage(services, request, kind === 'bad-gateway'),
+  )
+}
 
-  async function applicationPage(request: FastifyRequest): Promise<Page> {
-    const { store } = merchantOf(request)
-    const application = await subscriptionIn(request)
-    const webhookCount = await db.webhook.count({ where: { storeId: store.id, subscriptionId: application.id } })
-    const { calls, refusals } = await lastCalls(db, { subscriptionId: application.id, limit: CALLS_SHOWN_MAX })
-    return {
-      template: '/pages/admin/modules/rest-api/application',
-      title: application.name,
-      data: {
-        application: withRights(application),
-        setUpHost: hostOf(application.postBackUrl),
-        isNew: (request.query as { notice?: unknown }).notice === 'subscribed',
-        webhookCount,
-        calls,
-        refusals,
-        store,
-        now: now(),
-      },
-    }
+async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<Page> {
+  const { store } = merchantOf(request)
+  const offset = offsetIn(request)
+  const found = await listSubscriptions(services, { storeId: store.id, limit: LISTED_MAX + 1, offset })
+  const applications = found.slice(0, LISTED_MAX).map(withRights)
+  const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
+  return {
+    template: '/pages/admin/modules/rest-api/applications',
+    title: 'REST API',
+    data: { applications, offset, nextOffset, store, now: services.now() },
+    values: { PublicKey: publicKey },
   }
+}
 
-  async function unsubscribePage(request: FastifyRequest, isRefused: boolean): Promise<Page> {
-    const application = await subscriptionIn(request)
-    const { callbackUrl } = await findApplicationToSubscribe(services, application.publicKey)
-    return {
-      template: '/pages/admin/modules/rest-api/unsubscribe',
-      title: `Remove ${application.name}?`,
-      data: { application, askedHost: hostOf(callbackUrl), isRefused },
-    }
+async function subscribePage(services: Subscribing, publicKey: string): Promise<Page> {
+  const application = await findApplicationToSubscribe(services, publicKey)
+  return {
+    template: '/pages/admin/modules/rest-api/subscribe',
+    title: `Let ${application.name} in?`,
+    data: { application, askedHost: hostOf(application.callbackUrl) },
   }
+}
 
-  /** The subscription that the address names; another store's does not exist (404). */
-  async function subscriptionIn(request: FastifyRequest): Promise<Subscription & { storeId: number }> {
-    const storeId = merchantOf(request).store.id
-    const { subscriptionId } = readIds(request.params, 'subscriptionId')
-    return { ...(await subscriptionById(services, { storeId, subscriptionId })), storeId }
+async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<Page> {
+  const { db, now } = services
+  const { store } = merchantOf(request)
+  const application = await subscriptionIn(services, request)
+  const webhookCount = await db.webhook.count({ where: { storeId: store.id, subscriptionId: application.id } })
+  const { calls, refusals } = await lastCalls(db, { subscriptionId: application.id, limit: CALLS_SHOWN_MAX })
+  return {
+    template: '/pages/admin/modules/rest-api/application',
+    title: application.name,
+    data: {
+      application: withRights(application),
+      setUpHost: hostOf(application.postBackUrl),
+      isNew: (request.query as { notice?: unknown }).notice === 'subscribed',
+      webhookCount,
+      calls,
+      refusals,
+      store,
+      now: now(),
+    },
   }
+}
 
-  async function subscriptionOf(storeId: number, publicKey: string): Promise<{ id: number } | null> {
-    return db.subscription.findFirst({ where: { storeId, application: { publicKey } }, select: { id: true } })
+async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<Page> {
+  const application = await subscriptionIn(services, request)
+  const { callbackUrl } = await findApplicationToSubscribe(services, application.publicKey)
+  return {
+    template: '/pages/admin/modules/rest-api/unsubscribe',
+    title: `Remove ${application.name}?`,
+    data: { application, askedHost: hostOf(callbackUrl), isRefused },
   }
+}
+
+/** The subscription that the address names; another store's does not exist (404). */
+async function subscriptionIn(
+  services: Subscribing,
+  request: FastifyRequest,
+): Promise<Subscription & { storeId: number }> {
+  const storeId = merchantOf(request).store.id
+  const { subscriptionId } = readIds(request.params, 'subscriptionId')
+  return { ...(await subscriptionById(services, { storeId, subscriptionId })), storeId }
 }
 
 /** What the application may do, and what it would like to do besides. */

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
 import type { ImportCounts, ImportWatch, Refusal } from '../engine/transfer/import.ts'
-import { writeText } from './write-text.ts'
 
 export interface ImportReport extends ImportWatch {
   /** Sends the first line, and with it the answer's head. */
@@ -35,4 +34,20 @@ export function createImportReport(stream: Writable, now: () => Date): ImportRep
     failed: (message) => write({ failed: { message } }),
     end: () => void stream.end(),
   }
+}
+
+/** Writes, and waits as long as the stream has enough. Throws when the stream was closed before. */
+export async function writeText(stream: Writable, text: string): Promise<void> {
+  if (stream.destroyed) throw new Error('The stream is closed')
+  if (!stream.write(text)) await drained(stream)
+}
+
+function drained(stream: Writable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const go = () => {
+    stream.off('drain', go).off('close', go)
+    resolve()
+  }
+  stream.on('drain', go).on('close', go)
+  return promise
 }

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { operatorRoute } from '../html/operator-routes.ts'
+import { actorOf } from '../html/principals.ts'
+import { id, time } from '../html/wire-values.ts'
+import {
+  type Account,
+  createDeveloper,
+  createStoreUser,
+  listDevelopers,
+  listStoreUsers,
+  newAccount,
+  newPassword,
+  type PeopleServices,
+  removeStoreUser,
+  setDeveloperPassword,
+  setStoreUserPassword,
+} from '../people/accounts.ts'
+import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
+import { pageQuery } from '../server/parameters.ts'
+import { resultItem } from '../values/result-item.ts'
+
+const account = record<Account>('Account')({
+  Id: [id, (of) => of.id],
+  Email: [z.string(), (of) => of.email],
+  DateCreated: [time, (of) => of.createdAt.toISOString()],
+})
+
+const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }
+const passwordBody = jsonBody(newPassword, { Password: 'another password' })
+const endsSessions =
+  'It counts at once: all sessions in which the account is open end, and its failed sign-ins are forgotten.'
+
+/** Who may sign in: developers, and the accounts of merchants in a store. */
+export const accountRoutes = [
+  operatorRoute('GET /admin/developers', {
+    roles: ['operator'],
+    id: 'listDevelopers',
+    summary: 'List developers',
+    query: pageQuery,
+    answers: { 200: many('Developers by ascending id.', account) },
+    run: ({ query }, services: PeopleServices) => listDevelopers(services, query),
+  }),
+  operatorRoute('POST /admin/developers', {
+    roles: ['operator'],
+    id: 'createDeveloper',
+    summary: 'Open a developer’s account',
+    body: jsonBody(newAccount, example),
+    answers: { 201: one('The account.', account) },
+    refusals: [409],
+    run: ({ request, body }, services: PeopleServices) => createDeveloper(services, body(), actorOf(request)),
+  }),
+  operatorRoute('PUT /admin/developers/:id', {
+    roles: ['operator'],
+    id: 'setDeveloperPassword',
+    summary: 'Give a developer another password',
+    description: endsSessions,
+    ids: { id: 'The developer.' },
+    body: passwordBody,
+    answers: { 200: one('The account.', account) },
+    run: ({ request, ids, body }, services: PeopleServices) =>
+      setDeveloperPassword(services, ids.id, body(), actorOf(request)),
+  }),
+  operatorRoute('GET /admin/stores/:id/users', {
+    roles: ['operator'],
+    id: 'listStoreUsers',
+    summary: 'List the accounts of a store’s merchants',
+    ids: { id: 'The store.' },
+    query: pageQuery,
+    answers: { 200: many('Accounts by ascending id.', account) },
+    run: ({ ids, query }, services: PeopleServices) => listStoreUsers(services, { storeId: ids.id, ...query }),
+  }),
+  operatorRoute('POST /admin/stores/:id/users', {
+    roles: ['operator'],
+    id: 'createStoreUser',
+    summary: 'Open a further account in a store',
+    ids: { id: 'The store.' },
+    body: jsonBody(newAccount, { ...example, Email: 'second@shop.example' }),
+    answers: { 201: one('The account.', account) },
+    refusals: [409],
+    run: ({ request, ids, body }, services: PeopleServices) =>
+      createStoreUser(services, ids.id, body(), actorOf(request)),
+  }),
+  operatorRoute('PUT /admin/stores/:id/users/:userId', {
+    roles: ['operator'],
+    id: 'setStoreUserPassword',
+    summary: 'Give a merchant another password',
+    description: endsSessions,
+    ids: { id: 'The store.', userId: 'The account.' },
+    body: passwordBody,
+    answers: { 200: one('The account.', account) },
+    run: ({ request, ids, body }, services: PeopleServices) =>
+      setStoreUserPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
+  }),
+  operatorRoute('DELETE /admin/stores/:id/users/:userId', {
+    roles: ['operator'],
+    id: 'removeStoreUser',
+    summary: 'Remove an account of a store',
+    description: 'Its sessions end. The last account of a store stays.',
+    ids: { id: 'The store.', userId: 'The account.' },
+    answers: { 200: done('It is removed.') },
+    refusals: [409],
+    run: async ({ request, ids }, services: PeopleServices) => {
+      await removeStoreUser(services, { storeId: ids.id, userId: ids.userId }, actorOf(request))
+      return resultItem('Id', ids.userId, 200, 'Deleted successfully')
+    },
+  }),
+]

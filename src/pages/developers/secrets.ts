@@ -1,0 +1,123 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { CallbackServices } from '../../applications/callback.ts'
+import {
+  type KeyServices,
+  keyRotation,
+  rotateCallbackSecret,
+  rotatePrivateKey,
+  secretRotation,
+} from '../../applications/keys.ts'
+import { findOwnApplication, type OwnApplication } from '../../applications/own-applications.ts'
+import type { Throttle } from '../../applications/throttle.ts'
+import { formOf, isForm, orShowAgain } from '../../html/forms.ts'
+import { sendPage } from '../../html/page.ts'
+import { actorOf } from '../../html/principals.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import { jsonBody, one, record } from '../../server/json-routes.ts'
+import { type CallbackTest, testCallback } from '../../subscriptions/callback-test.ts'
+import { applicationPage, ofApplication, ownApplication, ownOf } from './application-page.ts'
+import { developerRoute } from './declare.ts'
+
+// New keys for an application. The forms name the key that they replace, so that pressed twice they replace it once.
+
+/** A form has numbers as texts; a program may send nothing at all. */
+function sent(request: FastifyRequest): unknown {
+  if (!isForm(request)) return request.body ?? {}
+  const { KeepFormerForHours: hours, ...others } = formOf(request)
+  if (hours === undefined) return others
+  return { ...others, KeepFormerForHours: /^\d{1,9}$/.test(String(hours)) ? Number(hours) : hours }
+}
+
+interface Submitted {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly ids: { readonly id: number }
+}
+
+/** Shows a person the page of the application again, also with what is refused; a program gets the application. */
+function rotated(
+  { request, reply, ids }: Submitted,
+  services: KeyServices,
+  notice: string,
+  rotate: () => Promise<OwnApplication>,
+) {
+  const work = async () => {
+    const changed = await rotate()
+    if (!wantsHtml(request)) return changed
+    return reply.redirect(`/developers/applications/${changed.id}?notice=${notice}`, 303)
+  }
+  return orShowAgain(reply, work, async () => {
+    const application = await findOwnApplication(services, ownOf(request, ids))
+    const { KeepFormerForHours } = isForm(request) ? formOf(request) : {}
+    return applicationPage(services, application, { values: KeepFormerForHours ? { KeepFormerForHours } : {} })
+  })
+}
+
+/** What came back is the answer itself: it is kept nowhere. */
+const callbackTest = record<CallbackTest>('CallbackTest')({
+  MessageId: [z.string().describe('webhook-id'), (of) => of.messageId],
+  Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (of) => JSON.parse(of.sent)],
+  Status: [z.int().nullable().describe('Null: there was no answer.'), ({ result }) => result.status],
+  Reason: [
+    z.string().nullable().describe('Why a store would not be subscribed; null: it would.'),
+    ({ result }) => (result.ok ? null : result.reason),
+  ],
+  Milliseconds: [z.int().min(0), ({ result }) => result.durationMs],
+  Answer: [z.string().describe('At most 4,096 characters of it.'), ({ result }) => result.body],
+  PostBackURL: [z.string().nullable(), ({ result }) => (result.ok ? result.postBackUrl : null)],
+})
+
+export const secretRoutes = [
+  developerRoute('POST /developers/applications/:id/private-key', {
+    roles: ['developer'],
+    id: 'rotatePrivateKey',
+    summary: 'Make a new private key',
+    description:
+      'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
+    ids: ofApplication,
+    body: jsonBody(keyRotation, { KeepFormerForHours: 24 }, { isOptional: true, sent }),
+    answers: { 200: one('The application, with its new key.', ownApplication) },
+    refusals: [409],
+    run: (call, services: KeyServices) => {
+      const { request, ids, body } = call
+      const rotate = async () => rotatePrivateKey(services, ownOf(request, ids), body(), actorOf(request))
+      return rotated(call, services, 'key-rotated', rotate)
+    },
+  }),
+  developerRoute('POST /developers/applications/:id/callback-secret', {
+    roles: ['developer'],
+    id: 'rotateCallbackSecret',
+    summary: 'Make a new callback secret',
+    description:
+      'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
+    ids: ofApplication,
+    body: jsonBody(secretRotation, {}, { isOptional: true, sent }),
+    answers: { 200: one('The application, with its new secret.', ownApplication) },
+    refusals: [409],
+    run: (call, services: KeyServices) => {
+      const { request, ids, body } = call
+      const rotate = async () => rotateCallbackSecret(services, ownOf(request, ids), body(), actorOf(request))
+      return rotated(call, services, 'secret-rotated', rotate)
+    },
+  }),
+  developerRoute('POST /developers/applications/:id/callback-test', {
+    roles: ['developer'],
+    id: 'testCallback',
+    summary: 'Send the CallBackURL a sample',
+    description:
+      'An AUTHORIZE of the store https://sample.store.example with a token of zeros, signed as a real one. Nobody is subscribed by it. Ten at once, then one in ten seconds.',
+    ids: ofApplication,
+    answers: { 200: one('What came back.', callbackTest) },
+    refusals: [409],
+    run: ({ request, reply, ids }, services: KeyServices & CallbackServices & { throttle: Throttle }) => {
+      const own = ownOf(request, ids)
+      const work = async () => {
+        const test = await testCallback(services, own, actorOf(request))
+        if (!wantsHtml(request)) return test
+        return sendPage(reply, applicationPage(services, await findOwnApplication(services, own), { test }))
+      }
+      return orShowAgain(reply, work, async () => applicationPage(services, await findOwnApplication(services, own)))
+    },
+  }),
+]

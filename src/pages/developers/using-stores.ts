@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { OwnApplicationReader } from '../../applications/own-applications.ts'
+import { samePrivileges } from '../../applications/privileges.ts'
+import { listUsingStores, type UsingStore } from '../../applications/using-stores.ts'
+import { sendPage } from '../../html/page.ts'
+import { wantsHtml } from '../../html/wants-html.ts'
+import { id, privileges, time } from '../../html/wire-values.ts'
+import { many, record } from '../../server/json-routes.ts'
+import { ref } from '../../server/openapi.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { namedObject } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
+import { ofApplication, ownOf } from './application-page.ts'
+import { developerRoute } from './declare.ts'
+
+const pageQuery = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most stores of the page.'),
+  cursor: wholeNumber(0, INT32_MAX).default(0).describe('Where the page begins: take it from Link.'),
+})
+
+const usingStore = record<UsingStore>('UsingStore')({
+  Id: [id, (of) => of.id],
+  Name: [z.string(), (of) => of.name],
+  SecureURL: [z.string(), (of) => of.secureUrl],
+  Token: [z.string(), (of) => of.token],
+  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (of) => of.privileges],
+  DateLastUsed: [time.nullable().describe('Null: not yet.'), (of) => of.lastUsedAt?.toISOString() ?? null],
+  DateCreated: [time, (of) => of.createdAt.toISOString()],
+})
+
+/** The stores that use an application, a page at a time: the header Link leads programs on, a link people. */
+export const usingStoreRoutes = [
+  developerRoute('GET /developers/applications/:id/stores', {
+    roles: ['developer'],
+    id: 'listUsingStores',
+    summary: 'List the stores that use an application',
+    description: 'The header `Link` with `rel="next"` leads on, until there is none.',
+    ids: ofApplication,
+    query: pageQuery,
+    answers: { 200: many('Those that have used it longest first.', usingStore, { Link: ref('headers', 'Link') }) },
+    run: async (call, services: OwnApplicationReader & { config: { readonly publicUrl: string } }) => {
+      const { request, reply, ids } = call
+      const { limit, cursor } = call.query
+      const page = await listUsingStores(services, ownOf(request, ids), { limit, after: cursor })
+      const { application, stores, next } = page
+      const nextAddress = next && `/developers/applications/${ids.id}/stores?limit=${limit}&cursor=${next}`
+      if (!wantsHtml(request)) {
+        if (nextAddress) reply.header('link', `<${services.config.publicUrl}${nextAddress}>; rel="next"`)
+        return stores
+      }
+      const differing = stores.filter(({ privileges: agreed }) => !samePrivileges(agreed, application.privileges))
+      return sendPage(reply, {
+        template: '/pages/developers/stores',
+        title: `Stores that use ${application.name}`,
+        data: { application, stores, nextAddress, differing, isFirst: cursor === 0, now: services.now() },
+      })
+    },
+  }),
+]

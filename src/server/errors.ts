@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { Logger } from 'pino'
+import { StoreFailure } from '../values/failure.ts'
+import { resultItem } from '../values/result-item.ts'
+import { anyOrigin } from './cors.ts'
+import { commonHeaders, type HeaderOptions } from './headers.ts'
+
+/** Answers errors outside of the protocol folders, which have forms of their own. */
+export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {
+  app.setNotFoundHandler(answerUnknownAddress)
+  app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
+    if (error instanceof StoreFailure) {
+      if (error.logDetail) request.log.info({ detail: error.logDetail }, error.message)
+      return reply.code(error.status).send(errorBody(error.status, error.message, error.field))
+    }
+    const { statusCode = 500 } = error
+    if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(errorBody(statusCode, error.message))
+    request.log.error({ err: error }, 'request failed')
+    return reply.code(500).send(errorBody(500, 'Internal server error'))
+  })
+}
+
+export function errorBody(status: number, message: string, field = '') {
+  return [resultItem('Error', field, status, message)]
+}
+
+/**
+ * Answers an address whose percent-encoding is broken, or of which a segment is too long; no hook has run for it, and Fastify
+ * does not look at TRUST_PROXY: `request` is as the proxy sent it. `sendPage` answers people, and returns null for programs.
+ */
+export function answerUnroutable(
+  options: HeaderOptions,
+  { statusCode: status = 400 }: FastifyError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  sendPage: (status: number, message: string) => FastifyReply | null,
+): FastifyReply {
+  const message = status === 414 ? 'The address is too long' : 'The address is not validly encoded'
+  request.log.info({ method: request.method, status }, 'request')
+  reply.headers({ ...commonHeaders(options, request.id, request.protocol), ...anyOrigin })
+  return sendPage(status, message) ?? reply.code(status).send(errorBody(status, message))
+}
+
+/** Answers connections that fail before a request exists: malformed, oversized or timed-out headers. */
+export function answerUnreadable(
+  { config, log }: { config: HeaderOptions; log: Logger },
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, reason] = unreadable[error.code ?? ''] ?? [400, 'Bad Request']
+  const id = randomUUID()
+  log.info({ requestId: id, status, code: error.code }, 'request')
+  const body = JSON.stringify(errorBody(status, reason))
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...commonHeaders(config, id, socket instanceof TLSSocket ? 'https' : 'http'),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`)
+}
+
+const unreadable: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout'],
+}

@@ -1,0 +1,331 @@
+// A JSON route is declared once. The Fastify route, its role check, the validation of what is sent, the form of its answers
+// and its part of /openapi.json are made of the declaration.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Schemas } from '../engine/json-schema.ts'
+import { namedObject, readInput } from '../values/input.ts'
+import { INT32_MAX } from '../values/int32.ts'
+import type { ResultItem } from '../values/result-item.ts'
+import {
+  type ApiPart,
+  type Content,
+  jsonAnswer,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type Response,
+  ref,
+  requestId,
+  retryAfter,
+} from './openapi.ts'
+import { wholeNumber } from './parameters.ts'
+import type { Roles } from './roles.ts'
+
+/** A record of answers: its schema, and how it is made of a value. */
+export interface RecordType<From> {
+  readonly name: string
+  readonly schema: z.ZodType
+  of(value: From): Readonly<Record<string, unknown>>
+}
+
+type Member<From, T> = readonly [schema: z.ZodType<T>, of: (value: From) => NoInfer<T>]
+
+/** Declares a record by its members: of each its schema, and its value in the record. A member that is undefined is left out. */
+export function record<From>(name: string) {
+  return <T extends object>(members: { readonly [Name in keyof T]: Member<From, T[Name]> }): RecordType<From> => {
+    const entries = Object.entries<Member<From, unknown>>(members)
+    return {
+      name,
+      schema: z.strictObject(Object.fromEntries(entries.map(([member, [schema]]) => [member, schema]))),
+      of: (value) => Object.fromEntries(entries.map(([member, [, of]]) => [member, of(value)])),
+    }
+  }
+}
+
+/** An answer with success: what the reference says of it, and the body that is made of what the route's function returns. */
+export interface Answer<Value> {
+  readonly response: Response
+  readonly type?: RecordType<never>
+  write(value: Value): unknown
+}
+
+export function one<From>(description: string, type: RecordType<From>): Answer<From> {
+  return {
+    response: jsonAnswer(description, ref('schemas', type.name)),
+    type,
+    write: (value) => type.of(value),
+  }
+}
+
+export function many<From>(
+  description: string,
+  type: RecordType<From>,
+  headers: Response['headers'] = {},
+): Answer<readonly From[]> {
+  return {
+    response: jsonAnswer(description, { type: 'array', items: ref('schemas', type.name) }, headers),
+    type,
+    write: (values) => values.map((value) => type.of(value)),
+  }
+}
+
+export function done(description: string): Answer<ResultItem> {
+  return { response: jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo')), write: (item) => [item] }
+}
+
+/** What a route takes as its body. */
+export interface BodyType<Body, Services> {
+  readonly isOptional?: boolean
+  describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
+  /** Throws `bad-request` where it does not fit. */
+  read(request: FastifyRequest, services: Services): Body
+}
+
+interface JsonBodyOptions<S, Services> {
+  readonly isOptional?: boolean
+  /** Where the schema depends on settings. */
+  readonly schemaFor?: (services: Services) => S
+  /** What is validated; without it, the body as it was sent. */
+  readonly sent?: (request: FastifyRequest) => unknown
+}
+
+export function jsonBody<S extends z.ZodType, Services = unknown>(
+  schema: S,
+  example: unknown,
+  { isOptional = false, schemaFor = () => schema, sent = ({ body }) => body }: JsonBodyOptions<S, Services> = {},
+): BodyType<z.output<S>, Services> {
+  return {
+    isOptional,
+    describe: () => {
+      const described = withoutDialect(z.toJSONSchema(schema, { io: 'input' }))
+      return { content: { 'application/json': { schema: described, example } } }
+    },
+    read: (request, services) => readInput(schemaFor(services), sent(request)),
+  }
+}
+
+/** What the function of a route is called with. Identifiers and query have been validated. */
+export interface Call<Ids extends string, Query, Body> {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly ids: Readonly<Record<Ids, number>>
+  readonly query: Query
+  /** The validated body. Throws `bad-request`: a function that first looks for a record answers 404 before. */
+  readonly body: () => Body
+}
+
+/** Such as `GET /admin/stores/:id`. */
+type Address = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
+
+type IdsIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | IdsIn<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** At least one. */
+type Answers =
+  | { readonly 200: Answer<never>; readonly 201?: Answer<never> }
+  | { readonly 200?: Answer<never>; readonly 201: Answer<never> }
+type ValueOf<A extends Answers> = {
+  [Status in keyof A]: A[Status] extends Answer<infer Value> ? Value : never
+}[keyof A]
+
+interface Described<Status> {
+  readonly roles: Roles
+  /** `operationId` in the reference. */
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  /** Beside those of every route, and those that its method and identifiers bring. */
+  readonly refusals?: readonly Status[]
+  /** Bodies are streams, and the function sends the answer. */
+  readonly isStreamed?: boolean
+}
+
+export type Declaration<
+  Status,
+  Ids extends string,
+  Query extends z.ZodType,
+  Body,
+  A extends Answers,
+  Services,
+> = Described<Status> & {
+  /** The parameters of the query, each with its description; absent: the query is not looked at. */
+  readonly query?: Query
+  readonly body?: BodyType<Body, Services>
+  /** Those with success. Of several, the function sets the status. */
+  readonly answers: A
+  /** Returns what `answers` make the body of, or the reply where it has sent something else, such as a page. */
+  readonly run: (call: Call<Ids, z.output<Query>, Body>, services: Services) => Promise<ValueOf<A> | FastifyReply>
+  // What the identifiers in the address name.
+} & ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
+
+/** Routes of one kind of caller, who is known by one security scheme. */
+export interface RouteGroup {
+  readonly tag: string
+  readonly description: string
+  readonly credential: { readonly name: string; readonly scheme: object }
+  /** By their status those that any route answers, and those that some do. */
+  readonly refusals: Readonly<Record<number, Response>>
+  /** A header of changes that need not have a body. */
+  readonly bodilessHeader?: Parameter
+}
+
+/** A declared route, whatever the types of its parts. */
+export interface JsonRoute<Services> extends Described<number> {
+  readonly group: RouteGroup
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly ids: Readonly<Record<string, string>>
+  readonly query?: z.ZodType
+  readonly body?: BodyType<unknown, unknown>
+  readonly answers: Answers
+  readonly run: (call: Call<string, unknown, unknown>, services: Services) => Promise<unknown>
+}
+
+/** A function that declares routes of the group. */
+export function routesOf<const Group extends RouteGroup>(group: Group) {
+  return <
+    At extends Address,
+    A extends Answers,
+    Query extends z.ZodType = z.ZodUnknown,
+    Body = unknown,
+    Services = unknown,
+  >(
+    address: At,
+    declaration: Declaration<keyof Group['refusals'], IdsIn<At>, Query, Body, A, Services>,
+  ): JsonRoute<Services> => {
+    const [method, path] = address.split(' ')
+    return { ids: {}, ...declaration, group, method, path } as unknown as JsonRoute<Services>
+  }
+}
+
+type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
+
+export function registerRoutes<Route extends JsonRoute<never>>(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  services: ServicesOf<Route>,
+): void {
+  for (const { method, path, roles, isStreamed = false, ids, query, body, answers, run } of routes) {
+    const idShape = Object.fromEntries(Object.keys(ids).map((name) => [name, wholeNumber(1, INT32_MAX)]))
+    const idInput = namedObject(idShape)
+    const [status, other] = Object.keys(answers).map(Number)
+    app.route({
+      method,
+      url: path,
+      exposeHeadRoute: !isStreamed,
+      config: { roles, streamed: isStreamed },
+      handler: async (request, reply) => {
+        const call = {
+          request,
+          reply,
+          ids: readInput(idInput, request.params) as Record<string, number>,
+          query: query && readInput(query, request.query, 'The query'),
+          body: () => body?.read(request, services),
+        }
+        const value = await run(call, services as never)
+        // Of a reply, once it is sent: Fastify makes it a promise of nothing.
+        if (value === undefined) return
+        if (status !== undefined && other === undefined) reply.code(status)
+        return answers[reply.statusCode as 200]?.write(value as never)
+      },
+    })
+  }
+}
+
+/** What the reference says of declared routes. */
+export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
+  const groups = [...new Set(routes.map(({ group }) => group))]
+  const schemas: Schemas = new Map()
+  const paths: Record<string, PathItem> = {}
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, schemas) }
+  }
+  return {
+    tags: groups.map(({ tag, description }) => ({ name: tag, description })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(schemas),
+      responses: Object.assign({}, ...groups.map(refusalsOf)),
+      securitySchemes: Object.fromEntries(groups.map(({ credential: { name, scheme } }) => [name, scheme])),
+    },
+  }
+}
+
+function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
+  const { group, id, summary, description, body } = route
+  const answers = Object.entries<Answer<never>>(route.answers)
+  for (const [, { type }] of answers) if (type) schemas.set(type.name, withoutDialect(z.toJSONSchema(type.schema)))
+  const refused = refusalStatuses(route).map((status) => [status, ref('responses', refusalName(group, status))])
+  const parameters = parametersOf(route)
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [group.tag],
+    security: [{ [group.credential.name]: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
+    responses: Object.fromEntries([...answers.map(([status, { response }]) => [status, response]), ...refused]),
+  }
+}
+
+function refusalName({ tag }: RouteGroup, status: number | string): string {
+  return `${tag}Refusal${status}`
+}
+
+function refusalsOf(group: RouteGroup) {
+  return Object.fromEntries(
+    Object.entries(group.refusals).map(([status, response]) => [refusalName(group, status), response]),
+  )
+}
+
+function refusalStatuses({ method, ids, isStreamed, refusals = [] }: JsonRoute<never>): readonly number[] {
+  const ofIds = Object.keys(ids).length > 0 ? [404] : []
+  const ofBody = method === 'GET' ? [] : isStreamed ? [415] : [408, 413, 415]
+  return [400, 401, 403, 429, 500, 503, ...ofIds, ...ofBody, ...refusals]
+}
+
+function parametersOf({ group: { bodilessHeader }, method, ids, query, body }: JsonRoute<never>): Parameter[] {
+  const ofIds = Object.entries(ids).map(([name, description]): Parameter => {
+    const schema = { type: 'integer', minimum: 1, maximum: INT32_MAX }
+    return { name, in: 'path', description, required: true, schema, example: 1 }
+  })
+  const { properties = {} } = query ? z.toJSONSchema(query) : {}
+  const ofQuery = Object.entries(properties).map(([name, property]): Parameter => {
+    const { description = '', ...schema } = property as z.core.JSONSchema.JSONSchema
+    return { name, in: 'query', description, schema }
+  })
+  const isBodiless = method !== 'GET' && (!body || body.isOptional === true)
+  return [...ofIds, ...ofQuery, ...(bodilessHeader && isBodiless ? [{ ...bodilessHeader, required: !body }] : [])]
+}
+
+function withoutDialect({ $schema, ...schema }: z.core.JSONSchema.BaseSchema) {
+  return schema
+}
+
+export function refusal(description: string, headers: Response['headers'] = {}): Response {
+  return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers)
+}
+
+/** Refusals that mean the same to every caller. */
+export const commonRefusals = {
+  400: refusal('Something cannot be taken: `Value` names the property, `Message` says what is allowed.'),
+  408: refusal('The body was not sent within 60 seconds.'),
+  413: refusal('The body is larger than 1 MB.'),
+  415: refusal('The body is of another media type.'),
+  500: refusal('A defect of the server; the log has it under the request id.'),
+  503: refusal('The database does not answer.', retryAfter),
+}
+
+export const NDJSON = 'application/x-ndjson'
+export const ndjson: Content = { [NDJSON]: { schema: { type: 'string' } } }
+
+/** An answer of lines of JSON, which the route's function sends. */
+export function lines(description: string): Answer<never> {
+  return { response: { description, headers: requestId, content: ndjson }, write: (value) => value }
+}

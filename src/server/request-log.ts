@@ -1,0 +1,98 @@
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../engine/caller.ts'
+import { cutOff } from './limits.ts'
+import type { Metrics } from './metrics.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the part that authenticates; the log and the figures name it. */
+    caller: Caller | null
+    /** What was called at an address that serves several operations, such as cartAPI's; the log names it. Empty: none that is known. */
+    operation: string
+  }
+  interface FastifyInstance {
+    /** Resolves as soon as no request is in hand. */
+    drained(): Promise<void>
+  }
+}
+
+export function countRequests(app: FastifyInstance, { requestSeconds, requestsInHand }: Metrics): void {
+  let inHand = 0
+  let waiting: (() => void)[] = []
+  app.decorate('drained', () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (inHand === 0) resolve()
+    else waiting.push(resolve)
+    return promise
+  })
+  app.addHook('onRequest', (_request, reply, done) => {
+    requestsInHand.set(++inHand)
+    reply.raw.once('close', () => {
+      requestsInHand.set(--inHand)
+      if (inHand > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    })
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const labels = { method: request.method, route: routeOf(request), status: reply.statusCode }
+    requestSeconds.observe(labels, reply.elapsedTime / 1_000)
+    done()
+  })
+}
+
+/** The pattern, which is one of few; an address that fits none must not become a label of its own. */
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unmatched'
+}
+
+/** One line per request. Of the address only what cannot be secret (`loggablePath`): query strings hold e-mail addresses and tokens. */
+export function logRequests(app: FastifyInstance): void {
+  app.decorateRequest('caller', null)
+  app.decorateRequest('operation', '')
+  app.addHook('onResponse', (request, reply, done) => {
+    request.log.info({ ...lineOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    done()
+  })
+  app.addHook('onRequestAbort', (request, done) => {
+    if (!cutOff.has(request.raw)) request.log.info(lineOf(request), 'request aborted by the client')
+    done()
+  })
+}
+
+function lineOf(request: FastifyRequest) {
+  const { caller, operation } = request
+  return {
+    method: request.method,
+    path: loggablePath(request),
+    route: routeOf(request),
+    // A trusted proxy may hand on anything.
+    ip: isIP(request.ip) === 0 ? '' : request.ip,
+    ...(operation !== '' && { operation }),
+    ...(caller && { storeId: caller.store.id }),
+    ...(caller?.application && { applicationId: caller.application.id }),
+  }
+}
+
+interface RoutedRequest {
+  readonly url: string
+  readonly routeOptions: { readonly url?: string | undefined }
+  readonly params: unknown
+}
+
+/**
+ * The path of a request, as logs have it: where all that its route leaves open are identifiers, numbers of at most ten digits.
+ * Anything else may be a key or a password in a wrong place; the route stands there with the identifiers filled in. Empty: no
+ * route.
+ */
+export function loggablePath({ url, routeOptions, params }: RoutedRequest): string {
+  const given = (params ?? {}) as Readonly<Record<string, string | undefined>>
+  const filled = (routeOptions.url ?? '').replace(/:(\w+)/g, (placeholder, name: string) => {
+    const value = given[name] ?? ''
+    return /^\d{1,10}$/.test(value) ? value : placeholder
+  })
+  const [path = ''] = url.split(/[?#]/, 1)
+  return path.toLowerCase() === filled.toLowerCase() ? path : filled
+}

@@ -1,0 +1,25 @@
+import { buildApp } from '../../src/app.ts'
+import { connect } from '../../src/database/client.ts'
+import type { Roles } from '../../src/server/roles.ts'
+import { servicesOn } from './services.ts'
+
+export interface GuardedRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly url: string
+  readonly allowed: Roles
+}
+
+/** The routes of pages and the operator, with who may use each. No database is asked. */
+export async function guardedRoutes(): Promise<readonly GuardedRoute[]> {
+  const db = connect('postgresql://nobody@127.0.0.1/none')
+  const app = buildApp(servicesOn(db))
+  const routes: GuardedRoute[] = []
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.roles === undefined || method === 'HEAD') return
+    routes.push({ method: method as GuardedRoute['method'], url, allowed: config.roles })
+  })
+  await app.ready()
+  await app.close()
+  await db.$disconnect()
+  return routes
+}
