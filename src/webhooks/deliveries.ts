@@ -1,7 +1,7 @@
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { messageIdOf } from '../outbound/message-id.ts'
+import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { noWebhook, ownSubscriptionId } from './ownership.ts'

@@ -1,7 +1,7 @@
 import { allows } from '../applications/privileges.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
-import { messageIdOf } from '../outbound/message-id.ts'
+import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 
