@@ -1,4 +1,5 @@
 import type { Access, Caller } from './caller.ts'
+import type { Endpoint } from './endpoints.ts'
 import type { EventKind } from './event-kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Condition, Filters } from './filters.ts'
@@ -39,6 +40,8 @@ export interface Definition {
   /** A text column by which PUT lists find a record that carries no identifier. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
+  /** Addresses of the service's own, beside those that the definition leads to. */
+  endpoints?: () => Endpoint[]
   /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Condition | null
   /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
@@ -105,6 +108,7 @@ export interface Resource {
   readonly filters: Filters
   readonly alternateKey: string | undefined
   readonly subResources: Readonly<Record<string, SubResource>>
+  readonly endpoints: (() => Endpoint[]) | undefined
   readonly owner: ((caller: Caller) => Condition | null) | undefined
   readonly settle: ((change: Change) => Promise<void>) | undefined
   readonly referrers: readonly Referrer[]
@@ -158,6 +162,7 @@ export function defineResource<const Service extends string>(
     filters: definition.filters ?? {},
     alternateKey: definition.alternateKey,
     subResources,
+    endpoints: definition.endpoints,
     owner: definition.owner,
     settle: definition.settle,
     referrers: definition.referrers ?? [],
