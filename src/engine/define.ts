@@ -1,8 +1,9 @@
+import type { Sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { EventKind } from './event-kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
-import type { Condition, Filters } from './filters.ts'
+import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
 import type { Row } from './merge.ts'
@@ -43,7 +44,7 @@ export interface Definition {
   /** Addresses of the service's own, beside those that the definition leads to. */
   endpoints?: () => Endpoint[]
   /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
-  owner?: (caller: Caller) => Condition | null
+  owner?: (caller: Caller) => Sql | null
   /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
   settle?: (change: Change) => Promise<void>
   /** Who refers to these records, and what becomes of that when one of them is deleted. */
@@ -109,7 +110,7 @@ export interface Resource {
   readonly alternateKey: string | undefined
   readonly subResources: Readonly<Record<string, SubResource>>
   readonly endpoints: (() => Endpoint[]) | undefined
-  readonly owner: ((caller: Caller) => Condition | null) | undefined
+  readonly owner: ((caller: Caller) => Sql | null) | undefined
   readonly settle: ((change: Change) => Promise<void>) | undefined
   readonly referrers: readonly Referrer[]
   readonly settleDeletion: ((deletion: Deletion) => Promise<void>) | undefined
