@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contractFigures, showBucket, type Throttle } from '../applications/throttle.ts'
 import { accessOf, type Method } from '../engine/define.ts'
+import type { Endpoint, Operations } from '../engine/endpoints.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
 import {
   type Authenticated,
@@ -11,7 +12,6 @@ import {
 } from '../subscriptions/authenticate.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { Endpoint, Operations } from './endpoints.ts'
 
 export interface AdmissionServices {
   config: { readonly publicUrl: string }

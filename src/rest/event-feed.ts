@@ -1,3 +1,4 @@
+import { listingAnswer, listOptions, type Operation } from '../engine/endpoints.ts'
 import { eventKind, eventKinds } from '../engine/event-kinds.ts'
 import { identifier, invalid, wholeNumber } from '../engine/filters.ts'
 import { limitOf, listFixed, type Query } from '../engine/read.ts'
@@ -5,8 +6,6 @@ import { shapeRecords } from '../engine/shape.ts'
 import { readFeed } from '../webhooks/feed.ts'
 import { eventKindText, feedEventText } from '../webhooks/texts.ts'
 import { eventKindType, feedEventType } from '../webhooks/types.ts'
-import type { Operation } from './endpoints.ts'
-import { listingAnswer, listOptions } from './listing.ts'
 
 const KINDS_MAX = 500
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { NothingAnswer, ResultsAnswer } from '../engine/endpoints.ts'
 import type { ResultItem } from '../values/result-item.ts'
-import type { NothingAnswer, ResultsAnswer } from './answer.ts'
 import { PROBLEM_TYPE } from './format.ts'
 
 /** A refusal as RFC 9457 has it, with the members that it lets a service add: `errors` and `requestId`. */

@@ -1,12 +1,21 @@
-import { inTransaction } from '../database/client.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
+import { changeOnce, created, updated } from '../engine/change-each.ts'
+import {
+  type Answer,
+  type Call,
+  type Endpoint,
+  idOf,
+  type Operation,
+  type RecordsAnswer,
+  type RecordType,
+} from '../engine/endpoints.ts'
 import type { Scalar } from '../engine/fields.ts'
 import { identifier, invalid } from '../engine/filters.ts'
 import { readInput } from '../engine/input.ts'
 import { pageOf, type Query } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
-import { type ResultItem, resultItem } from '../values/result-item.ts'
+import { resultItem } from '../values/result-item.ts'
 import {
   type DeliveryState,
   deliveryStates,
@@ -20,12 +29,7 @@ import { resumeWebhook, webhookStatus } from '../webhooks/status.ts'
 import { deliveryDetailText, deliveryText, secretText, statusText } from '../webhooks/texts.ts'
 import { deliveryDetailType, deliveryType, resumeType, secretType, statusType } from '../webhooks/types.ts'
 import { webhooks } from '../webhooks/webhooks.ts'
-import type { Answer, RecordsAnswer } from './answer.ts'
-import { type RecordType, readRecord } from './body.ts'
-import { changeEach, created, updated } from './change-each.ts'
-import type { Call, Endpoint, Operation } from './endpoints.ts'
 import { eventFeed, eventKindList } from './event-feed.ts'
-import { idOf, recordId } from './record-endpoints.ts'
 
 /** What stands below Webhooks beside its records, and the feed of events, which the same privilege is for. */
 export function webhookEndpoints(): Endpoint[] {
@@ -64,7 +68,7 @@ const rotateSecret: Operation = {
   },
   gives: { kind: 'own', type: secretType, parameters: [], size: 'one' },
   run: async (call) => {
-    const id = recordId(webhooks, call.params)
+    const { id } = call
     const rotate = async (tx: Caller) => {
       await rotateWebhookSecret(tx, call.secrets, id)
       return id
@@ -76,8 +80,8 @@ const rotateSecret: Operation = {
   },
 }
 
-async function readSecret({ caller, secrets, params, query }: Call): Promise<RecordsAnswer> {
-  const secret = await webhookSecret(caller, secrets, recordId(webhooks, params))
+async function readSecret({ caller, secrets, id, query }: Call): Promise<RecordsAnswer> {
+  const secret = await webhookSecret(caller, secrets, id)
   return { ...ownAnswer([secretText(secret, caller.store.timeZone)], secretType, query), isSecret: true }
 }
 
@@ -88,8 +92,8 @@ const showStatus: Operation = {
       'How a webhook does: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000.',
   },
   gives: { kind: 'own', type: statusType, parameters: [], size: 'one' },
-  run: async ({ caller, params, query }) => {
-    const status = await webhookStatus(caller, recordId(webhooks, params))
+  run: async ({ caller, id, query }) => {
+    const status = await webhookStatus(caller, id)
     return ownAnswer([statusText(status, caller.store.timeZone)], statusType, query)
   },
 }
@@ -106,7 +110,7 @@ const test: Operation = {
   },
   gives: { kind: 'results', key: DELIVERY_KEY, change: 'created' },
   run: (call) => {
-    const id = recordId(webhooks, call.params)
+    const { id } = call
     return sendOnce(call, (tx) => sendTest(tx, id), created(DELIVERY_KEY))
   },
 }
@@ -120,17 +124,17 @@ const resume: Operation = {
   takes: { type: resumeType, mode: 'update', many: false, isOptional: true },
   gives: { kind: 'results', key: webhooks.resultKey, change: 'updated' },
   run: (call) => {
-    const id = recordId(webhooks, call.params)
+    const { id } = call
     const catchUp = isCatchUp(call)
     const done = (caughtUp: Scalar) => resultItem(webhooks.resultKey, String(id), 200, resumedMessage(caughtUp))
     return sendOnce(call, async (tx) => (await resumeWebhook(tx, id, { catchUp })).caughtUp, done)
   },
 }
 
-function isCatchUp({ caller, body }: Call): boolean {
-  if (body === null) return false
+function isCatchUp({ caller, records: [record] }: Call): boolean {
+  if (record === undefined) return false
   const rules = { mode: 'update', timeZone: caller.store.timeZone } as const
-  return readInput(resumeType.fields, readRecord(body, resumeType), rules).details.CatchUp === true
+  return readInput(resumeType.fields, record, rules).details.CatchUp === true
 }
 
 function resumedMessage(caughtUp: Scalar): string {
@@ -167,8 +171,7 @@ const list: Operation = {
       },
     ],
   },
-  run: async ({ caller, params, query }) => {
-    const id = recordId(webhooks, params)
+  run: async ({ caller, id, query }) => {
     const { limit } = pageOf(query, DELIVERIES_MAX)
     const cursor = query.get('cursor')
     const before = cursor === undefined ? null : identifier(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
@@ -193,8 +196,8 @@ const show: Operation = {
     description: 'One notification whole: the record that is sent, and its last attempts, the newest first.',
   },
   gives: { kind: 'own', type: deliveryDetailType, parameters: [], size: 'one' },
-  run: async ({ caller, params, query }) => {
-    const delivery = await getDelivery(caller, recordId(webhooks, params), deliveryIn(params))
+  run: async ({ caller, id, itemId, query }) => {
+    const delivery = await getDelivery(caller, id, Number(itemId))
     return ownAnswer([deliveryDetailText(delivery, caller.store.timeZone)], deliveryDetailType, query)
   },
 }
@@ -207,19 +210,14 @@ const sendAgain: Operation = {
   },
   gives: { kind: 'results', key: DELIVERY_KEY, change: 'updated' },
   run: (call) => {
-    const id = recordId(webhooks, call.params)
-    const delivery = deliveryIn(call.params)
+    const { id } = call
+    const delivery = Number(call.itemId)
     const change = async (tx: Caller) => {
       await redeliver(tx, id, delivery)
       return delivery
     }
     return sendOnce(call, change, updated(DELIVERY_KEY))
   },
-}
-
-function deliveryIn({ itemId = '' }: Call['params']): number {
-  const { name, min, max } = deliveryParameter
-  return identifier(itemId, name, min, max)
 }
 
 /** With `$select` and `$orderby` applied. */
@@ -233,24 +231,4 @@ async function sendOnce(...change: Parameters<typeof changeOnce>): Promise<Answe
   const [{ caller }] = change
   announce(caller.db, deliveriesChannel)
   return answer
-}
-
-/** One change, in a transaction of its own; with an Idempotency-Key made once. */
-function changeOnce(
-  call: Call,
-  change: (tx: Caller) => Promise<Scalar>,
-  done: (key: Scalar) => ResultItem,
-): Promise<Answer> {
-  const { caller } = call
-  return changeEach(call, {
-    records: [null],
-    change: (_nothing, { finish }) =>
-      inTransaction(caller.db, async (db) => {
-        const tx = { ...caller, db }
-        const key = await change(tx)
-        await finish?.(tx, key)
-        return key
-      }),
-    done,
-  })
 }

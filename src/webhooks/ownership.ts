@@ -1,5 +1,5 @@
+import { type Sql, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import type { Condition } from '../engine/filters.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /** Null: all webhooks of the store, for who works in its administration. */
@@ -8,9 +8,9 @@ export function ownSubscriptionId({ application }: Caller): number | null {
 }
 
 /** An application sees and manages the webhooks that it made for the store, and no others. */
-export function ownWebhooks(caller: Caller): Condition | null {
+export function ownWebhooks(caller: Caller): Sql | null {
   const subscriptionId = ownSubscriptionId(caller)
-  return subscriptionId === null ? null : { sql: 't."subscriptionId" = ?::int', values: [subscriptionId] }
+  return subscriptionId === null ? null : sql`t."subscriptionId" = ${subscriptionId}::int`
 }
 
 /** Also for a webhook of another: it does not exist. */

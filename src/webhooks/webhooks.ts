@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { identifier, sql } from '../database/sql.ts'
 import { defineResource } from '../engine/define.ts'
 import { eventKinds } from '../engine/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/fields.ts'
@@ -38,7 +39,7 @@ function minute(column: string): ValueField {
   return text(16, {
     column,
     access: 'ro',
-    sql: `to_char(t."${column}" AT TIME ZONE s."timeZone", 'MM/DD/YYYY HH24:MI')`,
+    sql: sql`to_char(t.${identifier(column)} AT TIME ZONE s."timeZone", 'MM/DD/YYYY HH24:MI')`,
   })
 }
 
