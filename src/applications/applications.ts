@@ -9,8 +9,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { samePrivileges } from './privileges.ts'
-import type { Figures } from './throttle.ts'
-import { columnsOf, figuresOf, throttleInput } from './throttle-figures.ts'
+import { type RateLimit, rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
 export interface Application {
   readonly id: number
@@ -19,8 +18,8 @@ export interface Application {
   readonly privateKey: string
   /** By service, in the registry's spelling; null: everything. */
   readonly privileges: Privileges
-  /** The bucket in every store; null: the contract's figures. */
-  readonly throttle: Figures | null
+  /** The bucket in every store; null: the contract's rate limit. */
+  readonly throttle: RateLimit | null
   readonly createdAt: Date
 }
 
@@ -58,7 +57,7 @@ export interface RegisterApplication {
 
 /**
  * Registers an application of the operator, with a new key pair. `input` has the names of `POST /admin/applications`:
- * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's figures).
+ * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's rate limit).
  * Refuses input that does not fit (400).
  */
 export async function registerApplication(
@@ -72,7 +71,7 @@ export async function registerApplication(
     publicKey: generateKey(),
     ...privateKeyColumns(generateKey(), secrets),
     privileges: privilegesColumn(given.Privileges ?? null),
-    ...columnsOf(given.Throttle),
+    ...rateLimitColumns(given.Throttle),
     createdAt: now(),
   }
   const row = await inTransaction(db, async (tx) => {
@@ -104,7 +103,7 @@ function applicationOf(row: ApplicationRow, secrets: Secrets): Application {
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
     privileges: row.privileges as Privileges,
-    throttle: figuresOf(row),
+    throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
 }
@@ -126,7 +125,7 @@ export interface UpdateApplication extends AccessChange {
 
 /**
  * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
- * privileges and figures count at once, privileges in every store that uses the application, whatever was agreed to
+ * privileges and rate limit count at once, privileges in every store that uses the application, whatever was agreed to
  * there; the logs of those stores tell of it. Refuses input that does not fit (400), and an id that no application has (404).
  */
 export async function updateApplication(
@@ -139,7 +138,7 @@ export async function updateApplication(
   const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
-    ...(Throttle !== undefined && columnsOf(Throttle)),
+    ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
   const row = await changeAccess({ db, authenticator }, () =>
     inTransaction(db, async (tx) => {
@@ -180,7 +179,7 @@ function differences(before: ApplicationRow, after: ApplicationRow): string[] {
   const isSame = {
     name: before.name === after.name,
     privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
-    throttle: isDeepStrictEqual(figuresOf(before), figuresOf(after)),
+    throttle: isDeepStrictEqual(rateLimitOf(before), rateLimitOf(after)),
   }
   return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
 }

@@ -1,7 +1,6 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
-import type { Figures } from '../applications/throttle.ts'
-import { columnsOf, figuresOf, throttleInput } from '../applications/throttle-figures.ts'
+import { type RateLimit, rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
 import { type Actor, installation, recordAudit } from '../audit/audit.ts'
 import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
@@ -22,8 +21,8 @@ export interface Store extends CallerStore {
   readonly userKey: string
   /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
   readonly cartApi: { readonly enabled: boolean; readonly addresses: readonly string[] }
-  /** The bucket of cartAPI; null: the contract's figures. */
-  readonly throttle: Figures | null
+  /** The bucket of cartAPI; null: the contract's rate limit. */
+  readonly throttle: RateLimit | null
   readonly createdAt: Date
 }
 
@@ -121,7 +120,7 @@ export async function createStore(
     timeZone: given.TimeZone ?? defaultTimeZone,
     userKeyHash: secrets.lookup(userKey),
     userKeySealed: secrets.seal(userKey),
-    ...columnsOf(given.Throttle),
+    ...rateLimitColumns(given.Throttle),
     createdAt,
   }
   const row = await inTransaction(db, async (tx) => {
@@ -147,7 +146,7 @@ function storeOf(row: StoreRow, secrets: Secrets): Store {
     ...callerStoreOf(row),
     userKey: secrets.open(row.userKeySealed),
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
-    throttle: figuresOf(row),
+    throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
 }
@@ -164,8 +163,8 @@ export interface ChangeStore extends AccessChange {
 }
 
 /**
- * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's figures). It counts
- * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), figures that come
+ * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's rate limit). It counts
+ * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), a Throttle that comes
  * from another than the operator (403), an unknown store (404), and an address whose host another store has (409).
  */
 export async function updateStore(
@@ -185,7 +184,7 @@ export async function updateStore(
     ...(TimeZone !== undefined && { timeZone: TimeZone }),
     ...(CartAPI?.Enabled !== undefined && { cartApiEnabled: CartAPI.Enabled }),
     ...(CartAPI?.Addresses !== undefined && { cartApiAddresses: CartAPI.Addresses }),
-    ...(Throttle !== undefined && columnsOf(Throttle)),
+    ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
   return changeAccess({ db, authenticator }, () =>
     inTransaction(db, async (tx) => {

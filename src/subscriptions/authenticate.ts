@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { endOfKey } from '../applications/private-key.ts'
 import { allows, bothOf } from '../applications/privileges.ts'
-import { contractFigures, type Figures } from '../applications/throttle.ts'
+import { contractRateLimit, type RateLimit, rateLimitOf } from '../applications/throttle.ts'
 import type { Db } from '../database/client.ts'
 import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
@@ -21,7 +21,7 @@ export interface Credentials {
 export interface Authenticated {
   readonly caller: Caller
   /** The bucket that the call counts in: one for application and store (contract §8). */
-  readonly throttle: Figures & { readonly key: string }
+  readonly throttle: RateLimit & { readonly key: string }
 }
 
 export interface Authenticator {
@@ -229,16 +229,12 @@ function failed(message: string, logDetail: string): StoreFailure {
 
 function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: () => Date }): Authenticated {
   const { storeId, storeName, secureUrl, currency, timeZone, applicationId, applicationName } = found
-  const { capacity, leakPerSecond } =
-    found.throttleCapacity === null || found.throttleLeakPerSecond === null
-      ? contractFigures
-      : { capacity: found.throttleCapacity, leakPerSecond: found.throttleLeakPerSecond }
   const store: CallerStore = { id: storeId, name: storeName, secureUrl, currency, timeZone }
   const application = { id: applicationId, name: applicationName, subscriptionId: found.id }
   const privileges = bothOf(found.asked, found.agreed)
   return {
     caller: { store, application, channel: 'api', privileges, actor: actorOf(applicationName), db, now },
-    throttle: { key: `${storeId}:${applicationId}`, capacity, leakPerSecond },
+    throttle: { key: `${storeId}:${applicationId}`, ...(rateLimitOf(found) ?? contractRateLimit) },
   }
 }
 

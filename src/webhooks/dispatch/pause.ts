@@ -1,5 +1,5 @@
-import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
-import { stopNumbering } from '../numbering.ts'
+import { type Db, inTransaction } from '../../database/client.ts'
+import { endDeliveries } from '../numbering.ts'
 import type { WebhookKey } from './claim.ts'
 import type { Pause } from './decide.ts'
 
@@ -25,23 +25,11 @@ export async function pauseWebhook(
         AND (${failingSince}::timestamptz IS NULL OR "failingSince" <= ${failingSince}::timestamptz)
       FOR NO KEY UPDATE`
     if (locked.length === 0) return
-    await giveUp(tx, webhook, reason, at)
-    // No event of the store gets its number any more: a resume looks for those that come from here on. This is short,
-    // since the thousands that may wait for a dead receiver have been given up already.
-    await stopNumbering(tx, storeId, webhookId)
-    await giveUp(tx, webhook, reason, at)
+    const given = `The webhook was paused: ${reason}`
+    const disabledAtSequence = await endDeliveries(tx, { storeId, webhookId, reason: given, at })
     await tx.$executeRaw`
       UPDATE "Webhook" SET "enabled" = FALSE, "disabledAt" = ${at}, "pauseReason" = ${reason},
-        "updatedAt" = greatest("updatedAt", ${at}), "updatedBy" = ${ACTOR}, "disabledAtSequence" = coalesce(
-          (SELECT "lastSequence" FROM "EventFeed" WHERE "EventFeed"."storeId" = ${storeId}), 0
-        )
+        "updatedAt" = greatest("updatedAt", ${at}), "updatedBy" = ${ACTOR}, "disabledAtSequence" = ${disabledAtSequence}
       WHERE "storeId" = ${storeId} AND "id" = ${webhookId}`
   })
-}
-
-async function giveUp(tx: Transaction, { storeId, webhookId }: WebhookKey, reason: string, at: Date): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at},
-      "reason" = ${`The webhook was paused: ${reason}`}
-    WHERE "storeId" = ${storeId} AND "webhookId" = ${webhookId} AND "state" = 'pending'`
 }
