@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Actor, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
+import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -140,37 +141,34 @@ export async function updateApplication(
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
-  const row = await changeAccess({ db, authenticator }, () =>
-    inTransaction(db, async (tx) => {
-      await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
-      const before = await tx.application.findUnique({ where: { id } })
-      if (!before) return null
-      const after = await tx.application.update({ where: { id }, data })
-      const changed = differences(before, after)
-      if (changed.length > 0) {
-        const { name: target, developerId } = after
-        const said = { target, applicationId: id, developerId, details: { changed } }
-        await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
-      }
-      if (Privileges !== undefined) {
-        await recordAuditInStores(tx, now, {
-          actor,
-          action: 'subscription.agreed',
-          target: after.name,
-          applicationId: id,
-          developerId: after.developerId,
-          details: { privileges: Privileges as Prisma.InputJsonValue },
-          where: Prisma.sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
-        })
-        await tx.subscription.updateMany({
-          where: { applicationId: id },
-          data: { privileges: privilegesColumn(Privileges) },
-        })
-      }
-      return after
-    }),
-  )
-  if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  const row = await changeAccess({ db, authenticator }, async (tx) => {
+    await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
+    const before = await tx.application.findUnique({ where: { id } })
+    if (!before) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+    const after = await tx.application.update({ where: { id }, data })
+    const changed = differences(before, after)
+    if (changed.length > 0) {
+      const { name: target, developerId } = after
+      const said = { target, applicationId: id, developerId, details: { changed } }
+      await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
+    }
+    if (Privileges !== undefined) {
+      await recordAuditInStores(tx, now, {
+        actor,
+        action: 'subscription.agreed',
+        target: after.name,
+        applicationId: id,
+        developerId: after.developerId,
+        details: { privileges: Privileges as Prisma.InputJsonValue },
+        where: sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
+      })
+      await tx.subscription.updateMany({
+        where: { applicationId: id },
+        data: { privileges: privilegesColumn(Privileges) },
+      })
+    }
+    return after
+  })
   return applicationOf(row, secrets)
 }
 

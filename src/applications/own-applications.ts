@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Actor, type AuditAction, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application as ApplicationRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -8,7 +8,7 @@ import { FORMER_SECRET_MS } from '../outbound/standard-webhooks.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
-import { generateKey, type Secrets } from '../values/secrets.ts'
+import { generateKey } from '../values/secrets.ts'
 import { privateKeyColumns, privilegesColumn, privilegesInput } from './applications.ts'
 import { callbackSecret } from './callback.ts'
 import { samePrivileges } from './privileges.ts'
@@ -42,14 +42,9 @@ export interface OwnId {
   readonly id: number
 }
 
-/** What is needed to see an application. */
-export interface OwnApplicationReader {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-}
+export type OwnApplicationReader = DataServices
 
-export interface OwnApplicationServices extends OwnApplicationReader, AccessChange {
+export interface OwnApplicationServices extends DataServices, AccessChange {
   outbound: Pick<Outbound, 'addressFault'>
   /** The services that privileges may name: the registry's. */
   services: readonly string[]
@@ -242,26 +237,24 @@ export async function changeOwnApplication(
   input: unknown,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const { db, now } = services
+  const { now } = services
   const { Name, CallBackURL, RedirectURIs, Privileges } = readInput(changedOwnApplication(services), input)
-  return changeAccess(services, () =>
-    inTransaction(db, async (tx) => {
-      const before = await lockOwnRow(tx, own)
-      const row = await tx.application.update({
-        where: { id: own.id },
-        data: {
-          ...(Name !== undefined && { name: Name }),
-          ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
-          ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
-          ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
-        },
-        include: withStoreCount,
-      })
-      const changed = differences(before, row)
-      if (changed.length > 0) await recordOwn(tx, now, actor, 'application.changed', row, { changed })
-      return ownApplicationOf(row, services)
-    }),
-  )
+  return changeAccess(services, async (tx) => {
+    const before = await lockOwnRow(tx, own)
+    const row = await tx.application.update({
+      where: { id: own.id },
+      data: {
+        ...(Name !== undefined && { name: Name }),
+        ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+        ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
+        ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+      },
+      include: withStoreCount,
+    })
+    const changed = differences(before, row)
+    if (changed.length > 0) await recordOwn(tx, now, actor, 'application.changed', row, { changed })
+    return ownApplicationOf(row, services)
+  })
 }
 
 /** Their names alone: an address may hold a secret of its owner. */
@@ -285,19 +278,17 @@ export async function deleteOwnApplication(
   own: OwnId,
   actor: Actor,
 ): Promise<void> {
-  const { db, now } = services
-  await changeAccess(services, () =>
-    inTransaction(db, async (tx) => {
-      const row = await lockOwnRow(tx, own)
-      await recordAuditInStores(tx, now, {
-        actor,
-        action: 'subscription.removed',
-        target: row.name,
-        applicationId: own.id,
-        details: { applicationDeleted: true },
-      })
-      await tx.application.delete({ where: { id: own.id } })
-      await recordOwn(tx, now, actor, 'application.deleted', row)
-    }),
-  )
+  const { now } = services
+  await changeAccess(services, async (tx) => {
+    const row = await lockOwnRow(tx, own)
+    await recordAuditInStores(tx, now, {
+      actor,
+      action: 'subscription.removed',
+      target: row.name,
+      applicationId: own.id,
+      details: { applicationDeleted: true },
+    })
+    await tx.application.delete({ where: { id: own.id } })
+    await recordOwn(tx, now, actor, 'application.deleted', row)
+  })
 }
