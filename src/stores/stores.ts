@@ -207,7 +207,9 @@ function differences(before: StoreRow, after: StoreRow) {
   const changed = logged.filter((name) => String(before[name]) !== String(after[name]))
   const loggedValue = (value: StoreRow[(typeof logged)[number]]) =>
     typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
-  return Object.fromEntries(changed.map((name) => [name, { from: loggedValue(before[name]), to: loggedValue(after[name]) }]))
+  return Object.fromEntries(
+    changed.map((name) => [name, { from: loggedValue(before[name]), to: loggedValue(after[name]) }]),
+  )
 }
 
 /** Gives the store a new key for cartAPI; the former one ends at once. Refuses an unknown store (404). */
