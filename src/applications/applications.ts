@@ -10,19 +10,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { samePrivileges } from './privileges.ts'
-import { type RateLimit, rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
-
-export interface Application {
-  readonly id: number
-  readonly name: string
-  readonly publicKey: string
-  readonly privateKey: string
-  /** By service, in the registry's spelling; null: everything. */
-  readonly privileges: Privileges
-  /** The bucket in every store; null: the contract's rate limit. */
-  readonly throttle: RateLimit | null
-  readonly createdAt: Date
-}
+import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
 /** `{"Products": ["read", "write"], …}` for some of `services`; null: everything. */
 export function privilegesInput(services: readonly string[]) {
@@ -97,13 +85,17 @@ export function privilegesColumn(privileges: Privileges) {
   return privileges === null ? Prisma.DbNull : (privileges as Prisma.InputJsonObject)
 }
 
-function applicationOf(row: ApplicationRow, secrets: Secrets): Application {
+export type Application = ReturnType<typeof applicationOf>
+
+function applicationOf(row: ApplicationRow, secrets: Secrets) {
   return {
     id: row.id,
     name: row.name,
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
+    /** By service, in the registry's spelling; null: everything. */
     privileges: row.privileges as Privileges,
+    /** The bucket in every store; null: the contract's rate limit. */
     throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }

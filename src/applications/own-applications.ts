@@ -13,29 +13,6 @@ import { privateKeyColumns, privilegesColumn, privilegesInput } from './applicat
 import { callbackSecret } from './callback.ts'
 import { samePrivileges } from './privileges.ts'
 
-/** An application of a developer, as its owner sees it. */
-export interface OwnApplication {
-  readonly id: number
-  readonly name: string
-  readonly publicKey: string
-  readonly privateKey: string
-  /** Until when the private key before the last rotation works too; null: it does not. */
-  readonly formerPrivateKeyUntil: Date | null
-  /** Null: nobody is asked before a store subscribes or unsubscribes. */
-  readonly callbackUrl: string | null
-  /** What its callbacks are signed with, `whsec_…`. */
-  readonly callbackSecret: string
-  /** Until when callbacks carry the signature of the secret before the last rotation too; null: they do not. */
-  readonly formerCallbackSecretUntil: Date | null
-  /** Where OAuth may send a merchant back to, as they were given; compared character by character. */
-  readonly redirectUris: readonly string[]
-  /** What it asks of stores; null: everything. */
-  readonly privileges: Privileges
-  readonly createdAt: Date
-  /** How many stores use it. */
-  readonly storeCount: number
-}
-
 /** An application by its owner: to anyone else it does not exist. */
 export interface OwnId {
   readonly developerId: number
@@ -200,23 +177,30 @@ function noSuchApplication(id: number): StoreFailure {
   return new StoreFailure('not-found', `You have no application with the id ${id}`, { field: String(id) })
 }
 
-function ownApplicationOf(
-  row: OwnRow,
-  { secrets, now }: Pick<OwnApplicationReader, 'secrets' | 'now'>,
-): OwnApplication {
+/** An application of a developer, as its owner sees it. */
+export type OwnApplication = ReturnType<typeof ownApplicationOf>
+
+function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'secrets' | 'now'>) {
   const { callbackSecretRotatedAt: rotatedAt } = row
   return {
     id: row.id,
     name: row.name,
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
+    /** Until when the private key before the last rotation works too; null: it does not. */
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
+    /** Null: nobody is asked before a store subscribes or unsubscribes. */
     callbackUrl: row.callbackUrl,
+    /** What its callbacks are signed with, `whsec_…`. */
     callbackSecret: callbackSecret(secrets, row),
+    /** Until when callbacks carry the signature of the secret before the last rotation too; null: they do not. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
+    /** Where OAuth may send a merchant back to, as they were given; compared character by character. */
     redirectUris: row.redirectUris,
+    /** What it asks of stores; null: everything. */
     privileges: row.privileges as Privileges,
     createdAt: row.createdAt,
+    /** How many stores use it. */
     storeCount: row._count.subscriptions,
   }
 }

@@ -1,6 +1,6 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
-import { type RateLimit, rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
+import { rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
 import { type Actor, installation, recordAudit } from '../audit/audit.ts'
 import { type DataServices, type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
@@ -14,16 +14,6 @@ import { namedObject, readInput, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { builtInOrderStatuses, initialPaymentMethods } from './initial-records.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
-
-export interface Store extends CallerStore {
-  /** cartAPI's key. */
-  readonly userKey: string
-  /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
-  readonly cartApi: { readonly enabled: boolean; readonly addresses: readonly string[] }
-  /** The bucket of cartAPI; null: the contract's rate limit. */
-  readonly throttle: RateLimit | null
-  readonly createdAt: Date
-}
 
 const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
 const currency = 'must be a currency code of three letters, such as USD'
@@ -140,11 +130,16 @@ function refuseTakenHost(error: unknown): never {
   })
 }
 
-function storeOf(row: StoreRow, secrets: Secrets): Store {
+export type Store = ReturnType<typeof storeOf>
+
+function storeOf(row: StoreRow, secrets: Secrets) {
   return {
     ...callerStoreOf(row),
+    /** cartAPI's key. */
     userKey: secrets.open(row.userKeySealed),
+    /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
+    /** The bucket of cartAPI; null: the contract's rate limit. */
     throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
