@@ -30,7 +30,7 @@ import { accessChannel } from './subscriptions/access-changes.ts'
 import { type Authenticator, createAuthenticator } from './subscriptions/authenticate.ts'
 import { createRemovalNotices } from './subscriptions/removal-notices.ts'
 import { createSecrets, type Secrets } from './values/secrets.ts'
-import { createDispatcher, type Dispatcher } from './webhooks/dispatch/dispatcher.ts'
+import { Dispatcher } from './webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from './webhooks/dispatch/metrics.ts'
 
 await main(process.env)
@@ -85,7 +85,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const authenticator = createAuthenticator(basis)
   const metrics = createMetrics()
   const outbound = createOutbound({ allow: config.outboundAllow, log })
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     ...basis,
     outbound,
     metrics: createDispatcherMetrics(metrics.registry),
@@ -163,8 +163,8 @@ async function listenToDatabase(
 ): Promise<void> {
   const channels = {
     [accessChannel]: authenticator.invalidate,
-    [eventsChannel]: dispatcher.wake,
-    [deliveriesChannel]: dispatcher.wake,
+    [eventsChannel]: () => dispatcher.wake(),
+    [deliveriesChannel]: () => dispatcher.wake(),
   }
   const listener = await listen(url, channels, {
     onConnect: authenticator.invalidate,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { DateTime } from 'luxon'
 import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingSecret } from '../outbound/standard-webhooks.ts'
@@ -20,28 +21,6 @@ export interface CallbackServices {
   outbound: Outbound
 }
 
-/** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
-export type CallbackResult =
-  | {
-      readonly ok: true
-      readonly status: number
-      /** At most 4,096 characters of it. */
-      readonly body: string
-      /** Whole milliseconds. */
-      readonly durationMs: number
-      /** http or https, at most 2,000 characters; null: none, or one that nobody should open. */
-      readonly postBackUrl: string | null
-    }
-  | {
-      readonly ok: false
-      /** A sentence that anyone may see, without its full stop. */
-      readonly reason: string
-      /** Null: there was no answer. */
-      readonly status: number | null
-      readonly body: string
-      readonly durationMs: number
-    }
-
 /** How long a callback takes at most, from looking up the name to the last byte of the answer. */
 export const CALLBACK_MS = 10_000
 const CONNECT_MS = 3_000
@@ -59,33 +38,36 @@ export interface Callback {
   messageId: string
 }
 
-/** Sends the application what happens to its token, signed by the Standard Webhooks scheme. Never rejects for what the address or the receiver does. */
-export async function sendCallback(services: CallbackServices, callback: Callback): Promise<CallbackResult> {
-  const { application, messageId } = callback
-  const body = callbackBody(services.now(), callback)
-  return postCallback(services, application, { url: application.callbackUrl, body, messageId })
+/** A webhook-id that was never sent before. */
+export function newMessageId(): string {
+  return `msg_${randomUUID()}`
 }
 
-/** The JSON text of contract §6, its members in that order. TimeStamp is in Eastern time, whatever the store's zone. */
-export function callbackBody(
-  at: Date,
-  { application, action, token, secureUrl }: Pick<Callback, 'application' | 'action' | 'token' | 'secureUrl'>,
-): string {
-  return JSON.stringify({
+/**
+ * Tells the application what happens to its token: the JSON text of contract §6, its members in that order, with TimeStamp in
+ * Eastern time whatever the store's zone. `sent` is that text. Never rejects for what the address or the receiver does.
+ */
+export async function sendCallback(
+  services: CallbackServices,
+  { application, action, token, secureUrl, messageId }: Callback,
+): Promise<CallbackResult & { readonly sent: string }> {
+  const sent = JSON.stringify({
     PublicKey: application.publicKey,
-    TimeStamp: DateTime.fromJSDate(at, { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
+    TimeStamp: DateTime.fromJSDate(services.now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
     TokenKey: token,
     Action: action,
     SecureURL: secureUrl,
   })
+  const result = await postCallback(services, application, { url: application.callbackUrl, body: sent, messageId })
+  return { ...result, sent }
 }
 
-/** Sends a body that `callbackBody` made, perhaps long ago. */
+/** Sends a text that `sendCallback` has sent before, signed anew. */
 export async function postCallback(
   { secrets, now, outbound }: CallbackServices,
   application: Omit<CallbackReceiver, 'callbackUrl'>,
   { url, body, messageId }: { url: string; body: string; messageId: string },
-): Promise<CallbackResult> {
+) {
   const at = now()
   const answer = await outbound.send({
     url,
@@ -100,13 +82,30 @@ export async function postCallback(
     totalMs: CALLBACK_MS,
     answerBytesMax: ANSWER_BYTES_MAX,
   })
-  if (!answer.ok) return { ...answer, status: null, body: '' }
-  const { status, isCut, durationMs } = answer
-  const seen = { status, body: answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed(), durationMs }
-  if (status !== 200) return { ok: false, reason: `The answer has the status ${status} and not 200`, ...seen }
-  if (isCut) return { ok: false, reason: 'The answer is longer than 64 kB', ...seen }
-  return { ok: true, ...seen, postBackUrl: postBackUrlIn(answer.body) }
+  const { durationMs } = answer
+  const refused = (reason: string, status: number | null = null, answered = '') => {
+    return {
+      ok: false as const,
+      /** A sentence that anyone may see, without its full stop. */
+      reason,
+      /** Null: there was no answer. */
+      status,
+      /** At most 4,096 characters of it. */
+      body: answered,
+      durationMs,
+    }
+  }
+  if (!answer.ok) return refused(answer.reason)
+  const { status, isCut } = answer
+  const kept = answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed()
+  if (status !== 200) return refused(`The answer has the status ${status} and not 200`, status, kept)
+  if (isCut) return refused('The answer is longer than 64 kB', status, kept)
+  // `postBackUrl` is http or https, at most 2,000 characters; null: none, or one that nobody should open.
+  return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(answer.body) }
 }
+
+/** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
+export type CallbackResult = Awaited<ReturnType<typeof postCallback>>
 
 function signingSecrets(
   secrets: Secrets,

@@ -1,9 +1,17 @@
 import type { EventEmitter } from 'node:events'
 import { PrismaPg } from '@prisma/adapter-pg'
+import type { Secrets } from '../values/secrets.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
+
+/** What nearly every function over the database needs. */
+export interface DataServices {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
 
 /** Connections per process. More do not raise throughput on a small machine, and they worsen the slowest answers. */
 const POOL_MAX = 10

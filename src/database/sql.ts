@@ -20,3 +20,31 @@ export function identifier(name: string): Sql {
 
 /** The names of the definitions: a few hundred. */
 const identifiers = new Map<string, Sql>()
+
+/** A whole number as a part of the text, where PostgreSQL has to know it to plan the statement well. */
+export function constant(value: number): Sql {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`)
+  return Prisma.raw(String(value))
+}
+
+/**
+ * A store's id, to be compared with a column. It is not a plain parameter: of a store that had nothing when PostgreSQL last
+ * counted, the planner would believe that any index that begins with the store gives nearly nothing, and read the whole store
+ * through a wrong one.
+ */
+export function storeId(store: { readonly id: number }): Sql {
+  return sql`(SELECT ${store.id}::int)`
+}
+
+/** To be compared with a column by `=`: any of the ids of a batch of records. One value: each one has its price. */
+export function anyOf(ids: readonly (number | string)[]): Sql {
+  return sql`ANY (string_to_array(${ids.join(',')}, ',')::int[])`
+}
+
+/**
+ * The same for what runs with every change, of a few records at a time: PostgreSQL cannot look into it, and keeps its plan
+ * instead of planning each time anew (0.7 ms for 0.1 ms of work).
+ */
+export function anyOfFew(ids: readonly (number | string)[]): Sql {
+  return sql`ANY (ARRAY (SELECT unnest(string_to_array(${ids.join(',')}, ',')::int[])))`
+}

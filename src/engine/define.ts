@@ -1,7 +1,9 @@
+import type { Sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
+import type { Endpoint } from './endpoints.ts'
 import type { EventKind } from './event-kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
-import type { Condition, Filters } from './filters.ts'
+import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
 import type { Row } from './merge.ts'
@@ -39,8 +41,10 @@ export interface Definition {
   /** A text column by which PUT lists find a record that carries no identifier. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
+  /** Addresses of the service's own, beside those that the definition leads to. */
+  endpoints?: () => Endpoint[]
   /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
-  owner?: (caller: Caller) => Condition | null
+  owner?: (caller: Caller) => Sql | null
   /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
   settle?: (change: Change) => Promise<void>
   /** Who refers to these records, and what becomes of that when one of them is deleted. */
@@ -105,7 +109,8 @@ export interface Resource {
   readonly filters: Filters
   readonly alternateKey: string | undefined
   readonly subResources: Readonly<Record<string, SubResource>>
-  readonly owner: ((caller: Caller) => Condition | null) | undefined
+  readonly endpoints: (() => Endpoint[]) | undefined
+  readonly owner: ((caller: Caller) => Sql | null) | undefined
   readonly settle: ((change: Change) => Promise<void>) | undefined
   readonly referrers: readonly Referrer[]
   readonly settleDeletion: ((deletion: Deletion) => Promise<void>) | undefined
@@ -158,6 +163,7 @@ export function defineResource<const Service extends string>(
     filters: definition.filters ?? {},
     alternateKey: definition.alternateKey,
     subResources,
+    endpoints: definition.endpoints,
     owner: definition.owner,
     settle: definition.settle,
     referrers: definition.referrers ?? [],

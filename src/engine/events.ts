@@ -73,7 +73,7 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
     const { reader, table } = resourceOf(service)
     const ids = new Set(events.map(({ recordId }) => recordId))
     const rows = await tx.db.$queryRawUnsafe<{ id: number; row: string }[]>(
-      `SELECT t."id", ${reader.select}::text AS "row" FROM "${table}" t JOIN "Store" s ON s."id" = t."storeId"
+      `SELECT t."id", ${reader.select.text}::text AS "row" FROM "${table}" t JOIN "Store" s ON s."id" = t."storeId"
        WHERE t."storeId" = ${thisStore} AND t."id" = ${fewListedIds}`,
       tx.store.id,
       [...ids].join(','),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Sql } from '../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 
 /**
@@ -19,9 +20,9 @@ export interface ValueField {
   /** The column that holds it; absent: the row's `details` document. */
   readonly column: string | undefined
   /** What is shown instead of the column: SQL over `t` (the record), `r` (the list's row) and `s` (its store). */
-  readonly sql: string | undefined
+  readonly sql: Sql | undefined
   /** What is shown where `details` lacks a value: SQL over `t` and `s`. Only for members of the `details` document. */
-  readonly fallback: string | undefined
+  readonly fallback: Sql | undefined
   /** Shown for NULL and for what `details` lacks. */
   readonly default: Scalar
   /** The column is NULL where the wire has the default (references, dates not set). */
@@ -80,7 +81,7 @@ export interface ListField {
   /** The table that holds the items; absent: the record's `details` document. */
   readonly rows: ListRows | undefined
   /** For derived lists: SQL over `t` that gives a json array of wire objects, or NULL. */
-  readonly sql: string | undefined
+  readonly sql: Sql | undefined
 }
 
 export interface ListRows {
@@ -122,7 +123,7 @@ interface ValueOptions {
   column?: string
   access?: FieldAccess
   /** Makes the field derived, unless it has a column too: then the column is stored and the SQL shown. */
-  sql?: string
+  sql?: Sql
   required?: boolean
   nullable?: boolean
   note?: string
@@ -136,7 +137,7 @@ export const LONG_TEXT = 65_535
 
 interface TextOptions extends ValueOptions {
   default?: string
-  fallback?: string
+  fallback?: Sql
   format?: 'email'
   /** Where white space, as String.prototype.trim() counts it, is taken off what is given; absent: nowhere. */
   trim?: 'both' | 'end'
@@ -204,7 +205,7 @@ interface ListOptions {
   zeroKeyIsOnly?: boolean
   rows?: ListRows
   access?: 'rw' | 'ro'
-  sql?: string
+  sql?: Sql
 }
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
@@ -228,7 +229,7 @@ function value(
   schema: ValueField['schema'],
   defaultValue: Scalar,
   bounds: Bounds,
-  options: ValueOptions & { defaultNow?: boolean; fallback?: string },
+  options: ValueOptions & { defaultNow?: boolean; fallback?: Sql },
 ): ValueField {
   const { column, sql, fallback, required = false, nullable = false, defaultNow = false, note = '' } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')

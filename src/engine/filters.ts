@@ -1,14 +1,9 @@
+import { identifier as named, type Sql, sql, storeId } from '../database/sql.ts'
 import { type Bound, dateForms, instantText, nextDay, readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
+import type { CallerStore } from './caller.ts'
 import type { ListRows } from './fields.ts'
-import { thisStore } from './listed.ts'
-
-/** A condition of a WHERE clause over `t`; each `?` stands for the next of `values`, `$1` for the store's id. */
-export interface Condition {
-  readonly sql: string
-  readonly values: readonly (string | number | boolean)[]
-}
 
 /** What the value of a query parameter is: the whole text, a part of it, a number, 1 or 0, or a bound of dates. */
 export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'since' | 'until'
@@ -16,61 +11,60 @@ export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'sinc
 export interface Filter {
   readonly kind: FilterKind
   /**
-   * Turns the value of a query parameter into a condition; null: no filter.
+   * Turns the value of a query parameter into a condition over `t`; null: no filter.
    * `name` is for messages. Throws `bad-request` for a value that it cannot read.
    */
-  readonly read: (given: string, name: string, timeZone: string) => Condition | null
+  readonly read: (given: string, name: string, store: CallerStore) => Sql | null
 }
 
 export type Filters = Readonly<Record<string, Filter>>
 
 /** The whole text, without regard to case. */
 export function exactly(column: string): Filter {
-  return {
-    kind: 'text',
-    read: (given, name) => ({ sql: `lower(t."${column}") = lower(?)`, values: [checkedText(given, name)] }),
-  }
+  const stored = sql`lower(t.${named(column)})`
+  return { kind: 'text', read: (given, name) => sql`${stored} = lower(${checkedText(given, name)})` }
 }
 
 /** The same for a text that is stored without white space around it: what is around the given one does not matter. */
 export function exactlyTrimmed(column: string): Filter {
   const { kind, read } = exactly(column)
-  return { kind, read: (given, name, timeZone) => read(given.trim(), name, timeZone) }
+  return { kind, read: (given, name, store) => read(given.trim(), name, store) }
 }
 
 /** A part of the text, without regard to case. */
 export function containing(column: string): Filter {
+  const stored = sql`lower(t.${named(column)})`
   return {
     kind: 'part',
     read: (given, name) => {
       const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
-      return { sql: `lower(t."${column}") LIKE lower(?)`, values: [`%${literal}%`] }
+      return sql`${stored} LIKE lower(${`%${literal}%`})`
     },
   }
 }
 
 /** A whole number. */
 export function equalTo(column: string): Filter {
-  return {
-    kind: 'integer',
-    read: (given, name) => ({ sql: `t."${column}" = ?::int`, values: [wholeNumber(given, name)] }),
-  }
+  return { kind: 'integer', read: (given, name) => sql`t.${named(column)} = ${wholeNumber(given, name)}::int` }
 }
 
 /** The lower bound of a range of numbers, inclusive. */
 export function atLeast(column: string): Filter {
-  return {
-    kind: 'number',
-    read: (given, name) => ({ sql: `t."${column}" >= ?::numeric`, values: [number(given, name)] }),
-  }
+  return { kind: 'number', read: (given, name) => sql`t.${named(column)} >= ${number(given, name)}::numeric` }
 }
 
 /** The upper bound of a range of numbers, inclusive. */
 export function atMost(column: string): Filter {
-  return {
-    kind: 'number',
-    read: (given, name) => ({ sql: `t."${column}" <= ?::numeric`, values: [number(given, name)] }),
-  }
+  return { kind: 'number', read: (given, name) => sql`t.${named(column)} <= ${number(given, name)}::numeric` }
+}
+
+/** The same for a column of integers: an index of integers does not serve comparisons with decimals. */
+export function integerAtLeast(column: string): Filter {
+  return { kind: 'integer', read: (given, name) => sql`t.${named(column)} >= ${wholeNumber(given, name)}::int` }
+}
+
+export function integerAtMost(column: string): Filter {
+  return { kind: 'integer', read: (given, name) => sql`t.${named(column)} <= ${wholeNumber(given, name)}::int` }
 }
 
 /** 1, 0, true or false; −1 is "no filter" (rest-resources 0.5). */
@@ -81,8 +75,8 @@ export function flag(column: string): Filter {
       const folded = given.trim().toLowerCase()
       if (folded === '-1') return null
       // Written out, not as a parameter, so that the partial indexes of the rare value serve.
-      if (folded === '1' || folded === 'true') return { sql: `t."${column}"`, values: [] }
-      if (folded === '0' || folded === 'false') return { sql: `NOT t."${column}"`, values: [] }
+      if (folded === '1' || folded === 'true') return sql`t.${named(column)}`
+      if (folded === '0' || folded === 'false') return sql`NOT t.${named(column)}`
       throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
     },
   }
@@ -92,9 +86,9 @@ export function flag(column: string): Filter {
 export function since(column: string): Filter {
   return {
     kind: 'since',
-    read: (given, name, timeZone) => {
+    read: (given, name, { timeZone }) => {
       const { instant } = day(given, name, timeZone, 'start')
-      return { sql: `t."${column}" >= ?::timestamptz`, values: [instantText(instant)] }
+      return sql`t.${named(column)} >= ${instantText(instant)}::timestamptz`
     },
   }
 }
@@ -103,10 +97,10 @@ export function since(column: string): Filter {
 export function until(column: string): Filter {
   return {
     kind: 'until',
-    read: (given, name, timeZone) => {
+    read: (given, name, { timeZone }) => {
       const { instant, hasTime } = day(given, name, timeZone, 'end')
       const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
-      return { sql: `t."${column}" < ?::timestamptz`, values: [instantText(after)] }
+      return sql`t.${named(column)} < ${instantText(after)}::timestamptz`
     },
   }
 }
@@ -115,12 +109,12 @@ export function until(column: string): Filter {
 export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Filter {
   return {
     kind,
-    read: (given, name, timeZone) => {
-      const condition = read(given, name, timeZone)
+    read: (given, name, store) => {
+      const condition = read(given, name, store)
       if (condition === null) return null
       // Inside, `t` is the item.
-      const items = `SELECT t."${parent}" FROM "${table}" t WHERE t."storeId" = ${thisStore} AND ${condition.sql}`
-      return { ...condition, sql: `t."id" IN (${items})` }
+      return sql`t."id" IN (
+        SELECT t.${named(parent)} FROM ${named(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
     },
   }
 }

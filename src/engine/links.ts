@@ -1,3 +1,4 @@
+import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
 import { thisStore } from './listed.ts'
 
 /**
@@ -29,4 +30,12 @@ export function refersBy(link: Link): string {
   if (!isTableLink(link)) return `t."${link.column}" = ?::int`
   const { table, record, column } = link
   return `t."id" IN (SELECT l."${record}" FROM "${table}" l WHERE l."storeId" = ${thisStore} AND l."${column}" = ?::int)`
+}
+
+/** The same as a condition: records of the store that refer to this one. */
+export function linkedTo(link: Link, store: { readonly id: number }, id: number): Sql {
+  if (!isTableLink(link)) return sql`t.${identifier(link.column)} = ${id}::int`
+  const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
+  return sql`t."id" IN (
+    SELECT l.${record} FROM ${table} l WHERE l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int)`
 }

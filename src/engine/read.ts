@@ -1,11 +1,10 @@
+import { constant, empty, join, identifier as named, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
-import type { Condition, Filters } from './filters.ts'
-import { identifier, invalid } from './filters.ts'
-import { isTableLink, refersBy, type TableLink } from './links.ts'
-import { thisStore } from './listed.ts'
+import { type Filters, identifier, invalid } from './filters.ts'
+import { isTableLink, linkedTo, type TableLink } from './links.ts'
 import type { Reader, Row, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are left out. */
@@ -80,13 +79,10 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
 
 /** What `privateFields` say of a record, as JSON text; null for an unknown id. */
 export function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
-  const record = recordCondition(caller, resource, id)
   return caller.db
-    .$queryRawUnsafe<{ row: string }[]>(
-      `SELECT ${reader.select}::text AS "row" FROM "${resource.table}" t JOIN "Store" s ON s."id" = t."storeId"
-       WHERE ${record.sql}`,
-      ...record.values,
-    )
+    .$queryRaw<{ row: string }[]>(sql`
+      SELECT ${reader.select}::text AS "row" FROM ${named(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
+      WHERE ${recordCondition(caller, resource, id)}`)
     .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Row) : null))
 }
 
@@ -101,7 +97,7 @@ export async function listProjection(
 ): Promise<Listing> {
   const reader = resource.projections.get(sub.object)
   if (!reader) throw new Error(`${resource.service}: no projection ${sub.object}`)
-  const own = id === null ? [] : [{ sql: 't."id" = ?::int', values: [id] }]
+  const own = id === null ? [] : [sql`t."id" = ${id}::int`]
   return list(caller, resource, { reader, filters: sub.filters, own }, query, options)
 }
 
@@ -114,7 +110,7 @@ export async function listRelated(
   options: ListOptions = {},
 ): Promise<Listing> {
   const other = sub.resource()
-  const own = [{ sql: refersBy(sub.link), values: [id] }]
+  const own = [linkedTo(sub.link, caller.store, id)]
   const linked = isTableLink(sub.link) ? { link: sub.link, id } : null
   return list(caller, other, { reader: other.reader, filters: other.filters, own, linked }, query, options)
 }
@@ -141,41 +137,31 @@ export function listFixed(
 
 /** Whether the store has the record. */
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
-  const record = recordCondition(caller, resource, id)
-  const found = await caller.db.$queryRawUnsafe<unknown[]>(
-    `SELECT 1 FROM "${resource.table}" t WHERE ${record.sql}`,
-    ...record.values,
+  const found = await caller.db.$queryRaw<unknown[]>(
+    sql`SELECT 1 FROM ${named(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
   )
   return found.length > 0
 }
 
-/** One record of those that the caller may know of, as a condition over `t`; its values are `$1` and so on. */
-export function recordCondition(caller: Caller, resource: Resource, id: number): Condition {
-  return numbered([
-    { sql: 't."storeId" = ?::int AND t."id" = ?::int', values: [caller.store.id, id] },
-    ...owned(caller, resource),
-  ])
+/** One record of those that the caller may know of, as a condition over `t`. */
+export function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
+  return allOf([sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`, ...owned(caller, resource)])
 }
 
-function owned(caller: Caller, { owner }: Resource): Condition[] {
+function owned(caller: Caller, { owner }: Resource): Sql[] {
   const condition = owner?.(caller) ?? null
   return condition === null ? [] : [condition]
 }
 
-/** All of them, with the places of the values instead of question marks. */
-function numbered(conditions: readonly Condition[]): Condition {
-  let position = 0
-  const texts = conditions.map(({ sql }) => sql.replaceAll('?', () => `$${++position}`))
-  return { sql: texts.join(' AND '), values: conditions.flatMap(({ values }) => values) }
+function allOf(conditions: readonly Sql[]): Sql {
+  return join(conditions as Sql[], ' AND ')
 }
 
 /** The id of the record whose alternate key (a product's SKU) is this text, without regard to case; null: none. */
 export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
-  const [found] = await caller.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT t."id" FROM "${resource.table}" t WHERE t."storeId" = $1::int AND lower(t."${resource.alternateKey}") = lower($2)`,
-    caller.store.id,
-    text,
-  )
+  const [found] = await caller.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT t."id" FROM ${named(resource.table)} t
+    WHERE t."storeId" = ${caller.store.id}::int AND lower(t.${named(resource.alternateKey ?? '')}) = lower(${text})`)
   return found?.id ?? null
 }
 
@@ -187,7 +173,7 @@ interface Source {
   readonly reader: Reader
   readonly filters: Filters
   /** Conditions of the address itself. */
-  readonly own: readonly Condition[]
+  readonly own: readonly Sql[]
   /** What `own` says, where it is nothing but a link by the rows of a table. */
   readonly linked?: Linked | null
 }
@@ -240,7 +226,6 @@ export function emptyPage(offset: number, count: number): StoreFailure {
 /** The conditions of one list, ready to be counted or read. */
 class Where {
   readonly #caller: Caller
-  readonly #table: string
   readonly #chosen: Choice
 
   constructor(
@@ -248,21 +233,19 @@ class Where {
     resource: Resource,
     filters: Filters,
     query: Query,
-    own: readonly Condition[],
+    own: readonly Sql[],
     linked: Linked | null = null,
   ) {
     this.#caller = caller
-    this.#table = resource.table
     const asked = [...owned(caller, resource), ...queryConditions(caller, resource, filters, query)]
     this.#chosen =
-      linked && asked.length === 0 ? linkedIds(caller, linked) : records(caller, resource, [...own, ...asked])
+      linked && asked.length === 0 ? linkedIds(caller, resource, linked) : records(caller, resource, [...own, ...asked])
   }
 
   async count(): Promise<number> {
     const { from, where } = this.#chosen
-    const [row] = await this.#caller.db.$queryRawUnsafe<{ count: number }[]>(
-      `SELECT count(*)::int AS "count" FROM ${from} WHERE ${where.sql}`,
-      ...where.values,
+    const [row] = await this.#caller.db.$queryRaw<{ count: number }[]>(
+      sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`,
     )
     return row?.count ?? 0
   }
@@ -277,21 +260,17 @@ class Where {
     { limit, offset, after }: { limit: number; offset: number; after: number },
   ): Promise<{ rows: readonly Row[]; next: string | null }> {
     const { from, id, where, toRecords } = this.#chosen
-    const values = [...where.values]
-    const placed = (value: number) => `$${values.push(value)}`
     // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
-    const behind = after === 0 ? '' : `AND ${id} > ${placed(after)}::int`
+    const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
     const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
     const bounds = isPlannedOnce
-      ? `LIMIT ${limit + 1}`
-      : `LIMIT ${placed(limit)}::int + 1 OFFSET ${placed(offset)}::bigint`
-    const [found] = await this.#caller.db.$queryRawUnsafe<{ page: string | null; highest: number }[]>(
-      `SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
-         SELECT t."id", ${reader.select} AS "row"
-         FROM (SELECT * FROM ${from} WHERE ${where.sql} ${behind} ORDER BY ${id} ${bounds}) ${toRecords(this.#table)}
-         JOIN "Store" s ON s."id" = t."storeId") p`,
-      ...values,
-    )
+      ? sql`LIMIT ${constant(limit + 1)}`
+      : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
+    const [found] = await this.#caller.db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
+      SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
+        SELECT t."id", ${reader.select} AS "row"
+        FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
+        JOIN "Store" s ON s."id" = t."storeId") p`)
     const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
     const next = found && rows.length > limit ? String(found.highest - 1) : null
     return { rows: rows.slice(0, limit), next }
@@ -300,35 +279,33 @@ class Where {
 
 /** The rows by which the records of a list are chosen. */
 interface Choice {
-  readonly from: string
-  /** SQL of a record's id. */
-  readonly id: string
-  readonly where: Condition
-  /** SQL that follows the chosen rows and gives the records as `t`. */
-  readonly toRecords: (table: string) => string
+  readonly from: Sql
+  /** A record's id. */
+  readonly id: Sql
+  readonly where: Sql
+  /** Follows the chosen rows and gives the records as `t`. */
+  readonly toRecords: Sql
 }
 
-function records(caller: Caller, { table }: Resource, conditions: readonly Condition[]): Choice {
-  const ofStore = { sql: 't."storeId" = ?::int', values: [caller.store.id] }
-  return { from: `"${table}" t`, id: 't."id"', where: numbered([ofStore, ...conditions]), toRecords: () => 't' }
+function records(caller: Caller, { table }: Resource, conditions: readonly Sql[]): Choice {
+  const where = allOf([sql`t."storeId" = ${caller.store.id}::int`, ...conditions])
+  return { from: sql`${named(table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
 }
 
 /**
  * A list that nothing narrows but a link is read from the link's own rows, in the order of an index, and only the records of
  * the page are looked up: a join would leave it to PostgreSQL's statistics whether it walks through all records of the store
- * instead. OFFSET 0 keeps the look-up apart, and the sub-selects keep the store's id from the planner (listed.ts).
+ * instead. OFFSET 0 keeps the look-up apart, and `storeId` keeps the store's id from the planner.
  */
-function linkedIds(caller: Caller, { link, id }: Linked): Choice {
-  const { table, record, column } = link
+function linkedIds({ store }: Caller, { table: target }: Resource, { link, id }: Linked): Choice {
+  const [table, record, column] = [named(link.table), named(link.record), named(link.column)]
   return {
-    from: `"${table}" l`,
-    id: `l."${record}"`,
-    where: numbered([
-      { sql: 'l."storeId" = (SELECT ?::int)', values: [caller.store.id] },
-      { sql: `l."${column}" = ?::int`, values: [id] },
-    ]),
-    toRecords: (target) => `l
-         JOIN LATERAL (SELECT * FROM "${target}" t WHERE t."storeId" = ${thisStore} AND t."id" = l."${record}" OFFSET 0) t ON true`,
+    from: sql`${table} l`,
+    id: sql`l.${record}`,
+    where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
+    toRecords: sql`l
+        JOIN LATERAL (SELECT * FROM ${named(target)} t
+          WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
   }
 }
 
@@ -338,15 +315,15 @@ function linkedIds(caller: Caller, { link, id }: Linked): Choice {
  */
 const plannedLimits = new Set([LIMIT_DEFAULT, 50, 100, 200, 300, 500])
 
-function queryConditions(caller: Caller, resource: Resource, filters: Filters, query: Query): Condition[] {
-  const conditions: Condition[] = []
+function queryConditions(caller: Caller, resource: Resource, filters: Filters, query: Query): Sql[] {
+  const conditions: Sql[] = []
   const id = query.get(resource.idParam)
   if (id !== undefined && !Object.hasOwn(filters, resource.idParam)) {
-    conditions.push({ sql: 't."id" = ?::int', values: [identifier(id, resource.idParam)] })
+    conditions.push(sql`t."id" = ${identifier(id, resource.idParam)}::int`)
   }
   for (const [name, filter] of Object.entries(filters)) {
     const given = query.get(name)
-    const condition = given === undefined ? null : filter.read(given, name, caller.store.timeZone)
+    const condition = given === undefined ? null : filter.read(given, name, caller.store)
     if (condition !== null) conditions.push(condition)
   }
   return conditions

@@ -1,3 +1,4 @@
+import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
 import type { Field, FieldSet, ListField, ListRows, Scalar, ValueField } from './fields.ts'
 
 /**
@@ -6,8 +7,8 @@ import type { Field, FieldSet, ListField, ListRows, Scalar, ValueField } from '.
  * lists, single records, export and XML all come from it. (Measured: docs/performance.md.)
  */
 export interface Reader {
-  /** SQL over `t` (the record) and `s` (its store): the json array. */
-  readonly select: string
+  /** Over `t` (the record) and `s` (its store): the json array. */
+  readonly select: Sql
   /** The wire record's JSON text out of the parsed array. */
   readonly compose: (row: Row) => string
   /** The same as a value, for who writes it in another form: as `JSON.parse` would give it, without the detour. */
@@ -21,7 +22,7 @@ export type WireValue = string | number | boolean | WireRecord | readonly WireRe
 export type Row = readonly unknown[]
 
 export function compileReader(fields: FieldSet): Reader {
-  const shape = compileShape(fields, 't')
+  const shape = compileShape(fields, sql`t`)
   return { select: arrayOf(shape.columns), compose: shape.compose, record: shape.record }
 }
 
@@ -29,15 +30,15 @@ type Details = Readonly<Record<string, unknown>>
 const noDetails: Details = {}
 
 interface Shape {
-  readonly columns: readonly string[]
+  readonly columns: readonly Sql[]
   readonly compose: (row: Row) => string
   readonly record: (row: Row) => WireRecord
 }
 
-function compileShape(fields: FieldSet, alias: string): Shape {
-  const columns: string[] = []
-  const slotOf = (sql: string): number => columns.push(sql) - 1
-  const detailsSlot = hasDocumentMember(fields) ? slotOf(`${alias}."details"`) : -1
+function compileShape(fields: FieldSet, alias: Sql): Shape {
+  const columns: Sql[] = []
+  const slotOf = (column: Sql): number => columns.push(column) - 1
+  const detailsSlot = hasDocumentMember(fields) ? slotOf(sql`${alias}."details"`) : -1
   const members = compileMembers(fields, alias, slotOf)
   const detailsOf = (row: Row) => (row[detailsSlot] as Details | undefined) ?? noDetails
   return {
@@ -62,7 +63,7 @@ interface Members {
  * is kept as one text, and a record is that text with the pieces between its own values cut out of it: a few dozen
  * pieces instead of a hundred and more members (a third of the time for a page of products).
  */
-function compileMembers(fields: FieldSet, alias: string, slotOf: (sql: string) => number): Members {
+function compileMembers(fields: FieldSet, alias: Sql, slotOf: (column: Sql) => number): Members {
   let defaults = '{'
   const stored: Member[] = []
   const documented = new Map<string, Member>()
@@ -134,7 +135,7 @@ function composePieces(defaults: string, members: readonly Member[], row: Row, d
 function defaultText(field: Field): string {
   if (field.kind === 'list') return '[]'
   if (field.kind !== 'object') return JSON.stringify(field.default)
-  return compileMembers(field.fields, '', () => 0).compose([], noDetails)
+  return compileMembers(field.fields, sql`t`, () => 0).compose([], noDetails)
 }
 
 interface CompiledMember {
@@ -143,7 +144,7 @@ interface CompiledMember {
   readonly isDocumentValue: boolean
 }
 
-function compileMember(name: string, field: Field, alias: string, slotOf: (sql: string) => number): CompiledMember {
+function compileMember(name: string, field: Field, alias: Sql, slotOf: (column: Sql) => number): CompiledMember {
   if (field.kind === 'object') {
     const { compose, record } = compileMembers(field.fields, alias, slotOf)
     const detailsOf = (details: Details) => (details[name] as Details | undefined) ?? noDetails
@@ -165,12 +166,12 @@ function compileMember(name: string, field: Field, alias: string, slotOf: (sql: 
     }
     return { valueText, value, isDocumentValue: false }
   }
-  const sql = valueSql(field, alias)
-  if (sql === undefined) {
+  const stored = valueSql(field, alias)
+  if (stored === undefined) {
     const value: Value = (_row, details) => details[name] as Scalar
     return { valueText: (_row, details) => encode(details[name]), value, isDocumentValue: true }
   }
-  const slot = slotOf(sql)
+  const slot = slotOf(stored)
   const isDate = field.kind === 'date'
   const encodeStored = isDate ? (time: unknown) => `"${dateText(time)}"` : encode
   const decodeStored = isDate ? dateText : (stored: unknown) => stored as Scalar
@@ -190,14 +191,14 @@ function dateText(time: unknown): string {
 /** `2012-07-11T10:44:08` */
 const DATE_LENGTH = 19
 
-function valueSql(field: ValueField, alias: string): string | undefined {
+function valueSql(field: ValueField, alias: Sql): Sql | undefined {
   if (field.sql !== undefined) return field.sql
   if (field.column === undefined) return undefined
-  const column = `${alias}."${field.column}"`
-  return field.kind === 'date' ? `${column} AT TIME ZONE s."timeZone"` : column
+  const column = sql`${alias}.${identifier(field.column)}`
+  return field.kind === 'date' ? sql`${column} AT TIME ZONE s."timeZone"` : column
 }
 
-function compileList(name: string, field: ListField, slotOf: (sql: string) => number): CompiledMember {
+function compileList(name: string, field: ListField, slotOf: (column: Sql) => number): CompiledMember {
   if (field.sql !== undefined) {
     const slot = slotOf(field.sql)
     return {
@@ -206,7 +207,7 @@ function compileList(name: string, field: ListField, slotOf: (sql: string) => nu
       isDocumentValue: false,
     }
   }
-  const item = compileShape(field.fields, 'r')
+  const item = compileShape(field.fields, sql`r`)
   if (field.rows === undefined) {
     // An item of a document list has no columns: its one slot is the item itself.
     const itemsOf = (details: Details) => details[name] as unknown[]
@@ -232,14 +233,14 @@ function composeList(items: readonly unknown[], compose: (item: unknown) => stri
   return `[${items.map(compose).join(',')}]`
 }
 
-function rowsSql(field: ListField, rows: ListRows, item: Shape): string {
-  return `(SELECT json_agg(${arrayOf(item.columns)} ORDER BY ${rowOrder(field, rows)}) FROM "${rows.table}" r
-    WHERE r."storeId" = t."storeId" AND r."${rows.parent}" = t."id")`
+function rowsSql(field: ListField, rows: ListRows, item: Shape): Sql {
+  return sql`(SELECT json_agg(${arrayOf(item.columns)} ORDER BY ${rowOrder(field, rows)}) FROM ${identifier(rows.table)} r
+    WHERE r."storeId" = t."storeId" AND r.${identifier(rows.parent)} = t."id")`
 }
 
 /** The columns that items of a list are ordered by. */
-export function rowOrder(field: ListField, rows: ListRows): string {
-  return rows.position === undefined ? `r."${keyColumn(field)}"` : `r."${rows.position}"`
+export function rowOrder(field: ListField, rows: ListRows): Sql {
+  return sql`r.${identifier(rows.position ?? keyColumn(field))}`
 }
 
 /** The column that identifies an item inside its record. */
@@ -254,8 +255,8 @@ export function keyColumn(field: ListField): string {
 }
 
 /** PostgreSQL takes at most 100 arguments; a definition has fewer columns than that. */
-function arrayOf(columns: readonly string[]): string {
-  return `json_build_array(${columns.join(', ')})`
+function arrayOf(columns: readonly Sql[]): Sql {
+  return sql`json_build_array(${columns.length === 0 ? empty : join([...columns])})`
 }
 
 /** Whether anything of these fields lies in the `details` document. */

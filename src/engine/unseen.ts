@@ -1,3 +1,4 @@
+import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
 import { readDate } from '../values/dates.ts'
 import type { Resource } from './define.ts'
 import {
@@ -20,8 +21,8 @@ import { refused } from './refused.ts'
  * `Derived`: the fields whose shown value is their fallback and is not stored.
  */
 export interface Unseen {
-  /** SQL over `t` and `s`: a json array. */
-  readonly select: string
+  /** Over `t` and `s`: a json array. */
+  readonly select: Sql
   /** Members of the line's `private`, as JSON texts, out of the parsed array. */
   readonly compose: (row: readonly unknown[]) => string[]
 }
@@ -32,11 +33,11 @@ export function compileUnseen(resource: Resource): Unseen {
   const fallbacks = fieldsWithFallback(resource.storedFields)
   const flags = [
     ...dates.map(([, column]) => isRepeatedSql(column)),
-    ...fallbacks.map((name) => `t."details" -> '${name}' IS NULL`),
+    ...fallbacks.map((name) => sql`t."details" -> ${name}::text IS NULL`),
   ]
   const selects = [...lists.map(rowsSql), ...flags]
   return {
-    select: `json_build_array(${selects.join(', ')})`,
+    select: sql`json_build_array(${selects.length === 0 ? empty : join(selects)})`,
     compose: (row) => {
       const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
       const repeated = dates.filter((_date, index) => row[lists.length + index] === true).map(([name]) => name)
@@ -92,10 +93,11 @@ function unseenLists({ fields }: Resource): UnseenList[] {
   })
 }
 
-function rowsSql({ field, columns }: UnseenList): string {
-  const members = columns.map((column) => `'${column}', r."${column}"`).join(', ')
-  return `(SELECT json_agg(json_strip_nulls(json_build_object(${members})) ORDER BY ${rowOrder(field, field.rows)})
-    FROM "${field.rows.table}" r WHERE r."storeId" = t."storeId" AND r."${field.rows.parent}" = t."id")`
+function rowsSql({ field, columns }: UnseenList): Sql {
+  const members = columns.map((column) => sql`${column}::text, r.${identifier(column)}`)
+  const { table, parent } = field.rows
+  return sql`(SELECT json_agg(json_strip_nulls(json_build_object(${join(members)})) ORDER BY ${rowOrder(field, field.rows)})
+    FROM ${identifier(table)} r WHERE r."storeId" = t."storeId" AND r.${identifier(parent)} = t."id")`
 }
 
 function hasColumns(items: unknown): boolean {
@@ -103,8 +105,9 @@ function hasColumns(items: unknown): boolean {
 }
 
 /** In the second of two equal hours, an hour ago had the same local time. */
-function isRepeatedSql(column: string): string {
-  return `t."${column}" AT TIME ZONE s."timeZone" = (t."${column}" - interval '1 hour') AT TIME ZONE s."timeZone"`
+function isRepeatedSql(name: string): Sql {
+  const column = sql`t.${identifier(name)}`
+  return sql`${column} AT TIME ZONE s."timeZone" = (${column} - interval '1 hour') AT TIME ZONE s."timeZone"`
 }
 
 /** The record's own dates that are columns: lists filter by them, so their instant matters and not only their text. */

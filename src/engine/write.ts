@@ -214,7 +214,7 @@ async function lockRow(
 ): Promise<Row> {
   const record = recordCondition(caller, resource, id)
   const [found] = await caller.db.$queryRawUnsafe<{ row: string }[]>(
-    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t WHERE ${record.sql} ${lock}`,
+    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t WHERE ${record.text} ${lock}`,
     ...record.values,
   )
   if (!found) throw notFound(resource, id)

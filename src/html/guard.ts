@@ -179,8 +179,8 @@ function operatorGuard({ operatorKey, throttle }: GuardServices) {
       request.actor = { kind: 'operator', name: '', address: request.ip }
       return
     }
-    const attempt = throttle.takeRefused(request.ip)
-    if (!attempt.accepted) throw tooMany(attempt)
+    const reading = throttle.takeRefused(request.ip)
+    if (!reading.accepted) throw tooMany(reading)
     reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
     throw new StoreFailure('unauthorized', 'Authentication failed: Authorization must be Bearer and the operator key', {
       field: 'Authorization',

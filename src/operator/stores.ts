@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Figures } from '../applications/throttle.ts'
+import type { RateLimit } from '../applications/throttle.ts'
 import { describeRecord } from '../engine/json-schema.ts'
 import { operatorRoute } from '../html/operator-routes.ts'
 import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/principals.ts'
@@ -37,7 +37,7 @@ export const throttle = z
   .nullable()
   .describe('Null: 50 requests, 2 a second.')
 
-export function throttleRecord(figures: Figures | null) {
+export function throttleRecord(figures: RateLimit | null) {
   return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
 }
 

@@ -4,14 +4,8 @@ import { actorOf } from '../html/principals.ts'
 import { id, privileges, time } from '../html/wire-values.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
-import {
-  listSubscriptions,
-  type Subscribed,
-  type Subscribing,
-  type Subscription,
-  subscribe,
-  unsubscribe,
-} from '../subscriptions/subscriptions.ts'
+import { listSubscriptions, type Subscribed, type Subscription } from '../subscriptions/subscription-rows.ts'
+import { type Subscribing, subscribe, unsubscribe } from '../subscriptions/subscriptions.ts'
 import { namedObject, text } from '../values/input.ts'
 import { resultItem } from '../values/result-item.ts'
 

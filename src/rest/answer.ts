@@ -1,58 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/endpoints.ts'
 import { sendCompressible } from '../server/compression.ts'
 import { anyOrigin } from '../server/cors.ts'
-import type { ResultItem } from '../values/result-item.ts'
-import type { RecordType } from './body.ts'
 import { acceptedFormat, acceptsProblem } from './format.ts'
 import { headers } from './openapi/headers.ts'
 import { NO_SUCH_RECORD, sendProblem } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
-
-/** What an operation has to say, in no format yet. */
-export type Answer = RecordsAnswer | CountAnswer | ResultsAnswer | NothingAnswer | UnmodifiedAnswer
-
-/** JSON texts of records of one type. */
-export interface RecordsAnswer {
-  readonly kind: 'records'
-  readonly records: readonly string[]
-  readonly type: RecordType
-  /** The `cursor` of the next page, if there is one. */
-  readonly next?: string | null
-  /** How many there are in all, where that was asked. */
-  readonly total?: number | null
-  /** Of a single record. */
-  readonly etag?: string
-  /** Nobody on the way may keep it, and it is not compressed. */
-  readonly isSecret?: boolean
-  /** It is that of a change which an earlier request with the same Idempotency-Key made. */
-  readonly replayed?: boolean
-}
-
-export interface CountAnswer {
-  readonly kind: 'count'
-  readonly count: number
-}
-
-/** Of changes, and of refusals. */
-export interface ResultsAnswer {
-  readonly kind: 'results'
-  readonly status: number
-  readonly items: readonly ResultItem[]
-  /** The answer to an earlier request with the same Idempotency-Key. */
-  readonly replayed?: boolean
-}
-
-/** 404 with an empty body: no such record, or none in the list (rest-protocol 5.2). */
-export interface NothingAnswer {
-  readonly kind: 'nothing'
-  readonly replayed?: boolean
-}
-
-/** 304: the caller has this representation already. */
-export interface UnmodifiedAnswer {
-  readonly kind: 'unmodified'
-  readonly etag: string
-}
 
 /**
  * Answers in the format that the request accepts, byte for byte as rest-protocol 4, 5 and 7 say; a refusal as problem

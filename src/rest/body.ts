@@ -1,18 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { FieldSet } from '../engine/fields.ts'
+import type { Body, RecordType, Taken } from '../engine/endpoints.ts'
 import { receiveBytes } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readJson } from './json.ts'
 import { readXml } from './xml-read.ts'
-
-/** A body as it was sent, its meaning still unread: that takes the fields of the record which the address names. */
-export interface Body {
-  readonly format: Format
-  readonly text: string
-}
 
 /** Bodies of this scope are JSON or XML of any media type that says so, up to the server's bodyLimit; none at all is null. */
 export function receiveBodies(app: FastifyInstance): void {
@@ -57,19 +51,12 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** What an address takes: its records' name in XML, and their fields. */
-export interface RecordType {
-  readonly typeName: string
-  readonly fields: FieldSet
-  /** Other names that the record may have in an XML body. */
-  readonly inputTypeNames?: readonly string[]
-}
-
 /** Most records of one POST or PUT (rest-protocol 6). */
 export const RECORDS_MAX = 100
 
-/** One record, or a list of them. Throws `bad-request` for none, and for more than 100. */
-export function readRecords(body: Body | null, type: RecordType): readonly unknown[] {
+/** The records of a body. Throws `bad-request` for none, for more than 100, and for several where the address names one. */
+export function readTaken(body: Body | null, { type, many, isOptional = false }: Taken): readonly unknown[] {
+  if (body === null && isOptional) return []
   const read = readValue(body, type)
   const records = Array.isArray(read) ? read : [read]
   if (records.length === 0) throw new StoreFailure('bad-request', 'The body is an empty list; send at least one record')
@@ -77,13 +64,7 @@ export function readRecords(body: Body | null, type: RecordType): readonly unkno
     const message = `The body has ${records.length} records; at most ${RECORDS_MAX} are allowed in one request`
     throw new StoreFailure('bad-request', message)
   }
-  return records
-}
-
-/** One record, on its own or as a list of one. */
-export function readRecord(body: Body | null, type: RecordType): unknown {
-  const records = readRecords(body, type)
-  if (records.length === 1) return records[0]
+  if (many || records.length === 1) return records
   throw new StoreFailure('bad-request', 'The address names one record; the body must hold one record, not a list')
 }
 

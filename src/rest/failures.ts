@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
+import { defect } from '../engine/change-each.ts'
+import type { Answer } from '../engine/endpoints.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
-import { type Answer, sendAnswer } from './answer.ts'
-import { defect } from './change-each.ts'
+import { sendAnswer } from './answer.ts'
 
 /** Turns an error into the answer of rest-protocol §5. A defect reveals nothing internal; the log has the error. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { NothingAnswer, ResultsAnswer } from '../engine/endpoints.ts'
 import type { ResultItem } from '../values/result-item.ts'
-import type { NothingAnswer, ResultsAnswer } from './answer.ts'
 import { PROBLEM_TYPE } from './format.ts'
 
 /** A refusal in the form of RFC 9457, with two members of our own: `errors` and `requestId`. */

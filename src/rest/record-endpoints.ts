@@ -1,14 +1,18 @@
+import { changeEach, created, deleted, updated } from '../engine/change-each.ts'
 import type { Method, Resource } from '../engine/define.ts'
-import { identifier } from '../engine/filters.ts'
+import {
+  type Endpoint,
+  idOf,
+  listingAnswer,
+  listOptions,
+  type Operation,
+  type Operations,
+} from '../engine/endpoints.ts'
 import { getRecord, listRecords } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
 import { createRecord, deleteRecord, updateNamedRecord, updateRecord } from '../engine/write.ts'
-import { readRecord, readRecords } from './body.ts'
-import { changeEach, created, deleted, updated } from './change-each.ts'
-import type { Endpoint, Operation, Operations } from './endpoints.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
-import { listingAnswer, listOptions } from './listing.ts'
 
 /** The collection of a service, and one record of it (rest-resources 0.3 to 0.8). */
 export function recordEndpoints(resource: Resource): Endpoint[] {
@@ -27,10 +31,6 @@ export function taken(methods: readonly Method[], operations: Operations): Opera
   return Object.fromEntries(Object.entries(operations).filter(([method]) => methods.includes(method as Method)))
 }
 
-export function idOf({ idParam }: Resource): Endpoint['params'] {
-  return { id: { name: idParam, min: 1 } }
-}
-
 function list(resource: Resource): Operation {
   const { filters, maxRecords } = resource
   return {
@@ -45,8 +45,8 @@ function list(resource: Resource): Operation {
 function get(resource: Resource): Operation {
   return {
     gives: { kind: 'record', type: resource },
-    run: async ({ caller, params, query, headers }) => {
-      const record = await getRecord(caller, resource, recordId(resource, params))
+    run: async ({ caller, id, query, headers }) => {
+      const record = await getRecord(caller, resource, id)
       // Before the conditions: they count for nothing where the answer would be a refusal (RFC 9110 §13.2.1).
       const records = shapeRecords([record], resource.fields, query)
       const etag = entityTag(record, acceptedFormat(headers.accept), query)
@@ -62,7 +62,7 @@ function create(resource: Resource): Operation {
     takes: { type: resource, mode: 'create', many: true },
     gives: { kind: 'results', key: resource.resultKey, change: 'created' },
     run: async (call) => {
-      const records = readRecords(call.body, resource)
+      const { records } = call
       refuseIfMatch(call.headers)
       const change = (record: unknown, terms: object) => createRecord(call.caller, resource, record, terms)
       return changeEach(call, { records, change, done: created(resource.resultKey) })
@@ -75,7 +75,7 @@ function updateMany(resource: Resource): Operation {
     takes: { type: resource, mode: 'update', many: true },
     gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
     run: async (call) => {
-      const records = readRecords(call.body, resource)
+      const { records } = call
       return changeEach(call, {
         condition: preconditionOf(call.headers, records.length),
         records,
@@ -91,8 +91,7 @@ function updateOne(resource: Resource): Operation {
     takes: { type: resource, mode: 'update', many: false },
     gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
     run: async (call) => {
-      const id = recordId(resource, call.params)
-      const records = [readRecord(call.body, resource)]
+      const { id, records } = call
       return changeEach(call, {
         condition: preconditionOf(call.headers, 1),
         records,
@@ -110,7 +109,7 @@ function remove(resource: Resource): Operation {
   return {
     gives: { kind: 'results', key: resource.resultKey, change: 'deleted' },
     run: async (call) => {
-      const id = recordId(resource, call.params)
+      const { id } = call
       return changeEach(call, {
         condition: preconditionOf(call.headers, 1),
         records: [id],
@@ -122,9 +121,4 @@ function remove(resource: Resource): Operation {
       })
     },
   }
-}
-
-/** The identifier in the address. Throws `bad-request` that names the parameter. */
-export function recordId({ idParam }: Resource, { id = '' }: Readonly<Record<string, string>>): number {
-  return identifier(id, idParam)
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import type { RecordType } from '../engine/endpoints.ts'
 import { servedResources } from '../registry.ts'
 import { anyOrigin, sendOptions } from '../server/cors.ts'
 import { sendTagged } from '../server/send-tagged.ts'
-import type { RecordType } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
 import { recordSchemaText } from './xsd.ts'
 

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
 import type { Caller } from '../engine/caller.ts'
+import type { Body, Endpoint, Operation } from '../engine/endpoints.ts'
+import { identifier } from '../engine/filters.ts'
 import { servedResources } from '../registry.ts'
 import { encodedTag } from '../server/compression.ts'
 import { sendOptions } from '../server/cors.ts'
@@ -8,9 +10,9 @@ import { resultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { type AdmissionServices, admission, allowedMethods, httpsRule, methodOf } from './admission.ts'
 import { commonHeaders, sendAnswer } from './answer.ts'
-import { type Body, receiveBodies } from './body.ts'
+import { readTaken, receiveBodies } from './body.ts'
 import { logCalls } from './call-log.ts'
-import { type Endpoint, endpointsOf, type Operation } from './endpoints.ts'
+import { endpointsOf } from './endpoints.ts'
 import { answerFailure } from './failures.ts'
 import { readQuery } from './query.ts'
 import { recordSchema } from './record-schema.ts'
@@ -90,6 +92,8 @@ function addEndpoint(
         method,
         route,
         params: params as Readonly<Record<string, string>>,
+        ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
+        records: operation.takes ? readTaken((body ?? null) as Body | null, operation.takes) : [],
         query: readQuery(url),
         headers,
         body: (body ?? null) as Body | null,
@@ -99,6 +103,17 @@ function addEndpoint(
       return sendAnswer(request, reply, answer, services.config.publicUrl)
     },
   })
+}
+
+/** Throws `bad-request` that names the parameter. */
+function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, string>>) {
+  const read = (name: 'id' | 'itemId') => {
+    const { [name]: parameter } = params
+    const { [name]: text = '' } = given
+    if (parameter === undefined || parameter.min === null) return text
+    return identifier(text, parameter.name, parameter.min, parameter.max)
+  }
+  return { id: Number(read('id')), itemId: read('itemId') }
 }
 
 /** Answers unknown addresses with an array, because an empty 404 means that a record does not exist. */

@@ -1,17 +1,23 @@
 import type { Caller } from '../engine/caller.ts'
+import { changeEach, created, updated } from '../engine/change-each.ts'
 import type { NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/define.ts'
+import {
+  type Answer,
+  type Call,
+  type Endpoint,
+  idOf,
+  listingAnswer,
+  listOptions,
+  type Operation,
+  type RecordType,
+} from '../engine/endpoints.ts'
 import type { ListField, Scalar } from '../engine/fields.ts'
-import { identifier } from '../engine/filters.ts'
 import { addItem, ITEMS_MAX, itemKey, listField, listItems, updateItem } from '../engine/nested.ts'
 import { exists, type Listing, listProjection, listRelated } from '../engine/read.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { Answer } from './answer.ts'
-import { type RecordType, readRecord, readRecords } from './body.ts'
-import { changeEach, created, updated } from './change-each.ts'
-import type { Call, Endpoint, Operation } from './endpoints.ts'
+
 import { preconditionOf } from './entity-tags.ts'
-import { listingAnswer, listOptions } from './listing.ts'
-import { idOf, recordId, taken } from './record-endpoints.ts'
+import { taken } from './record-endpoints.ts'
 
 /** What stands below a record, or below a service, as its definition says (rest-resources 0.9). */
 export function subResourceEndpoints(resource: Resource): Endpoint[] {
@@ -30,6 +36,7 @@ function nestedEndpoints(resource: Resource, name: string, sub: NestedSubResourc
   const operations = { GET: listNested(list), POST: addNested(list), PUT: updateManyNested(list) }
   const collection: Endpoint = { path, params, privileges, operations: taken(sub.methods, operations) }
   if (!sub.methods.includes('PUT')) return [collection]
+  // 0 may be the key of the only shipment of an order.
   const itemId = { name: sub.idParam, min: isCode(list) ? null : 0 }
   const item = { path: `${path}/:itemId`, params: { ...params, itemId }, privileges }
   return [collection, { ...item, operations: { PUT: updateOneNested(list) } }]
@@ -58,8 +65,8 @@ function isCode({ field, key }: NestedList): boolean {
 function listNested({ resource, sub, field }: NestedList): Operation {
   return {
     gives: { kind: 'list', type: field, maxRecords: ITEMS_MAX, filters: null },
-    run: async ({ caller, params, query }) => {
-      const page = await listItems(caller, resource, sub, recordId(resource, params), query)
+    run: async ({ caller, id, query }) => {
+      const page = await listItems(caller, resource, sub, id, query)
       return listingAnswer(page, field, query)
     },
   }
@@ -71,8 +78,7 @@ function addNested({ resource, sub, field, resultKey }: NestedList): Operation {
     takes: { type: field, mode: 'create', many: true },
     gives: { kind: 'results', key: resultKey, change: 'created' },
     run: async (call) => {
-      const id = recordId(resource, call.params)
-      const records = readRecords(call.body, field)
+      const { id, records } = call
       return changeEach(call, {
         condition: preconditionOf(call.headers, records.length),
         records,
@@ -89,8 +95,7 @@ function updateManyNested(list: NestedList): Operation {
     takes: { type: field, mode: 'update', many: true },
     gives: { kind: 'results', key: resultKey, change: 'updated' },
     run: async (call) => {
-      const id = recordId(resource, call.params)
-      const records = readRecords(call.body, field)
+      const { id, records } = call
       return changeEach(call, {
         condition: preconditionOf(call.headers, records.length),
         records,
@@ -118,9 +123,7 @@ function updateOneNested(list: NestedList): Operation {
     takes: { type: field, mode: 'update', many: false },
     gives: { kind: 'results', key: resultKey, change: 'updated' },
     run: async (call) => {
-      const id = recordId(resource, call.params)
-      const key = addressedKey(list, call.params)
-      const records = [readRecord(call.body, field)]
+      const { id, itemId: key, records } = call
       return changeEach(call, {
         condition: preconditionOf(call.headers, 1),
         records,
@@ -132,11 +135,6 @@ function updateOneNested(list: NestedList): Operation {
       })
     },
   }
-}
-
-/** The key in the address: a number, of which 0 may be one (the only shipment of an order), or a caller's own code. */
-function addressedKey(list: NestedList, { itemId = '' }: Call['params']): number | string {
-  return isCode(list) ? itemId : identifier(itemId, list.sub.idParam, 0)
 }
 
 function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubResource): Endpoint[] {
@@ -154,8 +152,7 @@ function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubR
   const ofOne: Operation = {
     gives,
     run: async (call) => {
-      const { caller, query } = call
-      const id = recordId(resource, call.params)
+      const { caller, id, query } = call
       const listing = await listProjection(caller, resource, sub, query, id, listOptions(call))
       return ofRecord(caller, resource, id, listing, type, query)
     },
@@ -179,8 +176,7 @@ function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResour
   const GET: Operation = {
     gives: { kind: 'list', type: other, maxRecords, filters },
     run: async (call) => {
-      const { caller, query } = call
-      const id = recordId(resource, call.params)
+      const { caller, id, query } = call
       const listing = await listRelated(caller, sub, id, query, listOptions(call))
       return ofRecord(caller, resource, id, listing, other, query)
     },

@@ -1,3 +1,4 @@
+import type { RecordType } from '../engine/endpoints.ts'
 import type { FieldSet, ListField } from '../engine/fields.ts'
 import { StoreFailure } from '../values/failure.ts'
 import {
@@ -10,7 +11,6 @@ import {
   textOf,
   type XmlElement,
 } from '../xml/read.ts'
-import type { RecordType } from './body.ts'
 
 /** The body as a plain record (root element: a name of the type), or as a list of them (root: ArrayOf and a name). */
 type Plain = string | Plain[] | { [name: string]: Plain }

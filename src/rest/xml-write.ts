@@ -1,7 +1,7 @@
+import type { RecordType } from '../engine/endpoints.ts'
 import type { FieldSet } from '../engine/fields.ts'
 import type { ResultItem } from '../values/result-item.ts'
 import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
-import type { RecordType } from './body.ts'
 
 const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 

@@ -1,6 +1,6 @@
+import type { RecordType } from '../engine/endpoints.ts'
 import type { Bounds, Field, FieldSet, ValueField } from '../engine/fields.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
-import type { RecordType } from './body.ts'
 
 /**
  * An XML Schema 1.0 of everything that REST takes and gives in XML (rest-protocol 7): for each type that has an address the

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { contractFigures, showBucket, type Throttle } from '../applications/throttle.ts'
+import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import type { Caller } from '../engine/caller.ts'
 import { RefusedStore } from '../stores/store-entry.ts'
 import type { Authenticator } from '../subscriptions/authenticate.ts'
@@ -33,12 +33,12 @@ export async function admit(
     const userKey = parameters.required('userKey', 'userKeyMissing')
     const storeUrl = parameters.required('storeUrl', 'storeUrlMissing')
     const credentials = { storeUrl, userKey, address: request.ip }
-    const { caller, throttle: figures } = await authenticator.authenticateStore(credentials)
+    const { caller, throttle: rateLimit } = await authenticator.authenticateStore(credentials)
     request.caller = caller
-    const turn = await queue.takeTurn(figures.key, figures, whenClosed(reply))
+    const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
     if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
     if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])
-    showBucket(reply, figures, turn.bucket)
+    showBucket(reply, rateLimit, turn.bucket)
     if (turn.kind === 'granted' && turn.hasWaited) {
       // Meanwhile the key may have been changed, or cartAPI switched off.
       request.caller = (await authenticator.authenticateStore(credentials)).caller
@@ -46,7 +46,7 @@ export async function admit(
     return request.caller
   } catch (error) {
     if (error instanceof RefusedStore || error instanceof ResultError) {
-      showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
+      showBucket(reply, contractRateLimit, throttle.takeRefused(request.ip))
     }
     throw error instanceof RefusedStore ? new ResultError(refusals[error.reason], error.message) : error
   }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { identifier, sql } from '../database/sql.ts'
 import { defineResource } from '../engine/define.ts'
 import { eventKinds } from '../engine/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
+import { webhookEndpoints } from './endpoints.ts'
 import { ownWebhooks } from './ownership.ts'
 import { settleWebhook } from './settle-webhook.ts'
 
@@ -38,7 +40,7 @@ function minute(column: string): ValueField {
   return text(16, {
     column,
     access: 'ro',
-    sql: `to_char(t."${column}" AT TIME ZONE s."timeZone", 'MM/DD/YYYY HH24:MI')`,
+    sql: sql`to_char(t.${identifier(column)} AT TIME ZONE s."timeZone", 'MM/DD/YYYY HH24:MI')`,
   })
 }
 
@@ -87,5 +89,6 @@ export const webhooks = defineResource({
     dateupdatedend: until('updatedAt'),
   },
   owner: ownWebhooks,
+  endpoints: webhookEndpoints,
   settle: settleWebhook,
 })

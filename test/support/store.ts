@@ -7,7 +7,7 @@ import type { Access, Caller } from '../../src/engine/caller.ts'
 import { servedResources } from '../../src/registry.ts'
 import { createStore, type Store } from '../../src/stores/stores.ts'
 import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
-import { addSubscription } from '../../src/subscriptions/subscriptions.ts'
+import { addSubscription } from '../../src/subscriptions/subscription-rows.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { type TestDatabase, workerDatabase } from './database.ts'
@@ -57,7 +57,7 @@ export interface StoreOptions {
   /** Such as `{ Products: ['read'] }`; absent: everything. */
   privileges?: Record<string, Access[]>
   /** The application's, and the store's for cartAPI. Absent: buckets that no test fills; null: the contract's figures. */
-  throttle?: { Capacity: number; LeakPerSecond: number } | null
+  throttle?: { capacity: number; leakPerSecond: number } | null
   timeZone?: string
 }
 
@@ -75,7 +75,7 @@ export interface TestStore {
 
 /** Those of the registry, and the feed of events, which has an address of its own. */
 const checkedServices = [...servedResources, { service: 'Events', names: ['Events'] }]
-const roomy = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
+const roomy = { capacity: 1_000_000, leakPerSecond: 10_000 }
 let serial = 0
 
 /** The whole application on the worker's database or another, with a clock that stands at noon of a day in March 2026. */

@@ -1,4 +1,5 @@
 import { type Db, isClient, type Transaction } from '../../database/client.ts'
+import { constant, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../define.ts'
 import type { FieldSet } from '../fields.ts'
@@ -33,7 +34,7 @@ async function inSnapshot(db: Db | Transaction, read: (db: Transaction) => Promi
   if (!isClient(db)) return read(db)
   await db.$transaction(
     async (tx) => {
-      await tx.$executeRawUnsafe('SET TRANSACTION READ ONLY')
+      await tx.$executeRaw`SET TRANSACTION READ ONLY`
       await read(tx)
     },
     { isolationLevel: 'RepeatableRead', maxWait: 10_000, timeout: TIMEOUT_MS },
@@ -74,28 +75,25 @@ interface StoredRecord {
 
 async function readPage(caller: Caller, resource: Resource, unseen: Unseen, last: number): Promise<StoredRecord[]> {
   const { table, reader, privateReader, ledger } = resource
-  return caller.db.$queryRawUnsafe<StoredRecord[]>(
-    `SELECT p.*, ${ledger ? ledgerSql(ledger, 'p."id"', 0) : 'NULL::text'} AS "ledger"
-     FROM (
-       SELECT t."id", ${reader.select}::text AS "record", ${privateReader.select}::text AS "private",
-         ${unseen.select}::text AS "unseen"
-       FROM (SELECT * FROM "${table}" t WHERE t."storeId" = $1::int AND t."id" > $2::int
-             ORDER BY t."id" LIMIT ${PAGE_RECORDS}) t
-       JOIN "Store" s ON s."id" = t."storeId") p
-     ORDER BY p."id"`,
-    caller.store.id,
-    last,
-  )
+  return caller.db.$queryRaw<StoredRecord[]>(sql`
+    SELECT p.*, ${ledger ? ledgerRows(caller, ledger, sql`p."id"`, sql`0`) : sql`NULL::text`} AS "ledger"
+    FROM (
+      SELECT t."id", ${reader.select}::text AS "record", ${privateReader.select}::text AS "private",
+        ${unseen.select}::text AS "unseen"
+      FROM (SELECT * FROM ${identifier(table)} t WHERE t."storeId" = ${caller.store.id}::int AND t."id" > ${last}::int
+            ORDER BY t."id" LIMIT ${constant(PAGE_RECORDS)}) t
+      JOIN "Store" s ON s."id" = t."storeId") p
+    ORDER BY p."id"`)
 }
 
 type LedgerRow = readonly [id: string, row: Row]
 
 /** A json array of up to PIECE_ROWS pairs of id and row, as text; NULL: no more. Ids as text: they have 64 bits. */
-function ledgerSql({ table, parent, reader }: Ledger, id: string, after: number | string): string {
-  return `(SELECT json_agg(json_build_array(l."id"::text, l."row") ORDER BY l."id")::text FROM (
-    SELECT t."id", ${reader.select} AS "row" FROM "${table}" t JOIN "Store" s ON s."id" = t."storeId"
-    WHERE t."storeId" = $1::int AND t."${parent}" = ${id} AND t."id" > ${after}
-    ORDER BY t."id" LIMIT ${PIECE_ROWS}) l)`
+function ledgerRows(caller: Caller, { table, parent, reader }: Ledger, id: Sql, after: Sql): Sql {
+  return sql`(SELECT json_agg(json_build_array(l."id"::text, l."row") ORDER BY l."id")::text FROM (
+    SELECT t."id", ${reader.select} AS "row" FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
+    WHERE t."storeId" = ${caller.store.id}::int AND t.${identifier(parent)} = ${id} AND t."id" > ${after}
+    ORDER BY t."id" LIMIT ${constant(PIECE_ROWS)}) l)`
 }
 
 /** The JSON texts of a record's ledger rows, in pieces. */
@@ -111,12 +109,8 @@ async function readPieces(caller: Caller, ledger: Ledger, stored: StoredRecord):
 }
 
 async function readLedgerAfter(caller: Caller, ledger: Ledger, id: number, after: string): Promise<string | null> {
-  const [found] = await caller.db.$queryRawUnsafe<{ rows: string | null }[]>(
-    `SELECT ${ledgerSql(ledger, '$2::int', '$3::bigint')} AS "rows"`,
-    caller.store.id,
-    id,
-    after,
-  )
+  const rows = ledgerRows(caller, ledger, sql`${id}::int`, sql`${after}::bigint`)
+  const [found] = await caller.db.$queryRaw<{ rows: string | null }[]>(sql`SELECT ${rows} AS "rows"`)
   return found?.rows ?? null
 }
 

@@ -1,3 +1,4 @@
+import { sql } from '../../database/sql.ts'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, integer, object, text } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
@@ -15,7 +16,7 @@ export const giftRegistries = defineResource({
   fields: {
     CustomerAddressBook: object('CustomerAddressBook', {
       // A registry has one address, so its own number tells it from all others.
-      CustomerAddressId: integer({ sql: 't."id"' }),
+      CustomerAddressId: integer({ sql: sql`t."id"` }),
       FirstName: text(50),
       LastName: text(50),
       Address1: text(255),

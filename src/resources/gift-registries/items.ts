@@ -1,3 +1,4 @@
+import { identifier, type Sql, sql } from '../../database/sql.ts'
 import { decimal, integer, type ListRows, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 
 export const giftRegistryItemRows: ListRows = {
@@ -14,7 +15,7 @@ export const giftRegistryItemList = list(
     ItemName: text(LONG_TEXT, { column: 'name' }),
     Listed: integer({ column: 'listed', min: 0 }),
     Price: decimal({ column: 'price' }),
-    Subtotal: decimal({ sql: 'r."listed" * r."price"' }),
+    Subtotal: decimal({ sql: sql`r."listed" * r."price"` }),
     Sold: integer({ column: 'sold', min: 0 }),
     SoldOffline: integer({ column: 'soldOffline', min: 0 }),
   },
@@ -22,8 +23,8 @@ export const giftRegistryItemList = list(
 )
 
 /** Over all items of the registry; no more than 32 bits hold, which is what clients read it into. */
-export function sumOfItems(column: 'listed' | 'sold'): string {
+export function sumOfItems(column: 'listed' | 'sold'): Sql {
   const { table, parent } = giftRegistryItemRows
-  return `(SELECT least(coalesce(sum(i."${column}"), 0), 2147483647) FROM "${table}" i
-    WHERE i."storeId" = t."storeId" AND i."${parent}" = t."id")`
+  return sql`(SELECT least(coalesce(sum(i.${identifier(column)}), 0), 2147483647) FROM ${identifier(table)} i
+    WHERE i."storeId" = t."storeId" AND i.${identifier(parent)} = t."id")`
 }

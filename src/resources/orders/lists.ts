@@ -1,22 +1,23 @@
+import { sql } from '../../database/sql.ts'
 import { date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 
 // The lists inside an order (rest-resources 3.3 to 3.7).
 
 /** The only shipment of an order is the order itself (3.8): its id is 0, its last change and its editor are the order's. */
-const isOnly = `(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`
-const lastUpdate = `CASE WHEN ${isOnly} THEN t."updatedAt" ELSE r."updatedAt" END`
+const isOnly = sql`(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`
+const lastUpdate = sql`CASE WHEN ${isOnly} THEN t."updatedAt" ELSE r."updatedAt" END`
 
 const costNote = 'A change of it does not change OrderAmount, which the caller sets.'
 
 export const shipmentList = list(
   'Shipment',
   {
-    ShipmentID: integer({ column: 'id', access: 'key', sql: `CASE WHEN ${isOnly} THEN 0 ELSE r."id" END` }),
+    ShipmentID: integer({ column: 'id', access: 'key', sql: sql`CASE WHEN ${isOnly} THEN 0 ELSE r."id" END` }),
     ShipmentLastUpdate: date({
       column: 'updatedAt',
       access: 'ro',
       defaultNow: true,
-      sql: `to_char((${lastUpdate}) AT TIME ZONE s."timeZone", 'YYYY-MM-DD"T"HH24:MI:SS')`,
+      sql: sql`to_char((${lastUpdate}) AT TIME ZONE s."timeZone", 'YYYY-MM-DD"T"HH24:MI:SS')`,
     }),
     ShipmentBoxes: integer({ min: 0, default: 1 }),
     ShipmentInternalComment: text(),
@@ -43,7 +44,7 @@ export const shipmentList = list(
     ShipmentUserID: text(50, {
       column: 'updatedBy',
       access: 'ro',
-      sql: `CASE WHEN ${isOnly} THEN t."updatedBy" ELSE r."updatedBy" END`,
+      sql: sql`CASE WHEN ${isOnly} THEN t."updatedBy" ELSE r."updatedBy" END`,
     }),
     ShipmentNumber: integer({ column: 'number', min: 0 }),
     ShipmentAddressTypeID: integer(),
@@ -103,7 +104,7 @@ export const transactionList = list(
   'Transaction',
   {
     TransactionIndexID: integer({ column: 'id', access: 'key' }),
-    OrderID: integer({ sql: 'r."orderId"' }),
+    OrderID: integer({ sql: sql`r."orderId"` }),
     TransactionID: text(50),
     TransactionDateTime: date({ column: 'occurredAt', nullable: true }),
     TransactionType: text(10, { column: 'type' }),

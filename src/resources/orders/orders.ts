@@ -1,14 +1,15 @@
+import { sql } from '../../database/sql.ts'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
-import { equalTo, exactly, type Filter, since, until, wholeNumber } from '../../engine/filters.ts'
+import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
 import { importOrders } from './import-orders.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderEvents } from './order-events.ts'
 import { settleOrder } from './settle-order.ts'
 
 /** OFFSET 0 keeps the document from being parsed once for each method of the store. */
-const paymentMethodName = String.raw`(SELECT m."name"
-  FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\s*0*([1-9][0-9]{0,8})\s*$')::int AS "id" OFFSET 0) named
+const paymentMethodName = sql`(SELECT m."name"
+  FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\\s*0*([1-9][0-9]{0,8})\\s*$')::int AS "id" OFFSET 0) named
   JOIN "PaymentMethod" m ON m."storeId" = t."storeId" AND m."id" = named."id")`
 
 /** Orders (rest-resources 3). They are placed by `placeOrder` and never deleted (contract §4.1). */
@@ -32,7 +33,7 @@ export const orders = defineResource({
     SalesPerson: text(50),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
-      fallback: `s."secureUrl" || '/continue?order_key=' || t."id"`,
+      fallback: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
       note: 'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
     }),
     AlternateOrderID: text(),
@@ -59,7 +60,7 @@ export const orders = defineResource({
     ShipmentList: shipmentList,
     OrderItemList: orderItemList,
     PromotionList: promotionList,
-    OrderDiscount: decimal({ sql: 't."discountCoupon" + t."discountPromotion"' }),
+    OrderDiscount: decimal({ sql: sql`t."discountCoupon" + t."discountPromotion"` }),
     OrderDiscountCoupon: decimal({ column: 'discountCoupon' }),
     OrderDiscountPromotion: decimal({ column: 'discountPromotion' }),
     SalesTax: decimal({ column: 'salesTax' }),
@@ -100,8 +101,8 @@ export const orders = defineResource({
   },
   filters: {
     invoicenumber: equalTo('invoiceNumber'),
-    invoicenumberstart: invoiceNumber('>='),
-    invoicenumberend: invoiceNumber('<='),
+    invoicenumberstart: integerAtLeast('invoiceNumber'),
+    invoicenumberend: integerAtMost('invoiceNumber'),
     invoiceprefix: exactly('invoicePrefix'),
     orderstatus: equalTo('statusId'),
     datestart: since('orderDate'),
@@ -131,11 +132,3 @@ export const orders = defineResource({
   imported: importOrders,
   raises: orderEvents,
 })
-
-/** A bound of a range, inclusive. Compared as integers: an index of integers does not serve comparisons with decimals. */
-function invoiceNumber(operator: '>=' | '<='): Filter {
-  return {
-    kind: 'integer',
-    read: (given, name) => ({ sql: `t."invoiceNumber" ${operator} ?::int`, values: [wholeNumber(given, name)] }),
-  }
-}

@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../../database/sql.ts'
 import { type Filter, invalid } from '../../engine/filters.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 
@@ -24,12 +25,10 @@ export const hasInvoiceNumber: Filter = {
     const behind = numbersBehind(given, name, 1)
     const bare = isBare(given) && Number(given) <= INT32_MAX ? Number(given) : -1
     const numbers = [bare, ...behind.filter((number) => number !== null)]
-    return {
-      // The list of numbers says nothing of its own: an index serves it.
-      sql: `t."invoiceNumber" = ANY (string_to_array(?, ',')::int[])
-        AND (t."invoiceNumber" = ?::int OR (${startsWithPrefix} AND t."invoiceNumber" = ${numberBehindPrefix}))`,
-      values: [numbers.join(','), bare, given, behind.join(',')],
-    }
+    // The list of numbers says nothing of its own: an index serves it.
+    return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
+      AND (t."invoiceNumber" = ${bare}::int
+        OR (${startsWithPrefix(given)} AND t."invoiceNumber" = ${numberBehindPrefix(behind)}))`
   },
 }
 
@@ -38,13 +37,8 @@ export const fromInvoiceNumber: Filter = {
   kind: 'text',
   read: (given, name) => {
     const behind = numbersBehind(given, name, 0)
-    if (isBare(given)) {
-      return { sql: 't."invoiceNumber" >= ?::bigint', values: [Math.min(Number(given), INT32_MAX + 1)] }
-    }
-    return {
-      sql: `${startsWithPrefix} AND t."invoiceNumber" >= ${numberBehindPrefix}`,
-      values: [given, behind.join(',')],
-    }
+    if (isBare(given)) return sql`t."invoiceNumber" >= ${Math.min(Number(given), INT32_MAX + 1)}::bigint`
+    return sql`${startsWithPrefix(given)} AND t."invoiceNumber" >= ${numberBehindPrefix(behind)}`
   },
 }
 
@@ -52,9 +46,14 @@ function isBare(text: string): boolean {
   return /^\d+$/.test(text)
 }
 
-const startsWithPrefix = 'lower(t."invoicePrefix") = lower(left(?, length(t."invoicePrefix")))'
+function startsWithPrefix(given: string): Sql {
+  return sql`lower(t."invoicePrefix") = lower(left(${given}, length(t."invoicePrefix")))`
+}
+
 /** NULL where nothing that could be a number follows. */
-const numberBehindPrefix = `(SELECT string_to_array(?, ',', '')::int[])[length(t."invoicePrefix") + 1]`
+function numberBehindPrefix(behind: readonly (number | null)[]): Sql {
+  return sql`(SELECT string_to_array(${behind.join(',')}, ',', '')::int[])[length(t."invoicePrefix") + 1]`
+}
 
 /**
  * By the length of a prefix, the number that follows it, null where none does: a prefix may end in digits itself, so that

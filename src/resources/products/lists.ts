@@ -1,3 +1,4 @@
+import { sql } from '../../database/sql.ts'
 import { boolean, decimal, integer, list, text } from '../../engine/fields.ts'
 
 // The lists inside a product (rest-resources 1.4).
@@ -7,7 +8,7 @@ export const distributorList = list(
   {
     DistributorID: integer({ column: 'distributorId', access: 'key', min: 1 }),
     DistributorName: text(50, {
-      sql: `(SELECT d."company" FROM "Distributor" d WHERE d."storeId" = r."storeId" AND d."id" = r."distributorId")`,
+      sql: sql`(SELECT d."company" FROM "Distributor" d WHERE d."storeId" = r."storeId" AND d."id" = r."distributorId")`,
     }),
     DistributorItemCost: decimal({ column: 'itemCost' }),
     DistributorItemID: text(50),
@@ -25,7 +26,7 @@ export const categoryList = list(
   {
     CategoryID: integer({ column: 'categoryId', access: 'key', min: 1 }),
     CategoryName: text(150, {
-      sql: `(SELECT c."name" FROM "Category" c WHERE c."storeId" = r."storeId" AND c."id" = r."categoryId")`,
+      sql: sql`(SELECT c."name" FROM "Category" c WHERE c."storeId" = r."storeId" AND c."id" = r."categoryId")`,
     }),
   },
   {
@@ -57,7 +58,7 @@ export const categoryExternalIdsList = list(
     ExternalIdType: text(),
   },
   {
-    sql: `(SELECT json_agg(json_build_object('ID', e."ID", 'CategoryID', c."id",
+    sql: sql`(SELECT json_agg(json_build_object('ID', e."ID", 'CategoryID', c."id",
           'ExternalId1', coalesce(e."ExternalId1", ''), 'ExternalIdType', coalesce(e."ExternalIdType", ''))
         ORDER BY pc."position", e."ID")
       FROM "ProductCategory" pc JOIN "Category" c ON c."storeId" = pc."storeId" AND c."id" = pc."categoryId"

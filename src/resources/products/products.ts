@@ -1,3 +1,4 @@
+import { identifier, type Sql, sql } from '../../database/sql.ts'
 import { defineResource } from '../../engine/define.ts'
 import { productDeleted } from '../../engine/event-kinds.ts'
 import {
@@ -43,18 +44,18 @@ const skuInfo: Fields = {
   Name: text(255, { column: 'name', required: true }),
   Cost: decimal({ column: 'cost' }),
   Price: decimal({ column: 'price' }),
-  Currency: text(3, { sql: 's."currency"' }),
+  Currency: text(3, { sql: sql`s."currency"` }),
   RetailPrice: decimal({ column: 'retailPrice' }),
   SalePrice: decimal({ column: 'salePrice' }),
   OnSale: boolean({ column: 'onSale' }),
   Stock: decimal({ column: 'stock' }),
 }
 
-const productLink = `s."secureUrl" || '/' || coalesce(nullif(t."fileName", ''), 'product-' || t."id" || '.html')`
-const buyButtonLink = `s."secureUrl" || '/add_cart?item_id=' || t."id"`
+const productLink = sql`s."secureUrl" || '/' || coalesce(nullif(t."fileName", ''), 'product-' || t."id" || '.html')`
+const buyButtonLink = sql`s."secureUrl" || '/add_cart?item_id=' || t."id"`
 
-function nameOf(table: string, column: string): string {
-  return `(SELECT o."name" FROM "${table}" o WHERE o."storeId" = t."storeId" AND o."id" = t."${column}")`
+function nameOf(table: string, column: string): Sql {
+  return sql`(SELECT o."name" FROM ${identifier(table)} o WHERE o."storeId" = t."storeId" AND o."id" = t.${identifier(column)})`
 }
 
 /** Products (rest-resources 1). */

@@ -1,8 +1,8 @@
+import type { Given, RecordType, Taken } from '../../engine/endpoints.ts'
 import type { JsonSchema } from '../../engine/json-schema.ts'
 import { describeRecord, type Schemas } from '../../engine/json-schema.ts'
 import type { Content, MediaType } from '../../server/openapi.ts'
-import { RECORDS_MAX, type RecordType } from '../body.ts'
-import type { Given, Taken } from '../endpoints.ts'
+import { RECORDS_MAX } from '../body.ts'
 import { recordsToXml } from '../xml-write.ts'
 
 /** Both formats have the one schema; its `xml` members tell the elements' names. */

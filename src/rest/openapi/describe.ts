@@ -1,4 +1,6 @@
+import { created, deleted, updated } from '../../engine/change-each.ts'
 import { accessOf, type Resource } from '../../engine/define.ts'
+import type { Endpoint, Operation as EndpointOperation } from '../../engine/endpoints.ts'
 import type { Schemas } from '../../engine/json-schema.ts'
 import { servedResources } from '../../registry.ts'
 import {
@@ -12,8 +14,7 @@ import {
   type Tag,
 } from '../../server/openapi.ts'
 import { RECORDS_MAX } from '../body.ts'
-import { created, deleted, updated } from '../change-each.ts'
-import { type Endpoint, type Operation as EndpointOperation, endpointsOf } from '../endpoints.ts'
+import { endpointsOf } from '../endpoints.ts'
 import { givenSchema, inBothFormats, takenContent } from './bodies.ts'
 import { bucketHeaders, type HeaderName, headerRefs, headers } from './headers.ts'
 import { inWords, type Method, operationName } from './names.ts'

@@ -1,5 +1,5 @@
 import type { Resource } from '../../engine/define.ts'
-import type { Endpoint, Operation } from '../endpoints.ts'
+import type { Endpoint, Operation } from '../../engine/endpoints.ts'
 
 export type Method = keyof Endpoint['operations']
 

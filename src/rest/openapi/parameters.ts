@@ -1,4 +1,5 @@
 import type { Resource } from '../../engine/define.ts'
+import type { Endpoint, Given, Operation } from '../../engine/endpoints.ts'
 import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
 import type { FilterKind } from '../../engine/filters.ts'
 import type { JsonSchema } from '../../engine/json-schema.ts'
@@ -6,7 +7,6 @@ import { ITEMS_MAX } from '../../engine/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/read.ts'
 import { type Parameter, type Ref, ref } from '../../server/openapi.ts'
 import { dateForms } from '../../values/dates.ts'
-import type { Endpoint, Given, Operation } from '../endpoints.ts'
 
 const int32 = { type: 'integer', format: 'int32' }
 const entityTags = { type: 'string', maxLength: 8_000 }

@@ -90,7 +90,7 @@ export function belonging(resource: Resource, name: string, id: number) {
 async function withFullBucket({ server, resource }: Stage, { store, call }: Shop): Promise<TestStore['call']> {
   const { privateKey, publicKey } = await registerApplication(server.services, {
     Name: 'Throttled',
-    Throttle: { Capacity: 1, LeakPerSecond: 0.001 },
+    Throttle: { capacity: 1, leakPerSecond: 0.001 },
   })
   const { token } = await subscribe(server.services, { storeId: store.id, publicKey, actor: operator })
   const headers = { privatekey: privateKey, token }

@@ -97,7 +97,7 @@ export async function withPrivileges(
 ): Promise<TestStore['call']> {
   const application = await registerApplication(services, {
     Name: 'Restricted',
-    Throttle: { Capacity: 100_000, LeakPerSecond: 1_000 },
+    Throttle: { capacity: 100_000, leakPerSecond: 1_000 },
     Privileges: privileges as Record<string, Access[]>,
   })
   const { token } = await subscribe(services, {

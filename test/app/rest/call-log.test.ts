@@ -155,7 +155,7 @@ test('has what came with an access token under the subscription that it is for',
 })
 
 test('has one line a second of a flood, from the application or from one who has its token', async () => {
-  const shop = await server.openStore({ throttle: { Capacity: 2, LeakPerSecond: 1 } })
+  const shop = await server.openStore({ throttle: { capacity: 2, leakPerSecond: 1 } })
   for (let sent = 0; sent < 20; sent++) await shop.call('GET', '/Products?countonly=1')
   const tooMany = 'GET /StoreWebAPI/v1/Products 429 Too many requests; come back in 1 s'
   expect(await logged(shop)).toEqual({ calls: Array(2).fill('GET /StoreWebAPI/v1/Products 200'), refusals: [tooMany] })

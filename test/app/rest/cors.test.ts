@@ -10,7 +10,7 @@ let server: TestServer
 let shop: TestStore
 beforeAll(async () => {
   server = await openServer()
-  shop = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 1 } })
+  shop = await server.openStore({ throttle: { capacity: 1, leakPerSecond: 1 } })
 })
 afterAll(() => server.close())
 

@@ -360,7 +360,7 @@ describe('what is stored', () => {
   })
 
   test('is nothing of a request that did not come to a record: the key is free for it', async () => {
-    const bare = await server.openStore({ throttle: { Capacity: 5, LeakPerSecond: 1 } })
+    const bare = await server.openStore({ throttle: { capacity: 5, leakPerSecond: 1 } })
     const post = (options: CallOptions) =>
       bare.call('POST', '/Manufacturers', { ...options, headers: { 'idempotency-key': 'key', ...options.headers } })
     const good = { body: { ManufacturerName: 'one' } }

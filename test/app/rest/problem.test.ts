@@ -218,7 +218,7 @@ describe('a refusal is problem details for who accepts them by name', () => {
   })
 
   test('429 says when to come back', async () => {
-    const { call } = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 0.5 } })
+    const { call } = await server.openStore({ throttle: { capacity: 1, leakPerSecond: 0.5 } })
     await call('GET', '/Products')
     const answer = await call('GET', '/Products', { accept: PROBLEM })
     expect(problemOf(answer, 429, 'Too Many Requests').detail).toContain('come back in 2 s')

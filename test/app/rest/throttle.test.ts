@@ -45,7 +45,7 @@ test('every answer tells the state of the bucket', async () => {
 })
 
 test('a refused request says when to come back, and is right', async () => {
-  const shop = await server.openStore({ throttle: { Capacity: 3, LeakPerSecond: 0.4 } })
+  const shop = await server.openStore({ throttle: { capacity: 3, leakPerSecond: 0.4 } })
   const last = (await burst(shop, 4)).at(-1) as LightMyRequestResponse
   expect(refusalOf(last)).toEqual({
     statusCode: 429,
@@ -67,7 +67,7 @@ test('a refused request says when to come back, and is right', async () => {
 })
 
 test('stores do not share a bucket, v1 and v2 and all services of one store do', async () => {
-  const throttle = { Capacity: 2, LeakPerSecond: 1 }
+  const throttle = { capacity: 2, leakPerSecond: 1 }
   const shop = await server.openStore({ throttle })
   const other = await server.openStore({ throttle })
   await shop.call('GET', '/Products?countonly=1')

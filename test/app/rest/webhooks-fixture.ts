@@ -26,7 +26,7 @@ export async function otherApplication(
 ): Promise<TestStore['call'] & { readonly subscriptionId: number }> {
   const application = await registerApplication(services, {
     Name: 'Other application',
-    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
+    Throttle: { capacity: 1_000_000, leakPerSecond: 10_000 },
     ...(privileges && { Privileges: privileges as Record<string, Access[]> }),
   })
   const storeId = shop.store.id

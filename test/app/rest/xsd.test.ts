@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from '../../../src/database/sql.ts'
 import { type FieldSet, fieldSet, integer, text, type ValueField } from '../../../src/engine/fields.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { recordSchemaText } from '../../../src/rest/xsd.ts'
@@ -66,7 +67,7 @@ describe('/records.xsd', () => {
       Id: integer({ column: 'id', access: 'key' }),
       Name: text(20, { column: 'name', required: true }),
       Secret: text(20, { access: 'wo', required: true }),
-      Owner: text(20, { sql: 't."owner"' }),
+      Owner: text(20, { sql: sql`t."owner"` }),
     })
 
     const remarks = [

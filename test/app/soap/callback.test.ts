@@ -316,7 +316,7 @@ describe('nothing is posted', () => {
   })
 
   test('for a full bucket, nor for a fault', async () => {
-    const store = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 0.01 } })
+    const store = await server.openStore({ throttle: { capacity: 1, leakPerSecond: 0.01 } })
     const payload = envelope(request(store, 'getProductCount', { callBackURL: receiver.url }))
     expect((await post(server, payload)).statusCode).toBe(200)
     expect(faultOf(await post(server, payload))).toMatchObject({

@@ -638,7 +638,7 @@ describe('faults', () => {
       const bodies: string[] = []
       for (const payload of sent(version)) bodies.push((await post(server, payload, { version })).body)
       bodies.push((await post(server, '', { version, headers: { 'content-encoding': 'br' } })).body)
-      const store = await server.openStore({ throttle: { Capacity: 1, LeakPerSecond: 0.01 } })
+      const store = await server.openStore({ throttle: { capacity: 1, leakPerSecond: 0.01 } })
       const payload = envelope(request(store, 'getProductCount'), version)
       await post(server, payload, { version })
       bodies.push((await post(server, payload, { version })).body)

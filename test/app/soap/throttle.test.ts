@@ -40,11 +40,11 @@ const kinds = (answers: LightMyRequestResponse[]) =>
 const countOf = (answers: LightMyRequestResponse[], kind: number) =>
   kinds(answers).filter((each) => each === kind).length
 
-const setFigures = (shop: TestStore, Throttle: { Capacity: number; LeakPerSecond: number } | null) =>
+const setFigures = (shop: TestStore, Throttle: { capacity: number; leakPerSecond: number } | null) =>
   updateStore(server.services, shop.store.id, { Throttle }, operator)
 
 /** Slots that come too late to be waited for. */
-const scarce = { Capacity: 2, LeakPerSecond: 0.01 }
+const scarce = { capacity: 2, leakPerSecond: 0.01 }
 
 type Sent = Promise<LightMyRequestResponse>
 
@@ -176,7 +176,7 @@ describe('a call is refused at once, by a fault with Retry-After', () => {
 
   test('when its turn would come later than in 30 s; the time that it is told is right', async () => {
     const shop = await server.openStore({ throttle: null })
-    await setFigures(shop, { Capacity: 3, LeakPerSecond: 0.4 })
+    await setFigures(shop, { capacity: 3, leakPerSecond: 0.4 })
     await burst(shop, 3)
     const { answers } = await queue(shop, 12)
     for (const version of ['1.1', '1.2'] as const) {
@@ -215,10 +215,10 @@ describe('a call is refused at once, by a fault with Retry-After', () => {
 
   test('when the store gets other figures while it waits, under which its turn would come too late', async () => {
     const shop = await server.openStore({ throttle: null })
-    await setFigures(shop, { Capacity: 1, LeakPerSecond: 1 })
+    await setFigures(shop, { capacity: 1, leakPerSecond: 1 })
     await burst(shop, 1)
     const { answers } = await queue(shop, 4)
-    await setFigures(shop, { Capacity: 1, LeakPerSecond: 0.1 })
+    await setFigures(shop, { capacity: 1, leakPerSecond: 0.1 })
     expect(kinds(await burst(shop, 1))).toEqual([500])
     await server.clock.pass(30_000)
     expect(kinds(await Promise.all(answers))).toEqual([200, 200, 200, 500])
@@ -318,7 +318,7 @@ describe('when its turn comes, a call is let in by the access of that moment', (
 
 test('when the server stops, those who wait are answered at once with the time to come back', async () => {
   const stopping = await openServer()
-  const shop = await stopping.openStore({ throttle: { Capacity: 1, LeakPerSecond: 1 } })
+  const shop = await stopping.openStore({ throttle: { capacity: 1, leakPerSecond: 1 } })
   const call = (version: '1.1' | '1.2') =>
     post(stopping, envelope(request(shop, 'getProductCount'), version), { version })
   expect((await call('1.1')).statusCode).toBe(200)
@@ -351,7 +351,7 @@ test('the store’s own figures count at once, and the contract’s when they ar
   const shop = await server.openStore({ throttle: null })
   await setFigures(shop, scarce)
   expect(kinds(await burst(shop, 3))).toEqual([200, 200, 500])
-  await setFigures(shop, { Capacity: 100, LeakPerSecond: 0.01 })
+  await setFigures(shop, { capacity: 100, leakPerSecond: 0.01 })
   const more = await burst(shop, 99)
   expect([countOf(more, 200), countOf(more, 500)]).toEqual([98, 1])
   await setFigures(shop, null)
@@ -360,7 +360,7 @@ test('the store’s own figures count at once, and the contract’s when they ar
 })
 
 test('stores do not share a bucket; the operations, both versions and all namespaces of one store do', async () => {
-  const figures = { Capacity: 3, LeakPerSecond: 0.01 }
+  const figures = { capacity: 3, leakPerSecond: 0.01 }
   const [shop, other] = [await server.openStore({ throttle: null }), await server.openStore({ throttle: null })]
   for (const each of [shop, other]) await setFigures(each, figures)
   expect(kinds(await burst(shop, 1))).toEqual([200])
@@ -372,7 +372,7 @@ test('stores do not share a bucket; the operations, both versions and all namesp
 })
 
 test('REST has a bucket of its own', async () => {
-  const shop = await server.openStore({ throttle: { Capacity: 2, LeakPerSecond: 1 } })
+  const shop = await server.openStore({ throttle: { capacity: 2, leakPerSecond: 1 } })
   await setFigures(shop, scarce)
   expect(kinds(await burst(shop, 3))).toEqual([200, 200, 500])
   const rest = async () => (await shop.call('GET', '/Products?countonly=1')).statusCode
@@ -384,7 +384,7 @@ test('REST has a bucket of its own', async () => {
 
 test('a full bucket refuses before anything is looked at: what is wrong is not told then', async () => {
   const shop = await server.openStore({ throttle: null })
-  await setFigures(shop, { Capacity: 1, LeakPerSecond: 0.01 })
+  await setFigures(shop, { capacity: 1, leakPerSecond: 0.01 })
   expect(kinds(await burst(shop, 2, { callBackURL: 'string' }))).toEqual([40, 500])
 })
 

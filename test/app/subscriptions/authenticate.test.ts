@@ -493,7 +493,7 @@ describe('an application', () => {
     await authenticate(credentials)
     const changes = {
       Privileges: { Orders: ['read' as const] },
-      Throttle: { Capacity: 500, LeakPerSecond: 0.125 },
+      Throttle: { capacity: 500, leakPerSecond: 0.125 },
     }
     await updateApplication(services, application.id, changes)
     const { caller, throttle } = await authenticate(credentials)

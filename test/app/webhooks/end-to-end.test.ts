@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { resourceOf } from '../../../src/engine/define.ts'
 import { type EventKind, eventKinds, orderNew, productStockChanged } from '../../../src/engine/event-kinds.ts'
 import { recordsToXml } from '../../../src/rest/xml-write.ts'
-import { createDispatcher, type Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
+import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
 import { type Arrival, openServerReceiver, type ServerReceiver } from '../../load/webhooks/server-receiver.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
   // Receivers refuse signatures of another time than theirs.
   server.clock.ms = Date.now()
-  dispatcher = createDispatcher({
+  dispatcher = new Dispatcher({
     ...server.services,
     metrics: createDispatcherMetrics(new Registry()),
     toXml: (service, record) => recordsToXml([record], resourceOf(service)),

@@ -38,7 +38,7 @@ beforeEach(async () => {
   })
   const { publicKey, privateKey } = await registerApplication(services, {
     Name: 'Retrying',
-    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
+    Throttle: { capacity: 1_000_000, leakPerSecond: 10_000 },
   })
   const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operator })
   storeId = store.id

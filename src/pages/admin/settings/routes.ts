@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { contractFigures } from '../../../applications/throttle.ts'
+import { contractRateLimit } from '../../../applications/throttle.ts'
 import type { Actor } from '../../../audit/audit.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import { formOf, textIn } from '../../../html/forms.ts'
@@ -83,7 +83,7 @@ async function settingsPage(request: FastifyRequest, services: ChangeStore): Pro
     template: '/pages/admin/settings/settings',
     title: 'Settings',
     values: { Name: name, SecureURL: secureUrl, Currency: currency, TimeZone: timeZone },
-    data: { zones, throttle: throttle ?? contractFigures },
+    data: { zones, throttle: throttle ?? contractRateLimit },
   }
 }
 

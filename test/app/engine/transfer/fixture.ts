@@ -62,7 +62,7 @@ export async function openTwin(server: TestServer, { store: { name, secureUrl, t
   })
   const { publicKey, privateKey } = await registerApplication(services, {
     Name: 'Twin',
-    Throttle: { Capacity: 1_000_000, LeakPerSecond: 10_000 },
+    Throttle: { capacity: 1_000_000, leakPerSecond: 10_000 },
   })
   const { token } = await subscribe(services, { storeId: store.id, publicKey, actor: operatorActor })
   const headers = { secureurl: secureUrl, privatekey: privateKey, token }

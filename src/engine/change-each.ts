@@ -1,11 +1,12 @@
+import { inTransaction } from '../database/client.ts'
 import { outageOf } from '../database/outage.ts'
-import type { Scalar } from '../engine/fields.ts'
-import type { Terms } from '../engine/write.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { type ResultItem, resultItem } from '../values/result-item.ts'
-import type { Answer } from './answer.ts'
-import type { Call } from './endpoints.ts'
+import type { Caller } from './caller.ts'
+import type { Answer, Call } from './endpoints.ts'
+import type { Scalar } from './fields.ts'
 import { beginAttempt } from './idempotency.ts'
+import type { Terms } from './write.ts'
 
 /** The changes of one request. */
 export interface Changes {
@@ -40,6 +41,26 @@ export async function changeEach(call: Call, { records, condition, change, done 
   const status = statusOf(items)
   const replayed = attempt?.isReplay === true
   return status === 404 ? { kind: 'nothing', replayed } : { kind: 'results', status, items, replayed }
+}
+
+/** One change, in a transaction of its own; with an Idempotency-Key made once. */
+export function changeOnce(
+  call: Call,
+  change: (tx: Caller) => Promise<Scalar>,
+  done: (key: Scalar) => ResultItem,
+): Promise<Answer> {
+  const { caller } = call
+  return changeEach(call, {
+    records: [null],
+    change: (_nothing, { finish }) =>
+      inTransaction(caller.db, async (db) => {
+        const tx = { ...caller, db }
+        const key = await change(tx)
+        await finish?.(tx, key)
+        return key
+      }),
+    done,
+  })
 }
 
 export function created(key: string): Changes['done'] {
