@@ -20,7 +20,10 @@ beforeAll(async () => {
 afterAll(() => server?.close())
 
 async function accountIn({ store }: TestStore): Promise<number> {
-  const { id } = await server.services.db.storeUser.findFirstOrThrow({ where: { storeId: store.id } })
+  const { id } = await server.services.db.storeUser.findFirstOrThrow({
+    where: { storeId: store.id },
+    orderBy: { id: 'asc' },
+  })
   return id
 }
 
