@@ -202,7 +202,8 @@ export function routesOf<const Group extends RouteGroup>(group: Group) {
   }
 }
 
-type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
+/** What the functions of some routes need. */
+export type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
 
 export function registerRoutes<Route extends JsonRoute<never>>(
   app: FastifyInstance,
