@@ -20,9 +20,9 @@ import { pageQuery } from '../server/parameters.ts'
 import { resultItem } from '../values/result-item.ts'
 
 const account = record<Account>('Account')({
-  Id: [id, (of) => of.id],
-  Email: [z.string(), (of) => of.email],
-  DateCreated: [time, (of) => of.createdAt.toISOString()],
+  Id: [id, (from) => from.id],
+  Email: [z.string(), (from) => from.email],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
 const example = { Email: 'ada@tools.example', Password: 'a password of twelve or more' }

@@ -17,13 +17,13 @@ import { pageQuery } from '../server/parameters.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
-  Id: [id, (of) => of.id],
-  Name: [z.string(), (of) => of.name],
-  PublicKey: [z.string(), (of) => of.publicKey],
-  PrivateKey: [z.string(), (of) => of.privateKey],
-  Privileges: [privileges.describe('Null: everything.'), (of) => of.privileges],
-  Throttle: [throttle, (of) => throttleRecord(of.throttle)],
-  DateCreated: [time, (of) => of.createdAt.toISOString()],
+  Id: [id, (from) => from.id],
+  Name: [z.string(), (from) => from.name],
+  PublicKey: [z.string(), (from) => from.publicKey],
+  PrivateKey: [z.string(), (from) => from.privateKey],
+  Privileges: [privileges.describe('Null: everything.'), (from) => from.privileges],
+  Throttle: [throttle, (from) => throttleRecord(from.throttle)],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
 export const applicationRoutes = [

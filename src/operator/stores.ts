@@ -31,7 +31,7 @@ import {
 } from '../stores/stores.ts'
 import { resultItem } from '../values/result-item.ts'
 
-/** The figures of a bucket; null: the contract's. */
+/** The rate limit of a bucket; null: the contract's. */
 export const throttle = z
   .strictObject({ Capacity: z.int().min(1), LeakPerSecond: z.number() })
   .nullable()
@@ -46,29 +46,29 @@ const cartApi = z
   .describe('Whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; none: from anywhere.')
 
 const store = record<Store>('Store')({
-  Id: [id, (of) => of.id],
-  Name: [z.string(), (of) => of.name],
-  SecureURL: [z.string(), (of) => of.secureUrl],
-  UserKey: [z.string(), (of) => of.userKey],
-  Currency: [z.string(), (of) => of.currency],
-  TimeZone: [z.string(), (of) => of.timeZone],
-  CartAPI: [cartApi, ({ cartApi: of }) => ({ Enabled: of.enabled, Addresses: [...of.addresses] })],
-  Throttle: [throttle, (of) => throttleRecord(of.throttle)],
-  DateCreated: [time, (of) => of.createdAt.toISOString()],
+  Id: [id, (from) => from.id],
+  Name: [z.string(), (from) => from.name],
+  SecureURL: [z.string(), (from) => from.secureUrl],
+  UserKey: [z.string(), (from) => from.userKey],
+  Currency: [z.string(), (from) => from.currency],
+  TimeZone: [z.string(), (from) => from.timeZone],
+  CartAPI: [cartApi, (from) => ({ Enabled: from.cartApi.enabled, Addresses: [...from.cartApi.addresses] })],
+  Throttle: [throttle, (from) => throttleRecord(from.throttle)],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
 const openedStore = record<Store>('NewStore')({
-  Id: [id, (of) => of.id],
-  SecureURL: [z.string(), (of) => of.secureUrl],
-  UserKey: [z.string(), (of) => of.userKey],
+  Id: [id, (from) => from.id],
+  SecureURL: [z.string(), (from) => from.secureUrl],
+  UserKey: [z.string(), (from) => from.userKey],
 })
 
-const userKey = record<Store>('UserKey')({ UserKey: [z.string(), (of) => of.userKey] })
+const userKey = record<Store>('UserKey')({ UserKey: [z.string(), (from) => from.userKey] })
 
 const paymentMethod = record<PaymentMethod>('PaymentMethod')({
-  PaymentMethodID: [id, (of) => of.id],
-  Name: [z.string().max(NAME_LENGTH_MAX), (of) => of.name],
-  Visible: [z.boolean().describe('Whether it is offered for new orders.'), (of) => of.visible],
+  PaymentMethodID: [id, (from) => from.id],
+  Name: [z.string().max(NAME_LENGTH_MAX), (from) => from.name],
+  Visible: [z.boolean().describe('Whether it is offered for new orders.'), (from) => from.visible],
 })
 
 /** Validated by the engine, as the bodies of the services are. */

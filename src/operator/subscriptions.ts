@@ -10,29 +10,29 @@ import { namedObject, text } from '../values/input.ts'
 import { resultItem } from '../values/result-item.ts'
 
 const subscription = record<Subscription>('Subscription')({
-  Id: [id, (of) => of.id],
-  ApplicationId: [id, (of) => of.applicationId],
-  Name: [z.string(), (of) => of.name],
-  PublicKey: [z.string(), (of) => of.publicKey],
-  Token: [z.string(), (of) => of.token],
-  Privileges: [privileges.describe('What the store agreed to; null: everything.'), (of) => of.privileges],
+  Id: [id, (from) => from.id],
+  ApplicationId: [id, (from) => from.applicationId],
+  Name: [z.string(), (from) => from.name],
+  PublicKey: [z.string(), (from) => from.publicKey],
+  Token: [z.string(), (from) => from.token],
+  Privileges: [privileges.describe('What the store agreed to; null: everything.'), (from) => from.privileges],
   PrivilegesAsked: [
     privileges.describe('What the application asks for by now; it may do what stands in both.'),
-    (of) => of.askedPrivileges,
+    (from) => from.askedPrivileges,
   ],
   PostBackURL: [
     z.string().nullable().describe('Where the application asked the merchant to go on; null: nowhere.'),
-    (of) => of.postBackUrl,
+    (from) => from.postBackUrl,
   ],
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (of) => of.lastUsedAt?.toISOString() ?? null],
-  DateCreated: [time, (of) => of.createdAt.toISOString()],
+  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
 const token = record<Subscribed>('SubscriptionToken')({
-  Token: [z.string(), (of) => of.token],
+  Token: [z.string(), (from) => from.token],
   PostBackURL: [
     z.string().optional().describe('Where the application asks the merchant to go on.'),
-    (of) => of.postBackUrl ?? undefined,
+    (from) => from.postBackUrl ?? undefined,
   ],
 })
 

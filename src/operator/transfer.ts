@@ -26,10 +26,7 @@ const importQuery = namedObject({
 
 const recordLines: BodyType<Readable, unknown> = {
   describe: () => ({ description: 'As an export gives them.', content: ndjson }),
-  read: ({ body }) => {
-    if (!body) throw notNdjson()
-    return body as Readable
-  },
+  read: ({ body }) => body as Readable,
 }
 
 /** Moving a store in and out, as lines of `TransferLine` (engine/transfer.ts) of any number. */
@@ -71,6 +68,9 @@ export const transferRoutes = [
 
 /** Lets the routes of `app` read their bodies themselves, whatever their length. */
 export function streamBodies(app: FastifyInstance): void {
+  app.addHook('preHandler', ({ method, body }, _reply, done) => {
+    done(method === 'POST' && !body ? notNdjson() : undefined)
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(NDJSON, (_request, payload, done) => done(null, payload))
   app.addContentTypeParser('*', (_request, _payload, done) => done(notNdjson(), undefined))

@@ -22,7 +22,7 @@ import {
 import { wholeNumber } from './parameters.ts'
 import type { Roles } from './roles.ts'
 
-/** A record of answers: its schema, and how it is made of a value. */
+/** The schema of a record in answers, and the mapping of a value to the record. */
 export interface RecordType<From> {
   readonly name: string
   readonly schema: z.ZodType
@@ -31,7 +31,7 @@ export interface RecordType<From> {
 
 type Member<From, T> = readonly [schema: z.ZodType<T>, of: (value: From) => NoInfer<T>]
 
-/** Declares a record by its members: of each its schema, and its value in the record. A member that is undefined is left out. */
+/** Declares a record by the schema and the value of each member. Members that are undefined are left out. */
 export function record<From>(name: string) {
   return <T extends object>(members: { readonly [Name in keyof T]: Member<From, T[Name]> }): RecordType<From> => {
     const entries = Object.entries<Member<From, unknown>>(members)
@@ -43,7 +43,7 @@ export function record<From>(name: string) {
   }
 }
 
-/** An answer with success: what the reference says of it, and the body that is made of what the route's function returns. */
+/** An answer with success: its description in the reference, and the mapping of what the route's function returns to the body. */
 export interface Answer<Value> {
   readonly response: Response
   readonly type?: RecordType<never>
@@ -86,7 +86,7 @@ interface JsonBodyOptions<S, Services> {
   readonly isOptional?: boolean
   /** Where the schema depends on settings. */
   readonly schemaFor?: (services: Services) => S
-  /** What is validated; without it, the body as it was sent. */
+  /** Returns what is validated. Omitted: the body as it was sent. */
   readonly sent?: (request: FastifyRequest) => unknown
 }
 
@@ -138,7 +138,7 @@ interface Described<Status> {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  /** Beside those of every route, and those that its method and identifiers bring. */
+  /** Refusals beside those of every route and those that its method and identifiers imply. */
   readonly refusals?: readonly Status[]
   /** Bodies are streams, and the function sends the answer. */
   readonly isStreamed?: boolean
@@ -155,11 +155,11 @@ export type Declaration<
   /** The parameters of the query, each with its description; absent: the query is not looked at. */
   readonly query?: Query
   readonly body?: BodyType<Body, Services>
-  /** Those with success. Of several, the function sets the status. */
+  /** Answers with success. Where there are several, the function sets the status. */
   readonly answers: A
-  /** Returns what `answers` make the body of, or the reply where it has sent something else, such as a page. */
+  /** Returns what `answers` map to the body, or the reply if it has sent something else, such as a page. */
   readonly run: (call: Call<Ids, z.output<Query>, Body>, services: Services) => Promise<ValueOf<A> | FastifyReply>
-  // What the identifiers in the address name.
+  // `ids` describes what each identifier in the address names.
 } & ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
 
 /** Routes of one kind of caller, who is known by one security scheme. */
@@ -167,7 +167,7 @@ export interface RouteGroup {
   readonly tag: string
   readonly description: string
   readonly credential: { readonly name: string; readonly scheme: object }
-  /** By their status those that any route answers, and those that some do. */
+  /** By status. */
   readonly refusals: Readonly<Record<number, Response>>
   /** A header of changes that need not have a body. */
   readonly bodilessHeader?: Parameter
@@ -202,7 +202,8 @@ export function routesOf<const Group extends RouteGroup>(group: Group) {
   }
 }
 
-type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
+/** What the functions of the routes need. */
+export type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
 
 export function registerRoutes<Route extends JsonRoute<never>>(
   app: FastifyInstance,
@@ -227,7 +228,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
           body: () => body?.read(request, services),
         }
         const value = await run(call, services as never)
-        // Of a reply, once it is sent: Fastify makes it a promise of nothing.
+        // The function has sent a reply: to await one resolves to undefined.
         if (value === undefined) return
         if (status !== undefined && other === undefined) reply.code(status)
         return answers[reply.statusCode as 200]?.write(value as never)
@@ -236,7 +237,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   }
 }
 
-/** What the reference says of declared routes. */
+/** Describes declared routes for the reference. */
 export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
   const groups = [...new Set(routes.map(({ group }) => group))]
   const schemas: Schemas = new Map()

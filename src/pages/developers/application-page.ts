@@ -16,25 +16,25 @@ export function ownOf(request: FastifyRequest, { id: applicationId }: { readonly
 }
 
 export const ownApplication = record<OwnApplication>('OwnApplication')({
-  Id: [id, (of) => of.id],
-  Name: [z.string(), (of) => of.name],
-  PublicKey: [z.string(), (of) => of.publicKey],
-  PrivateKey: [z.string(), (of) => of.privateKey],
+  Id: [id, (from) => from.id],
+  Name: [z.string(), (from) => from.name],
+  PublicKey: [z.string(), (from) => from.publicKey],
+  PrivateKey: [z.string(), (from) => from.privateKey],
   FormerPrivateKeyUntil: [
     time.nullable().describe('Until when the former private key works too.'),
-    (of) => of.formerPrivateKeyUntil?.toISOString() ?? null,
+    (from) => from.formerPrivateKeyUntil?.toISOString() ?? null,
   ],
-  CallBackURL: [z.string().nullable().describe('Null: nobody is asked.'), (of) => of.callbackUrl],
+  CallBackURL: [z.string().nullable().describe('Null: nobody is asked.'), (from) => from.callbackUrl],
   CallBackSecret: [
     z.string().describe('What callbacks are signed with, by the Standard Webhooks scheme.'),
-    (of) => of.callbackSecret,
+    (from) => from.callbackSecret,
   ],
-  RedirectURIs: [z.array(z.string()), (of) => [...of.redirectUris]],
+  RedirectURIs: [z.array(z.string()), (from) => [...from.redirectUris]],
   Privileges: [
     privileges.describe('What it asks of stores; null: everything, also services that come later.'),
-    (of) => of.privileges,
+    (from) => from.privileges,
   ],
-  DateCreated: [time, (of) => of.createdAt.toISOString()],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
 export const withKeys = one('The application, with its keys.', ownApplication)

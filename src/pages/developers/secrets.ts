@@ -56,8 +56,8 @@ function rotated(
 
 /** What came back is the answer itself: it is kept nowhere. */
 const callbackTest = record<CallbackTest>('CallbackTest')({
-  MessageId: [z.string().describe('webhook-id'), (of) => of.messageId],
-  Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (of) => JSON.parse(of.sent)],
+  MessageId: [z.string().describe('webhook-id'), (from) => from.messageId],
+  Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (from) => JSON.parse(from.sent)],
   Status: [z.int().nullable().describe('Null: there was no answer.'), ({ result }) => result.status],
   Reason: [
     z.string().nullable().describe('Why a store would not be subscribed; null: it would.'),

@@ -19,13 +19,13 @@ const pageQuery = namedObject({
 })
 
 const usingStore = record<UsingStore>('UsingStore')({
-  Id: [id, (of) => of.id],
-  Name: [z.string(), (of) => of.name],
-  SecureURL: [z.string(), (of) => of.secureUrl],
-  Token: [z.string(), (of) => of.token],
-  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (of) => of.privileges],
-  DateLastUsed: [time.nullable().describe('Null: not yet.'), (of) => of.lastUsedAt?.toISOString() ?? null],
-  DateCreated: [time, (of) => of.createdAt.toISOString()],
+  Id: [id, (from) => from.id],
+  Name: [z.string(), (from) => from.name],
+  SecureURL: [z.string(), (from) => from.secureUrl],
+  Token: [z.string(), (from) => from.token],
+  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (from) => from.privileges],
+  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
 /** The stores that use an application, a page at a time: the header Link leads programs on, a link people. */

@@ -27,20 +27,20 @@ const auditQuery = namedObject({
 })
 
 const auditEntry = record<AuditEntry>('AuditEntry')({
-  Id: [z.int().min(1), (of) => of.id],
-  Time: [time, (of) => of.at.toISOString()],
+  Id: [z.int().min(1), (from) => from.id],
+  Time: [time, (from) => from.at.toISOString()],
   Actor: [
     z
       .strictObject({ Kind: z.enum(['operator', 'developer', 'merchant', 'application']), Name: z.string() })
       .describe('Name: the e-mail address, or the name of the application; empty: the operator.'),
-    (of) => ({ Kind: of.actorKind, Name: of.actor }),
+    (from) => ({ Kind: from.actorKind, Name: from.actor }),
   ],
-  Action: [z.enum(auditActions), (of) => of.action],
-  Target: [z.string().describe('What it was done to, in words.'), (of) => of.target],
-  StoreId: [id.nullable(), (of) => of.storeId],
-  ApplicationId: [id.nullable(), (of) => of.applicationId],
-  Details: [z.record(z.string(), z.unknown()), (of) => of.details],
-  Address: [z.string().describe('The IP address of the client.'), (of) => of.address],
+  Action: [z.enum(auditActions), (from) => from.action],
+  Target: [z.string().describe('What it was done to, in words.'), (from) => from.target],
+  StoreId: [id.nullable(), (from) => from.storeId],
+  ApplicationId: [id.nullable(), (from) => from.applicationId],
+  Details: [z.record(z.string(), z.unknown()), (from) => from.details],
+  Address: [z.string().describe('The IP address of the client.'), (from) => from.address],
 })
 
 /** Who did what: the operator reads everything, a merchant what concerns the store. */

@@ -63,7 +63,7 @@ test.each([
   [
     { Name: 'App', Privileges: { Product: ['read'] } },
     'Privileges.Product',
-    'allowed are Products, Orders, CustomerGroups',
+    'allowed are Category, Manufacturers, Distributors',
   ],
   [{ Name: 'App', Privileges: { Products: ['delete'] } }, 'Privileges.Products.0', 'must be a list of read and write'],
   [{ Name: 'App', Privileges: { Products: 'read' } }, 'Privileges.Products', 'must be a list of read and write'],

@@ -45,13 +45,13 @@ function settingsIn(request: FastifyRequest) {
 
 type Form = Readonly<Record<string, string | string[]>>
 
-/** A page with a form of several records, of which each field has a name that ends with its record's key. */
+/** A page whose form edits several records. The name of each field ends with the key of its record. */
 interface ListForm {
   readonly path: string
   pageOf(request: FastifyRequest, services: ChangeStore): Promise<Page>
-  /** Of the records that the form names. */
+  /** The keys of the records that the form names. */
   keysIn(form: Form): readonly string[]
-  /** As the body of a program has it. */
+  /** The record as a program sends it. */
   recordOf(form: Form, key: string): object
   save(caller: Caller, records: unknown, actor: Actor): Promise<void>
 }
