@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { DateTime } from 'luxon'
 import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingSecret } from '../outbound/standard-webhooks.ts'
@@ -21,14 +22,16 @@ export interface CallbackServices {
 }
 
 /** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
-export type CallbackResult =
+export type CallbackResult = {
+  /** Null: there was no answer. */
+  readonly status: number | null
+  /** At most 4,096 characters of it. */
+  readonly body: string
+  /** Whole milliseconds. */
+  readonly durationMs: number
+} & (
   | {
       readonly ok: true
-      readonly status: number
-      /** At most 4,096 characters of it. */
-      readonly body: string
-      /** Whole milliseconds. */
-      readonly durationMs: number
       /** http or https, at most 2,000 characters; null: none, or one that nobody should open. */
       readonly postBackUrl: string | null
     }
@@ -36,11 +39,8 @@ export type CallbackResult =
       readonly ok: false
       /** A sentence that anyone may see, without its full stop. */
       readonly reason: string
-      /** Null: there was no answer. */
-      readonly status: number | null
-      readonly body: string
-      readonly durationMs: number
     }
+)
 
 /** How long a callback takes at most, from looking up the name to the last byte of the answer. */
 export const CALLBACK_MS = 10_000
@@ -59,28 +59,31 @@ export interface Callback {
   messageId: string
 }
 
-/** Sends the application what happens to its token, signed by the Standard Webhooks scheme. Never rejects for what the address or the receiver does. */
-export async function sendCallback(services: CallbackServices, callback: Callback): Promise<CallbackResult> {
-  const { application, messageId } = callback
-  const body = callbackBody(services.now(), callback)
-  return postCallback(services, application, { url: application.callbackUrl, body, messageId })
+/** A webhook-id that was never sent before. */
+export function newMessageId(): string {
+  return `msg_${randomUUID()}`
 }
 
-/** The JSON text of contract §6, its members in that order. TimeStamp is in Eastern time, whatever the store's zone. */
-export function callbackBody(
-  at: Date,
-  { application, action, token, secureUrl }: Pick<Callback, 'application' | 'action' | 'token' | 'secureUrl'>,
-): string {
-  return JSON.stringify({
+/**
+ * Tells the application what happens to its token: the JSON text of contract §6, its members in that order, with TimeStamp in
+ * Eastern time whatever the store's zone. `sent` is that text. Never rejects for what the address or the receiver does.
+ */
+export async function sendCallback(
+  services: CallbackServices,
+  { application, action, token, secureUrl, messageId }: Callback,
+): Promise<CallbackResult & { readonly sent: string }> {
+  const sent = JSON.stringify({
     PublicKey: application.publicKey,
-    TimeStamp: DateTime.fromJSDate(at, { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
+    TimeStamp: DateTime.fromJSDate(services.now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
     TokenKey: token,
     Action: action,
     SecureURL: secureUrl,
   })
+  const result = await postCallback(services, application, { url: application.callbackUrl, body: sent, messageId })
+  return { ...result, sent }
 }
 
-/** Sends a body that `callbackBody` made, perhaps long ago. */
+/** Sends a text that `sendCallback` has sent before, signed anew. */
 export async function postCallback(
   { secrets, now, outbound }: CallbackServices,
   application: Omit<CallbackReceiver, 'callbackUrl'>,

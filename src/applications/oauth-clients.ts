@@ -1,4 +1,4 @@
-import type { Db } from '../database/client.ts'
+import type { Db, Transaction } from '../database/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { endOfKey } from './private-key.ts'
@@ -28,7 +28,7 @@ const columns = {
 } as const
 
 /** The application with this public key, which is its client_id; null: there is none. */
-export async function findOAuthClient(db: Db, publicKey: string): Promise<OAuthClient | null> {
+export async function findOAuthClient(db: Db | Transaction, publicKey: string): Promise<OAuthClient | null> {
   if (!isKey(publicKey)) return null
   const row = await db.application.findUnique({ where: { publicKey }, select: columns })
   return row && { ...row, privileges: row.privileges as Privileges }

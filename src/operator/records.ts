@@ -2,7 +2,7 @@ import type { Application } from '../applications/applications.ts'
 import type { Figures } from '../applications/throttle.ts'
 import type { PaymentMethod } from '../resources/payment-methods/update-methods.ts'
 import type { Store } from '../stores/stores.ts'
-import type { Subscribed, Subscription } from '../subscriptions/subscriptions.ts'
+import type { Subscribed, Subscription } from '../subscriptions/subscription-rows.ts'
 
 // The wire names of the operator's routes. Throttle null: the contract's figures; Privileges null: everything.
 

@@ -16,3 +16,8 @@ export function signedHeaders(secrets: readonly string[], messageId: string, at:
     'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(messageId, at, body)).join(' '),
   }
 }
+
+/** The header webhook-id of an event, out of its UUID: `evt_` and 32 hexadecimal characters. */
+export function messageIdOf(uuid: string): string {
+  return `evt_${uuid.replaceAll('-', '')}`
+}

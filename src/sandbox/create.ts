@@ -6,7 +6,7 @@ import type { Caller } from '../engine/caller.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/sandbox-file.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
-import { addSubscription } from '../subscriptions/subscriptions.ts'
+import { addSubscription } from '../subscriptions/subscription-rows.ts'
 import type { Secrets } from '../values/secrets.ts'
 
 /** Lets one process at a time look whether the database is empty, and fill it. Any number that nothing else locks. */

@@ -1,10 +1,9 @@
-import { type CallbackResult, type CallbackServices, callbackBody, postCallback } from '../applications/callback.ts'
+import { type CallbackResult, type CallbackServices, newMessageId, sendCallback } from '../applications/callback.ts'
 import { findOwnRow, type OwnApplicationReader, type OwnId, recordOwn } from '../applications/own-applications.ts'
 import type { Figures, Throttle } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
 import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { newMessageId } from './handshakes.ts'
 
 /** What was sent to try a CallBackURL, and what came of it. */
 export interface CallbackTest {
@@ -44,9 +43,8 @@ export async function testCallback(
     throw new StoreFailure('throttled', message, { retryAfterSeconds })
   }
   const messageId = newMessageId()
-  const receiver = { ...row, callbackUrl }
-  const sent = callbackBody(now(), { application: receiver, action: 'AUTHORIZE', ...sample })
-  const result = await postCallback(services, receiver, { url: callbackUrl, body: sent, messageId })
+  const callback = { application: { ...row, callbackUrl }, action: 'AUTHORIZE', ...sample, messageId } as const
+  const { sent, ...result } = await sendCallback(services, callback)
   const details = result.ok ? { status: 200 } : { status: result.status, reason: result.reason }
   await inTransaction(db, (tx) => recordOwn(tx, now, actor, 'application.callback-tested', row, details))
   return { messageId, sent, result }

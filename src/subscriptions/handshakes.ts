@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CALLBACK_MS, type CallbackAction } from '../applications/callback.ts'
+import { CALLBACK_MS, type CallbackAction, newMessageId } from '../applications/callback.ts'
 import { type Db, databaseError, type Transaction } from '../database/client.ts'
-import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 
 /** A store and an application that it uses, or is about to. */
@@ -11,13 +10,16 @@ export interface Pair {
   readonly applicationId: number
 }
 
-/** The right to ask an application about a store, and to change what joins the two: one holder at a time, in all processes. */
+/**
+ * The lease under which an application is asked about a store, and what joins the two is changed: one holder at a time, in all
+ * processes. It outlives its claim only where the process was killed.
+ */
 export interface Handshake extends Pair {
   readonly action: CallbackAction
   /** What the application is, or may have been, told. */
   readonly token: string
   readonly messageId: string
-  /** Who holds it, at random. Whoever takes over has another. */
+  /** The holder, at random. Whoever takes over has another. */
   readonly claim: string
 }
 
@@ -39,33 +41,23 @@ export interface HandshakeServices {
  */
 export async function claimHandshake(
   { db, secrets, now }: HandshakeServices,
-  { storeId, applicationId, action, token }: Pair & { action: CallbackAction; token: string },
+  { storeId, applicationId, action, token }: Pick<Handshake, keyof Pair | 'action' | 'token'>,
 ): Promise<Handshake | null> {
   const claim = randomUUID()
+  const claimedUntil = new Date(now().getTime() + CLAIM_MS)
   const [row] = await db.$queryRaw<{ action: CallbackAction; tokenSealed: string; messageId: string }[]>`
     INSERT INTO "Handshake" AS "held"
       ("storeId", "applicationId", "action", "tokenSealed", "messageId", "claim", "claimedUntil")
-    VALUES (${storeId}, ${applicationId}, ${action}, ${secrets.seal(token)}, ${newMessageId()}, ${claim}, ${claimEnd(now)})
+    VALUES (${storeId}, ${applicationId}, ${action}, ${secrets.seal(token)}, ${newMessageId()}, ${claim}, ${claimedUntil})
     ON CONFLICT ("storeId", "applicationId") DO UPDATE
       SET "claim" = EXCLUDED."claim", "claimedUntil" = EXCLUDED."claimedUntil" WHERE "held"."claimedUntil" <= ${now()}
-    RETURNING "action", "tokenSealed", "messageId"`.catch(noneWhereVanished)
+    RETURNING "action", "tokenSealed", "messageId"`.catch((error) => {
+    if (databaseError(error)?.code === FOREIGN_KEY_VIOLATION) return []
+    throw error
+  })
   if (!row) return null
   const { tokenSealed, ...kept } = row
   return { storeId, applicationId, ...kept, token: secrets.open(tokenSealed), claim }
-}
-
-function noneWhereVanished(error: unknown): [] {
-  if (databaseError(error)?.code === FOREIGN_KEY_VIOLATION) return []
-  throw error
-}
-
-/** webhook-id of a callback that was never sent before. */
-export function newMessageId(): string {
-  return `msg_${randomUUID()}`
-}
-
-function claimEnd(now: () => Date): Date {
-  return new Date(now().getTime() + CLAIM_MS)
 }
 
 /**
@@ -86,59 +78,36 @@ export async function abandonHandshake(
   now: () => Date,
   { storeId, applicationId, claim }: Handshake,
 ): Promise<boolean> {
-  const { count } = await db.handshake.updateMany({
-    where: { storeId, applicationId, claim },
-    data: { claimedUntil: now() },
-  })
+  const where = { storeId, applicationId, claim }
+  const { count } = await db.handshake.updateMany({ where, data: { claimedUntil: now() } })
   return count > 0
-}
-
-/** What is under way between store and application, or was when a process was killed; null: nothing. */
-export function findHandshake(db: Db, { storeId, applicationId }: Pair) {
-  return db.handshake.findUnique({
-    where: { storeId_applicationId: { storeId, applicationId } },
-    select: { action: true, messageId: true, claimedUntil: true },
-  })
 }
 
 const FIRST_LOOK_MS = 25
 const LOOK_MS = 250
-/** Above the longest that a holder and one that takes over from it can need together. */
-const WAIT_MS = 30_000
-
-/** Waits for what others do. It is as long as one request may be made to wait, however often it has to. */
-export interface Patience {
-  leftMs: number
-}
-
-export function newPatience(): Patience {
-  return { leftMs: WAIT_MS }
-}
+/** How long one request waits for others in all: longer than a holder and one that takes over from it can need together. */
+export const WAIT_MS = 30_000
 
 /**
- * Waits until the handshake that somebody holds has ended, and gives its message id; null: there was none any more, it is
- * free to be taken over, or the patience is over. Each call takes some of it.
+ * Waits until the handshake that somebody holds has ended, and returns its message id; null: there was none any more, it is
+ * free to be taken over, or the time is over. Takes what it waits off `wait`.
  */
 export async function awaitHandshake(
   { db, now }: HandshakeServices,
-  pair: Pair,
-  patience: Patience,
+  { storeId, applicationId }: Pair,
+  wait: { leftMs: number },
 ): Promise<string | null> {
-  const begun = await findHandshake(db, pair)
+  const where = { storeId_applicationId: { storeId, applicationId } }
+  const begun = await db.handshake.findUnique({ where })
   let held = begun
   let lookMs = FIRST_LOOK_MS
   do {
-    patience.leftMs -= lookMs
+    wait.leftMs -= lookMs
     if (held && held.claimedUntil <= now()) return null
     await delay(lookMs)
-    if (!begun || patience.leftMs <= 0) return null
+    if (!begun || wait.leftMs <= 0) return null
     lookMs = Math.min(lookMs * 2, LOOK_MS)
-    held = await findHandshake(db, pair)
+    held = await db.handshake.findUnique({ where })
   } while (held?.messageId === begun.messageId)
   return begun.messageId
-}
-
-export function inProgress(): StoreFailure {
-  const message = 'The application is being asked by another request; try again in a moment'
-  return new StoreFailure('in-progress', message, { retryAfterSeconds: 5 })
 }

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CallbackServices, postCallback } from '../applications/callback.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
-import type { RemovalNotice } from '../database/generated/client.ts'
-import { retryWaitMs, TRIES_MAX } from '../outbound/retry-schedule.ts'
+import type { Application, RemovalNotice } from '../database/generated/client.ts'
+import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { abandonHandshake, claimHandshake, endHandshake, type Handshake, type Pair } from './handshakes.ts'
+import { abandonHandshake, claimHandshake, endHandshake, type Pair } from './handshakes.ts'
 
 /** An attempt that has not ended by then was killed; the next one begins. */
 const LEASE_MS = 60_000
@@ -26,28 +26,13 @@ export interface NewRemovalNotice extends Pair {
 export async function addRemovalNotice(
   tx: Transaction,
   { secrets, now }: { secrets: Secrets; now: () => Date },
-  { storeId, applicationId, url, body, messageId, reason }: NewRemovalNotice,
+  { body, ...notice }: NewRemovalNotice,
 ): Promise<void> {
-  const attempts = 1
+  const createdAt = now()
+  const nextAttemptAt = nextTry(1, createdAt) ?? createdAt
   await tx.removalNotice.create({
-    data: {
-      storeId,
-      applicationId,
-      url,
-      bodySealed: secrets.seal(body),
-      messageId,
-      reason,
-      attempts,
-      nextAttemptAt: nextAttempt(attempts, now()) ?? now(),
-      createdAt: now(),
-    },
+    data: { ...notice, bodySealed: secrets.seal(body), attempts: 1, nextAttemptAt, createdAt },
   })
-}
-
-/** Null: that was the last one. */
-function nextAttempt(attempts: number, now: Date): Date | null {
-  const waitMs = retryWaitMs(attempts, Math.random())
-  return waitMs === null ? null : new Date(now.getTime() + waitMs)
 }
 
 export interface RemovalNoticeServices extends CallbackServices {
@@ -87,14 +72,12 @@ export function createRemovalNotices(
     for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !stopping.signal.aborted; ) {
       const notices = await claimDue(services)
       claimed = notices.length
-      await Promise.all(notices.map((notice) => trySend(notice)))
+      await Promise.all(notices.map((notice) => send(services, notice).catch((error) => complain(error, notice))))
     }
   }
 
-  function trySend(notice: RemovalNotice) {
-    return send(services, notice).catch((error) => {
-      log.warn({ err: error, applicationId: notice.applicationId }, 'a removal notice could not be sent')
-    })
+  function complain(error: unknown, { applicationId }: RemovalNotice) {
+    log.warn({ err: error, applicationId }, 'a removal notice could not be sent')
   }
 
   return {
@@ -109,88 +92,66 @@ export function createRemovalNotices(
   }
 }
 
-/** Due ones, this attempt counted already, so that one which ends the process is not tried for ever. */
+/** Leases notices that are due. The attempt is counted before it is made, so that one which ends the process is not made for ever. */
 function claimDue({ db, now }: RemovalNoticeServices): Promise<RemovalNotice[]> {
+  const at = now()
   return db.$queryRaw`
-    UPDATE "RemovalNotice" SET "attempts" = "attempts" + 1, "nextAttemptAt" = ${leaseEnd(now)}
+    UPDATE "RemovalNotice" SET "attempts" = "attempts" + 1, "nextAttemptAt" = ${new Date(at.getTime() + LEASE_MS)}
     WHERE "id" IN (
-      SELECT "id" FROM "RemovalNotice" WHERE "nextAttemptAt" <= ${now()}
+      SELECT "id" FROM "RemovalNotice" WHERE "nextAttemptAt" <= ${at}
       ORDER BY "nextAttemptAt" LIMIT ${BATCH_MAX} FOR UPDATE SKIP LOCKED
     )
     RETURNING *`
 }
 
-function leaseEnd(now: () => Date): Date {
-  return new Date(now().getTime() + LEASE_MS)
-}
-
 async function send(services: RemovalNoticeServices, notice: RemovalNotice): Promise<void> {
   const { db, secrets, now } = services
-  const application = await db.application.findUnique({ where: { id: notice.applicationId } })
+  const { id, attempts, storeId, applicationId, url, messageId } = notice
+  const application = await db.application.findUnique({ where: { id: applicationId } })
   if (!application) return
-  // Of one beyond, the last did not end: the process was killed in it, or failed.
-  if (notice.attempts > TRIES_MAX) {
-    return settle(services, notice, application, {
-      ok: false,
-      reason: notice.reason,
-      status: null,
-      body: '',
-      durationMs: 0,
-    })
-  }
+  // The last attempt was interrupted: the process was killed, or the attempt failed.
+  if (attempts > TRIES_MAX) return settle(services, notice, application, notice.reason)
   const body = secrets.open(notice.bodySealed)
-  const held = await holdBack(services, notice, body)
-  if (held === 'busy') return putBack(services, notice)
-  // The store may have subscribed again before it was held.
-  const isWanted = (await db.removalNotice.count({ where: { id: notice.id } })) > 0
+  const { TokenKey: token } = JSON.parse(body) as { TokenKey: string }
+  // Under the handshake, so that no store subscribes meanwhile: an application that goes by the store's address would end that
+  // subscription. Nobody can subscribe a store that is gone.
+  const isStoreThere = (await db.store.count({ where: { id: storeId } })) > 0
+  const handshake = isStoreThere
+    ? await claimHandshake(services, { storeId, applicationId, action: 'REMOVE', token })
+    : null
+  if (isStoreThere && !handshake) {
+    const later = { attempts: attempts - 1, nextAttemptAt: new Date(now().getTime() + EVERY_MS) }
+    await db.removalNotice.updateMany({ where: { id, attempts }, data: later })
+    return
+  }
   try {
-    const { url, messageId } = notice
-    if (isWanted)
-      await settle(services, notice, application, await postCallback(services, application, { url, body, messageId }))
+    // A store that has subscribed again has deleted it.
+    if ((await db.removalNotice.count({ where: { id } })) === 0) return
+    const result = await postCallback(services, application, { url, body, messageId })
+    await settle(services, notice, application, result.ok ? null : result.reason)
   } finally {
-    // What a killed process left half done stays to be taken over.
-    if (held?.action === 'REMOVE') await endHandshake(db, held)
-    else if (held) await abandonHandshake(db, now, held)
+    // A subscribing that a killed process has begun is left to be taken over.
+    if (handshake?.action === 'REMOVE') await endHandshake(db, handshake)
+    else if (handshake) await abandonHandshake(db, now, handshake)
   }
 }
 
-/**
- * Nobody subscribes the store to the application while it is told that the store is gone: applications that go by the
- * store's address would end what has just begun. Null: the store itself is gone, so nobody can.
- */
-async function holdBack(
-  services: RemovalNoticeServices,
-  { storeId, applicationId }: RemovalNotice,
-  body: string,
-): Promise<Handshake | 'busy' | null> {
-  const isStoreGone = (await services.db.store.count({ where: { id: storeId } })) === 0
-  if (isStoreGone) return null
-  const { TokenKey: token } = JSON.parse(body) as { TokenKey: string }
-  return (await claimHandshake(services, { storeId, applicationId, action: 'REMOVE', token })) ?? 'busy'
-}
-
-/** As if it had not been looked at. */
-async function putBack({ db, now }: RemovalNoticeServices, { id, attempts }: RemovalNotice): Promise<void> {
-  const nextAttemptAt = new Date(now().getTime() + EVERY_MS)
-  await db.removalNotice.updateMany({ where: { id, attempts }, data: { attempts: attempts - 1, nextAttemptAt } })
-}
-
+/** Keeps nothing of an attempt that outlived its lease: the next one has begun. */
 async function settle(
   { db, now }: RemovalNoticeServices,
   { id, attempts, storeId, applicationId, messageId }: RemovalNotice,
-  { name, developerId }: { name: string; developerId: number | null },
-  result: Awaited<ReturnType<typeof postCallback>>,
+  { name, developerId }: Application,
+  refusal: string | null,
 ): Promise<void> {
-  // Of an attempt that outlived its lease nothing is kept: the next one has begun.
   const ours = { id, attempts }
-  const nextAttemptAt = result.ok ? null : nextAttempt(attempts, now())
-  if (!result.ok && nextAttemptAt) {
-    await db.removalNotice.updateMany({ where: ours, data: { nextAttemptAt, reason: result.reason } })
+  const nextAttemptAt = refusal === null ? null : nextTry(attempts, now())
+  if (refusal !== null && nextAttemptAt) {
+    await db.removalNotice.updateMany({ where: ours, data: { nextAttemptAt, reason: refusal } })
     return
   }
   await inTransaction(db, async (tx) => {
     const { count } = await tx.removalNotice.deleteMany({ where: ours })
-    if (count === 0 || result.ok) return
+    if (count === 0 || refusal === null) return
     await recordAudit(tx, now, {
       actor: { kind: 'application', name, address: '' },
       action: 'subscription.refused',
@@ -198,7 +159,7 @@ async function settle(
       storeId,
       applicationId,
       developerId,
-      details: { asked: 'REMOVE', messageId, reason: result.reason, attempts, givenUp: true },
+      details: { asked: 'REMOVE', messageId, reason: refusal, attempts, givenUp: true },
     })
   })
 }

@@ -1,11 +1,15 @@
+import { empty, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { messageIdOf } from '../outbound/message-id.ts'
+import { boolean, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
+import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { noWebhook, ownSubscriptionId } from './ownership.ts'
+import { eventRecord, happened } from './feed.ts'
+import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
+import { type Members, readOnly, shownType, time } from './shown-type.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -56,18 +60,59 @@ export interface DeliveryAttempt {
   readonly answer: string
 }
 
+const summary: Members<DeliverySummary> = {
+  DeliveryID: [long(readOnly), ({ id }) => id],
+  ...happened,
+  IsTest: [boolean(readOnly), ({ isTest }) => isTest],
+  State: [text(Math.max(...deliveryStates.map(({ length }) => length)), readOnly), ({ state }) => state],
+  Attempts: [integer(readOnly), ({ attempts }) => attempts],
+  Status: [integer(readOnly), ({ status }) => status],
+  Reason: [text(LONG_TEXT, readOnly), ({ reason }) => reason],
+  DateCreated: [time, ({ createdAt }) => createdAt],
+  DateDue: [time, ({ dueAt }) => dueAt],
+  DateEnded: [time, ({ endedAt }) => endedAt],
+}
+
+export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
+
+const attemptType = shownType<DeliveryAttempt>('Attempt', {
+  Number: [integer(readOnly), ({ number }) => number],
+  Date: [time, ({ at }) => at],
+  Status: [integer(readOnly), ({ status }) => status],
+  Reason: [text(LONG_TEXT, readOnly), ({ reason }) => reason],
+  DurationMs: [integer(readOnly), ({ durationMs }) => durationMs],
+  Answer: [text(LONG_TEXT, readOnly), ({ answer }) => answer],
+})
+
+export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
+  ...summary,
+  Record: [eventRecord, ({ body: json }) => ({ json })],
+  AttemptList: [
+    list(attemptType.typeName, attemptType.members, readOnly),
+    ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
+  ],
+})
+
 const LOG_SHOWN_MAX = 100
 
-const summaryColumns = `d."id", e."messageId"::text AS "messageId", e."sequence", e."eventType", e."recordId", d."state", d."attempts",
-  d."status", d."reason", d."createdAt", d."endedAt",
+const summaryColumns = sql`d."id", e."messageId"::text AS "messageId", e."sequence", e."eventType", e."recordId", d."state",
+  d."attempts", d."status", d."reason", d."createdAt", d."endedAt",
   CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
 
-/** Somebody looks on: it goes before whatever else waits for the webhook, which may be thousands that failed. */
-const atOnce = `'epoch'::timestamptz`
+/** The due time of what a person waits for: before whatever else waits for the webhook, which may be thousands that failed. */
+const atOnce = sql`'epoch'::timestamptz`
 
-/** A delivery's webhook, if the caller may know of it. */
-const ownWebhook = `"Webhook" w WHERE w."storeId" = $1::int AND w."id" = $2::int
-  AND (w."subscriptionId" = $3::int OR $3::int IS NULL)`
+/** Written out, since a partial index serves no parameter. */
+const inState: Readonly<Record<DeliveryState, Sql>> = {
+  pending: sql`AND d."state" = 'pending'`,
+  delivered: sql`AND d."state" = 'delivered'`,
+  failed: sql`AND d."state" = 'failed'`,
+}
+
+/** A condition over `d`: the deliveries of a webhook. */
+function ofWebhook({ store }: Caller, webhookId: number): Sql {
+  return sql`d."storeId" = ${store.id}::int AND d."webhookId" = ${webhookId}::int`
+}
 
 type SummaryRow = Omit<DeliverySummary, 'id' | 'sequence' | 'eventName' | 'isTest'> & {
   readonly id: bigint
@@ -83,19 +128,14 @@ export async function listDeliveries(
   webhookId: number,
   { state, limit, before }: { state: DeliveryState | null; limit: number; before: number | null },
 ): Promise<{ deliveries: DeliverySummary[]; next: number | null }> {
-  // Written out, since a partial index serves no parameter.
-  const inState = state === null ? '' : `AND d."state" = '${state}'`
-  const rows = await caller.db.$queryRawUnsafe<(SummaryRow | { id: null })[]>(
-    `SELECT p.* FROM (SELECT * FROM ${ownWebhook}) w
-     LEFT JOIN LATERAL (
-       SELECT ${summaryColumns} FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
-       WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND ($4::bigint IS NULL OR d."id" < $4::bigint) ${inState}
-       ORDER BY d."id" DESC LIMIT $5::int + 1) p ON true
-     ORDER BY p."id" DESC`,
-    ...ownKey(caller, webhookId),
-    before,
-    limit,
-  )
+  const rows = await caller.db.$queryRaw<(SummaryRow | { id: null })[]>`
+    SELECT p.* FROM (SELECT * FROM ${ownWebhook(caller, webhookId)}) w
+    LEFT JOIN LATERAL (
+      SELECT ${summaryColumns} FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
+      WHERE ${ofWebhook(caller, webhookId)} ${before === null ? empty : sql`AND d."id" < ${before}::bigint`}
+        ${state === null ? empty : inState[state]}
+      ORDER BY d."id" DESC LIMIT ${limit}::int + 1) p ON true
+    ORDER BY p."id" DESC`
   if (rows.length === 0) throw noWebhook(webhookId)
   const found = rows.filter((row) => row.id !== null)
   const deliveries = found.slice(0, limit).map(summaryOf)
@@ -104,27 +144,20 @@ export async function listDeliveries(
 
 /** A delivery whole, with its log. Throws `not-found`, and `unauthorized` where the caller may not read the record by now. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const [found] = await caller.db.$queryRawUnsafe<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>(
-    `SELECT ${summaryColumns}, e."body",
-       (SELECT json_agg(a ORDER BY a."id" DESC) FROM (
-          SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
-          WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
-     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
-     WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint
-       AND EXISTS (SELECT 1 FROM ${ownWebhook})`,
-    ...ownKey(caller, webhookId),
-    deliveryId,
-  )
+  const [found] = await caller.db.$queryRaw<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>`
+    SELECT ${summaryColumns}, e."body",
+      (SELECT json_agg(a ORDER BY a."id" DESC) FROM (
+        SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
+        WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
+    FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
+    WHERE ${ofWebhook(caller, webhookId)} AND d."id" = ${deliveryId}::bigint
+      AND EXISTS (SELECT 1 FROM ${ownWebhook(caller, webhookId)})`
   if (!found) throw noDelivery(deliveryId)
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')
   const { body, log, ...summary } = found
   return { ...summaryOf(summary), body, log: (log ?? []).map(attemptOf) }
 }
-
-/** Begun, and not in the log yet: it is being sent. */
-const isUnderWay = `d."attempts" > coalesce(
-  (SELECT max(a."number") FROM "DeliveryAttempt" a WHERE a."deliveryId" = d."id"), 0)`
 
 /**
  * Sends a delivery again, whatever became of it: before all others of the webhook, and its schedule begins anew. One that is
@@ -134,20 +167,17 @@ const isUnderWay = `d."attempts" > coalesce(
 export async function redeliver(caller: Caller, webhookId: number, deliveryId: number): Promise<void> {
   const { db, now } = caller
   // The lock keeps the webhook as it is until the delivery is pending: disabling it gives up those that are.
-  const [found] = await db.$queryRawUnsafe<{ enabled: boolean; isThere: boolean }[]>(
-    `WITH w AS (SELECT w."enabled" FROM ${ownWebhook} FOR SHARE),
-     sent AS (
-       UPDATE "Delivery" d SET "state" = 'pending', "dueAt" = ${atOnce}, "endedAt" = NULL, "triesBefore" = d."attempts",
-         "status" = NULL, "reason" = ''
-       FROM w WHERE w."enabled" AND d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint
-         AND NOT (d."state" = 'pending' AND d."dueAt" > $5::timestamptz AND ${isUnderWay}))
-     SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d
-       WHERE d."storeId" = $1::int AND d."webhookId" = $2::int AND d."id" = $4::bigint) AS "isThere"
-     FROM w`,
-    ...ownKey(caller, webhookId),
-    deliveryId,
-    now().toISOString(),
-  )
+  const isThis = sql`${ofWebhook(caller, webhookId)} AND d."id" = ${deliveryId}::bigint`
+  // Begun, and not in the log yet.
+  const isUnderWay = sql`d."state" = 'pending' AND d."dueAt" > ${now()}::timestamptz AND d."attempts" > coalesce(
+    (SELECT max(a."number") FROM "DeliveryAttempt" a WHERE a."deliveryId" = d."id"), 0)`
+  const [found] = await db.$queryRaw<{ enabled: boolean; isThere: boolean }[]>`
+    WITH w AS (SELECT t."enabled" FROM ${ownWebhook(caller, webhookId)} FOR SHARE),
+    sent AS (
+      UPDATE "Delivery" d SET "state" = 'pending', "dueAt" = ${atOnce}, "endedAt" = NULL, "triesBefore" = d."attempts",
+        "status" = NULL, "reason" = ''
+      FROM w WHERE w."enabled" AND ${isThis} AND NOT (${isUnderWay}))
+    SELECT w."enabled", EXISTS (SELECT 1 FROM "Delivery" d WHERE ${isThis}) AS "isThere" FROM w`
   if (!found?.isThere) throw noDelivery(deliveryId)
   if (!found.enabled) {
     throw new StoreFailure('conflict', 'The webhook is not enabled; enable or resume it, and then send again', {
@@ -163,31 +193,22 @@ export async function redeliver(caller: Caller, webhookId: number, deliveryId: n
  */
 export async function sendTest(caller: Caller, webhookId: number): Promise<number> {
   const { db, now } = caller
-  const own = ownKey(caller, webhookId)
-  const [webhook] = await db.$queryRawUnsafe<{ eventType: number }[]>(`SELECT w."eventType" FROM ${ownWebhook}`, ...own)
+  const own = ownWebhook(caller, webhookId)
+  const [webhook] = await db.$queryRaw<{ eventType: number }[]>`SELECT t."eventType" FROM ${own}`
   const kind = webhook && eventKind(webhook.eventType)
   if (!kind) throw noWebhook(webhookId)
   const { recordId, body } = sampleOf(kind)
-  const [delivery] = await db.$queryRawUnsafe<{ id: bigint }[]>(
-    `WITH w AS (SELECT w."storeId", w."id", w."eventType" FROM ${ownWebhook} FOR KEY SHARE),
-     e AS (
-       INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
-       SELECT w."storeId", 0, w."eventType", $4::int, $5, $6::timestamptz FROM w RETURNING "id")
-     INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-     SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, $6::timestamptz FROM w, e RETURNING "id"`,
-    ...own,
-    recordId,
-    body,
-    now().toISOString(),
-  )
+  const at = sql`${now()}::timestamptz`
+  const [delivery] = await db.$queryRaw<{ id: bigint }[]>`
+    WITH w AS (SELECT t."storeId", t."id", t."eventType" FROM ${own} FOR KEY SHARE),
+    e AS (
+      INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
+      SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${at} FROM w RETURNING "id")
+    INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+    SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"`
   if (!delivery) throw noWebhook(webhookId)
   announce(db, deliveriesChannel)
   return Number(delivery.id)
-}
-
-/** `$1` to `$3` of `ownWebhook`. */
-function ownKey(caller: Caller, webhookId: number): [number, number, number | null] {
-  return [caller.store.id, webhookId, ownSubscriptionId(caller)]
 }
 
 function noDelivery(id: number): StoreFailure {

@@ -1,9 +1,15 @@
 import { allows } from '../applications/privileges.ts'
+import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
-import { messageIdOf } from '../outbound/message-id.ts'
+import { integer, long, oneOf, text } from '../engine/fields.ts'
+import { messageIdOf } from '../outbound/standard-webhooks.ts'
+import { customers } from '../resources/customers/customers.ts'
+import { orders } from '../resources/orders/orders.ts'
+import { products } from '../resources/products/products.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { type Members, readOnly, shownType, time } from './shown-type.ts'
 
 export interface FeedEvent {
   /** Its place in the store's feed, from 1 without gaps. */
@@ -17,6 +23,26 @@ export interface FeedEvent {
   /** The record's JSON text. */
   readonly body: string
 }
+
+/** What happened: the same of an event in the feed and of its deliveries. */
+export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
+  Sequence: [long(readOnly), ({ sequence }) => sequence],
+  Id: [text(36, readOnly), ({ messageId }) => messageId],
+  EventType: [integer({ ...readOnly, min: 0, max: 255 }), ({ eventType }) => eventType],
+  EventName: [text(100, readOnly), ({ eventName }) => eventName],
+  RecordID: [integer(readOnly), ({ recordId }) => recordId],
+}
+
+export const eventRecord = oneOf('EventRecord', {
+  types: [orders, customers, products],
+  of: (given) => ('OrderID' in given ? orders : 'SKUInfo' in given ? products : customers),
+})
+
+export const feedEventType = shownType<FeedEvent>('FeedEvent', {
+  ...happened,
+  DateCreated: [time, ({ createdAt }) => createdAt],
+  Record: [eventRecord, ({ body: json }) => ({ json })],
+})
 
 /** Of the bodies of one page together. */
 const PAGE_BYTES_MAX = 10 * 1024 * 1024
@@ -32,31 +58,29 @@ export async function readFeed(
   { after, limit, eventType }: { after: number; limit: number; eventType: number | null },
 ): Promise<FeedEvent[]> {
   const kinds = readableKinds(caller, eventType)
-  const rows = await caller.db.$queryRawUnsafe<(FeedRow | NoRow)[]>(
-    `SELECT f."deletedThrough", p.* FROM (SELECT) one
-     CROSS JOIN LATERAL (
-       SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
-       WHERE c."storeId" = $1::int AND c."eventType" = ANY (string_to_array($2, ',')::smallint[]) OFFSET 0) f
-     LEFT JOIN LATERAL (
-       SELECT * FROM (
-         SELECT e."sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
-           e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
-           row_number() OVER (ORDER BY e."sequence") AS "place"
-         FROM (
-           SELECT n."id" FROM unnest(string_to_array($2, ',')::smallint[]) k,
-             LATERAL (
-               SELECT i."id", i."sequence" FROM "Event" i
-               WHERE i."storeId" = $1::int AND i."eventType" = k AND i."sequence" > CASE WHEN $3::bigint = 0 THEN f."deletedThrough" ELSE $3::bigint END
-               ORDER BY i."sequence" LIMIT $4::int) n
-           ORDER BY n."sequence" LIMIT $4::int) chosen
-         JOIN "Event" e ON e."id" = chosen."id") sized
-       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
-     ORDER BY p."sequence"`,
-    caller.store.id,
-    kinds.map(({ type }) => type).join(','),
-    after,
-    limit,
-  )
+  const storeId = sql`${caller.store.id}::int`
+  const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
+  const rows = await caller.db.$queryRaw<(FeedRow | NoRow)[]>`
+    SELECT f."deletedThrough", p.* FROM (SELECT) one
+    CROSS JOIN LATERAL (
+      SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
+      WHERE c."storeId" = ${storeId} AND c."eventType" = ANY (${types}) OFFSET 0) f
+    LEFT JOIN LATERAL (
+      SELECT * FROM (
+        SELECT e."sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
+          e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
+          row_number() OVER (ORDER BY e."sequence") AS "place"
+        FROM (
+          SELECT n."id" FROM unnest(${types}) k,
+            LATERAL (
+              SELECT i."id", i."sequence" FROM "Event" i
+              WHERE i."storeId" = ${storeId} AND i."eventType" = k
+                AND i."sequence" > CASE WHEN ${after}::bigint = 0 THEN f."deletedThrough" ELSE ${after}::bigint END
+              ORDER BY i."sequence" LIMIT ${limit}::int) n
+          ORDER BY n."sequence" LIMIT ${limit}::int) chosen
+        JOIN "Event" e ON e."id" = chosen."id") sized
+      WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
+    ORDER BY p."sequence"`
   const deletedThrough = Number(rows[0]?.deletedThrough ?? 0)
   if (after > 0 && after < deletedThrough) throw gone(after, deletedThrough)
   return rows.filter((row) => row.sequence !== null).map(eventOf)
@@ -64,13 +88,10 @@ export async function readFeed(
 
 interface FeedRow extends Omit<FeedEvent, 'sequence' | 'eventName'> {
   readonly sequence: bigint
-  readonly deletedThrough: bigint | null
+  readonly deletedThrough: bigint
 }
 
-interface NoRow {
-  readonly sequence: null
-  readonly deletedThrough: bigint | null
-}
+type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
 
 /** Who may read none of them would else wait for ever. */
 function readableKinds(caller: Caller, eventType: number | null): readonly EventKind[] {

@@ -2,15 +2,20 @@ import { type Sql, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** Null: all webhooks of the store, for who works in its administration. */
+/** Null: all webhooks of the store, for a person in its administration. */
 export function ownSubscriptionId({ application }: Caller): number | null {
   return application?.subscriptionId ?? null
 }
 
-/** An application sees and manages the webhooks that it made for the store, and no others. */
+/** A condition over `t`: an application sees and manages the webhooks that it made for the store, and no others. Null: all. */
 export function ownWebhooks(caller: Caller): Sql | null {
   const subscriptionId = ownSubscriptionId(caller)
   return subscriptionId === null ? null : sql`t."subscriptionId" = ${subscriptionId}::int`
+}
+
+/** The webhook `t`, if the caller may know of it: what follows FROM. */
+export function ownWebhook(caller: Caller, id: number): Sql {
+  return sql`"Webhook" t WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int AND ${ownWebhooks(caller) ?? sql`true`}`
 }
 
 /** Also for a webhook of another: it does not exist. */

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
+import { text } from '../engine/fields.ts'
 import { FORMER_SECRET_MS, signingSecret } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { noWebhook, ownSubscriptionId } from './ownership.ts'
+import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
+import { readOnly, shownType, time } from './shown-type.ts'
 
 export interface WebhookSecret {
   /** `whsec_` and base64, as the Standard Webhooks libraries take it. */
@@ -13,6 +16,13 @@ export interface WebhookSecret {
   /** Null: never rotated. */
   readonly rotatedAt: Date | null
 }
+
+export const secretType = shownType<WebhookSecret>('WebhookSecret', {
+  Secret: [text(100, readOnly), ({ secret }) => secret],
+  FormerSecret: [text(100, readOnly), ({ formerSecret }) => formerSecret],
+  FormerSecretUntil: [time, ({ formerUntil }) => formerUntil],
+  DateRotated: [time, ({ rotatedAt }) => rotatedAt],
+})
 
 /** What a webhook's row has of its secrets. */
 export interface SecretSeeds {
@@ -39,9 +49,7 @@ export async function webhookSecret(
   id: number,
 ): Promise<WebhookSecret> {
   const [seeds] = await caller.db.$queryRaw<SecretSeeds[]>`
-    SELECT "secretSeed", "formerSecretSeed", "secretRotatedAt" FROM "Webhook"
-    WHERE "storeId" = ${caller.store.id}::int AND "id" = ${id}::int
-      AND ("subscriptionId" = ${ownSubscriptionId(caller)}::int OR ${ownSubscriptionId(caller)}::int IS NULL)`
+    SELECT "secretSeed", "formerSecretSeed", "secretRotatedAt" FROM ${ownWebhook(caller, id)}`
   if (!seeds) throw noWebhook(id)
   return shownSecret(secrets, seeds, caller.now())
 }
@@ -57,10 +65,9 @@ export async function rotateWebhookSecret(
 ): Promise<WebhookSecret> {
   const now = caller.now()
   const [seeds] = await caller.db.$queryRaw<SecretSeeds[]>`
-    UPDATE "Webhook"
+    UPDATE "Webhook" t
     SET "secretSeed" = ${newSecretSeed()}, "formerSecretSeed" = "secretSeed", "secretRotatedAt" = ${now}::timestamptz
-    WHERE "storeId" = ${caller.store.id}::int AND "id" = ${id}::int
-      AND ("subscriptionId" = ${ownSubscriptionId(caller)}::int OR ${ownSubscriptionId(caller)}::int IS NULL)
+    WHERE "storeId" = ${caller.store.id}::int AND "id" = ${id}::int AND ${ownWebhooks(caller) ?? sql`true`}
     RETURNING "secretSeed", "formerSecretSeed", "secretRotatedAt"`
   if (!seeds) throw noWebhook(id)
   return shownSecret(secrets, seeds, now)
@@ -71,14 +78,12 @@ function shownSecret(
   { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds,
   at: Date,
 ): WebhookSecret {
-  const secret = signingSecret(secrets, `webhook ${secretSeed}`)
-  const until = secretRotatedAt === null ? null : new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
-  const isOver = formerSecretSeed === null || until === null || until.getTime() <= at.getTime()
-  if (isOver) return { secret, formerSecret: null, formerUntil: null, rotatedAt: secretRotatedAt }
+  const until = secretRotatedAt && new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
+  const formerUntil = formerSecretSeed !== null && until !== null && until > at ? until : null
   return {
-    secret,
-    formerSecret: signingSecret(secrets, `webhook ${formerSecretSeed}`),
-    formerUntil: until,
+    secret: signingSecret(secrets, `webhook ${secretSeed}`),
+    formerSecret: formerUntil && signingSecret(secrets, `webhook ${formerSecretSeed}`),
+    formerUntil,
     rotatedAt: secretRotatedAt,
   }
 }

@@ -1,13 +1,14 @@
 import { inTransaction } from '../database/client.ts'
+import { constant, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { lockRecord } from '../engine/write.ts'
+import { boolean, integer, LONG_TEXT, text } from '../engine/fields.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { KEPT_MS } from './deliveries.ts'
 import { lastSequence, stopNumbering } from './numbering.ts'
-import { noWebhook, ownSubscriptionId } from './ownership.ts'
-import { webhooks } from './webhooks.ts'
+import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
+import { readOnly, shownType, time } from './shown-type.ts'
 
 /** What a list tells of a webhook. */
 export interface WebhookSummary {
@@ -41,6 +42,18 @@ export interface WebhookStatus extends WebhookSummary {
   readonly missed: number
 }
 
+export const statusType = shownType<WebhookStatus>('WebhookStatus', {
+  Id: [integer(readOnly), ({ id }) => id],
+  Enabled: [boolean(readOnly), ({ enabled }) => enabled],
+  FailingSince: [time, ({ failingSince }) => failingSince],
+  DateDisabled: [time, ({ disabledAt }) => disabledAt],
+  PauseReason: [text(LONG_TEXT, readOnly), ({ pauseReason }) => pauseReason],
+  Pending: [integer(readOnly), ({ pending }) => pending],
+  Failed: [integer(readOnly), ({ failed }) => failed],
+  Missed: [integer(readOnly), ({ missed }) => missed],
+  DateLastDelivered: [time, ({ lastDeliveredAt }) => lastDeliveredAt],
+})
+
 /** What a status counts, it counts to here: a webhook may have millions, and nobody needs to know how many exactly. */
 export const COUNTED_MAX = 1_000
 /** Notifications of one catch-up; more would take a transaction too long. */
@@ -50,10 +63,10 @@ const CAUGHT_UP_MAX = 200_000
  * Since when a webhook's failed deliveries count as missed. The clocks of several machines differ, and to send one more that
  * never arrived does no harm.
  */
-const missedSince = `coalesce(w."failingSince", w."disabledAt") - interval '2 minutes'`
+const missedSince = sql`coalesce(w."failingSince", w."disabledAt") - interval '2 minutes'`
 
 /** Those that a catch-up sends again; tests are left. */
-const missedDeliveries = `"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
+const missedDeliveries = sql`"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
   WHERE d."storeId" = w."storeId" AND d."webhookId" = w."id" AND d."state" = 'failed' AND d."endedAt" >= ${missedSince}
     AND ${missedSince} IS NOT NULL AND e."sequence" > 0`
 
@@ -61,27 +74,33 @@ const missedDeliveries = `"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
  * Those that were numbered while the webhook was not enabled. An event has few deliveries and a webhook has many: OFFSET 0
  * lets PostgreSQL look for them by the event alone, whatever it believes of their numbers.
  */
-const missedEvents = `"Event" e WHERE e."storeId" = w."storeId" AND e."eventType" = w."eventType"
+const missedEvents = sql`"Event" e WHERE e."storeId" = w."storeId" AND e."eventType" = w."eventType"
   AND e."sequence" > w."disabledAtSequence" AND NOT EXISTS (
-    SELECT 1 FROM (SELECT d."webhookId" FROM "Delivery" d WHERE d."eventId" = e."id" OFFSET 0) told
-    WHERE told."webhookId" = w."id")`
+    SELECT 1 FROM (SELECT d."webhookId" FROM "Delivery" d WHERE d."eventId" = e."id" OFFSET 0) sent
+    WHERE sent."webhookId" = w."id")`
 
-const summaryColumns = `w."id", w."name", w."url", w."eventType", w."format", w."enabled", a."name" AS "application",
+/** In this order, so that PostgreSQL goes through the index of the feed, and not through all events, when it counts to a bound. */
+const missedEventsInOrder = sql`${missedEvents} ORDER BY e."sequence"`
+
+const ofWebhook = sql`"Delivery" d WHERE d."storeId" = w."storeId" AND d."webhookId" = w."id"`
+
+function counted(rows: Sql, max = COUNTED_MAX): Sql {
+  return sql`(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${constant(max)}) c)`
+}
+
+const summaryColumns = sql`w."id", w."name", w."url", w."eventType", w."format", w."enabled", a."name" AS "application",
   w."createdAt", w."updatedAt", w."failingSince", w."disabledAt", w."pauseReason",
   (SELECT max(l."endedAt") FROM (
-     SELECT d."endedAt" FROM ${ofWebhook('delivered')} ORDER BY d."id" DESC LIMIT 100) l) AS "lastDeliveredAt"`
-
-/** Of those that failed, the ones since `$4`. */
-const statusColumns = `${summaryColumns},
-  ${counted(ofWebhook('pending'))} AS "pending",
-  ${counted(`${ofWebhook('failed')} AND d."endedAt" >= $4::timestamptz`)} AS "failed",
-  least(${counted(missedDeliveries)} + ${counted(inOrder(missedEvents))}, ${COUNTED_MAX}) AS "missed"`
+     SELECT d."endedAt" FROM ${ofWebhook} AND d."state" = 'delivered' ORDER BY d."id" DESC LIMIT 100) l) AS "lastDeliveredAt"`
 
 /** Throws `not-found`. */
 export async function webhookStatus(caller: Caller, id: number): Promise<WebhookStatus> {
-  const failedSince = new Date(caller.now().getTime() - KEPT_MS).toISOString()
-  const values = [id, failedSince]
-  const [status] = await readWebhooks<WebhookStatus>(caller, statusColumns, 'AND w."id" = $3::int', values)
+  const failedSince = new Date(caller.now().getTime() - KEPT_MS)
+  const columns = sql`${summaryColumns},
+    ${counted(sql`${ofWebhook} AND d."state" = 'pending'`)} AS "pending",
+    ${counted(sql`${ofWebhook} AND d."state" = 'failed' AND d."endedAt" >= ${failedSince}::timestamptz`)} AS "failed",
+    least(${counted(missedDeliveries)} + ${counted(missedEventsInOrder)}, ${constant(COUNTED_MAX)}) AS "missed"`
+  const [status] = await readWebhooks<WebhookStatus>(caller, columns, ownWebhook(caller, id))
   if (!status) throw noWebhook(id)
   return status
 }
@@ -91,41 +110,18 @@ export function listWebhooks(
   caller: Caller,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<WebhookSummary[]> {
-  const bounds = 'ORDER BY w."id" LIMIT $3::int OFFSET $4::bigint'
-  return readWebhooks<WebhookSummary>(caller, summaryColumns, bounds, [limit, offset])
+  const page = sql`"Webhook" t WHERE t."storeId" = ${caller.store.id}::int AND ${ownWebhooks(caller) ?? sql`true`}
+    ORDER BY t."id" LIMIT ${limit}::int OFFSET ${offset}::bigint`
+  return readWebhooks<WebhookSummary>(caller, summaryColumns, page)
 }
 
-/** Those that the caller may know of, within bounds, whose values are `$3` and so on. */
-async function readWebhooks<Row extends WebhookSummary>(
-  caller: Caller,
-  columns: string,
-  bounds: string,
-  values: readonly (number | string)[],
-): Promise<Row[]> {
-  const rows = await caller.db.$queryRawUnsafe<Row[]>(
-    `SELECT ${columns}
-     FROM (SELECT * FROM "Webhook" w WHERE w."storeId" = $1::int AND (w."subscriptionId" = $2::int OR $2::int IS NULL) ${bounds}) w
-     LEFT JOIN "Subscription" s ON s."id" = w."subscriptionId"
-     LEFT JOIN "Application" a ON a."id" = s."applicationId"
-     ORDER BY w."id"`,
-    caller.store.id,
-    ownSubscriptionId(caller),
-    ...values,
-  )
+async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns: Sql, chosen: Sql): Promise<Row[]> {
+  const rows = await caller.db.$queryRaw<Row[]>`
+    SELECT ${columns} FROM (SELECT * FROM ${chosen}) w
+    LEFT JOIN "Subscription" s ON s."id" = w."subscriptionId"
+    LEFT JOIN "Application" a ON a."id" = s."applicationId"
+    ORDER BY w."id"`
   return rows.map((row) => ({ ...row, eventName: eventKind(row.eventType)?.name ?? '' }))
-}
-
-function ofWebhook(state: string): string {
-  return `"Delivery" d WHERE d."storeId" = w."storeId" AND d."webhookId" = w."id" AND d."state" = '${state}'`
-}
-
-/** So that PostgreSQL goes through the index of the feed, and not through all events, when it counts to a bound. */
-function inOrder(events: string): string {
-  return `${events} ORDER BY e."sequence"`
-}
-
-function counted(rows: string, max = COUNTED_MAX): string {
-  return `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${max}) c)`
 }
 
 /**
@@ -140,7 +136,8 @@ export async function resumeWebhook(
 ): Promise<{ caughtUp: number }> {
   const caughtUp = await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
-    await lockRecord(tx, webhooks, id, [])
+    const locked = await db.$queryRaw<unknown[]>`SELECT 1 FROM ${ownWebhook(caller, id)} FOR NO KEY UPDATE`
+    if (locked.length === 0) throw noWebhook(id)
     const sent = catchUp ? await sendMissed(tx, id) : 0
     await enable(tx, id)
     return sent
@@ -161,20 +158,17 @@ async function enable({ db, store, now, actor }: Caller, id: number): Promise<vo
 async function sendMissed(tx: Caller, id: number): Promise<number> {
   await refuseTooMany(tx, id)
   const numbered = await lastSequence(tx.db, tx.store.id)
-  const again = await sendFailed(tx, id)
-  const untold = await sendEvents(tx, id, 0)
+  const repeated = await sendFailed(tx, id)
+  const added = await sendEvents(tx, id, 0)
   await stopNumbering(tx.db, tx.store.id, id)
-  return again + untold + (await sendEvents(tx, id, numbered))
+  return repeated + added + (await sendEvents(tx, id, numbered))
 }
 
 async function refuseTooMany({ db, store }: Caller, id: number): Promise<void> {
   const most = CAUGHT_UP_MAX + 1
-  const [missed] = await db.$queryRawUnsafe<{ count: number }[]>(
-    `SELECT ${counted(missedDeliveries, most)} + ${counted(inOrder(missedEvents), most)} AS "count" FROM "Webhook" w
-     WHERE w."storeId" = $1::int AND w."id" = $2::int`,
-    store.id,
-    id,
-  )
+  const [missed] = await db.$queryRaw<{ count: number }[]>`
+    SELECT ${counted(missedDeliveries, most)} + ${counted(missedEventsInOrder, most)} AS "count" FROM "Webhook" w
+    WHERE w."storeId" = ${store.id}::int AND w."id" = ${id}::int`
   if (!missed || missed.count <= CAUGHT_UP_MAX) return
   const way = 'Resume without CatchUp, and read them from the feed of events'
   throw new StoreFailure('conflict', `The webhook missed more than ${CAUGHT_UP_MAX} notifications. ${way}`, {
@@ -183,28 +177,20 @@ async function refuseTooMany({ db, store }: Caller, id: number): Promise<void> {
 }
 
 function sendFailed({ db, store, now }: Caller, id: number): Promise<number> {
-  return db.$executeRawUnsafe(
-    `UPDATE "Delivery" f SET "state" = 'pending', "dueAt" = $3::timestamptz, "endedAt" = NULL,
-       "triesBefore" = f."attempts", "status" = NULL, "reason" = ''
-     FROM "Webhook" w, LATERAL (SELECT d."id" FROM ${missedDeliveries}) m
-     WHERE w."storeId" = $1::int AND w."id" = $2::int AND f."id" = m."id" AND f."state" = 'failed'`,
-    store.id,
-    id,
-    now().toISOString(),
-  )
+  return db.$executeRaw`
+    UPDATE "Delivery" f SET "state" = 'pending', "dueAt" = ${now()}::timestamptz, "endedAt" = NULL,
+      "triesBefore" = f."attempts", "status" = NULL, "reason" = ''
+    FROM "Webhook" w, LATERAL (SELECT d."id" FROM ${missedDeliveries}) m
+    WHERE w."storeId" = ${store.id}::int AND w."id" = ${id}::int AND f."id" = m."id" AND f."state" = 'failed'`
 }
 
 /** Those numbered after `after`. */
 function sendEvents({ db, store, now }: Caller, id: number, after: number): Promise<number> {
-  return db.$executeRawUnsafe(
-    `INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-     SELECT w."storeId", w."id", m."id", 'pending', $4::timestamptz, $4::timestamptz
-     FROM "Webhook" w, LATERAL (
-       SELECT e."id" FROM ${missedEvents} AND e."sequence" > $3::bigint ORDER BY e."sequence") m
-     WHERE w."storeId" = $1::int AND w."id" = $2::int`,
-    store.id,
-    id,
-    after,
-    now().toISOString(),
-  )
+  const at = sql`${now()}::timestamptz`
+  return db.$executeRaw`
+    INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+    SELECT w."storeId", w."id", m."id", 'pending', ${at}, ${at}
+    FROM "Webhook" w, LATERAL (
+      SELECT e."id" FROM ${missedEvents} AND e."sequence" > ${after}::bigint ORDER BY e."sequence") m
+    WHERE w."storeId" = ${store.id}::int AND w."id" = ${id}::int`
 }

@@ -5,6 +5,7 @@ import { eventKinds } from '../engine/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
+import { webhookEndpoints } from './endpoints.ts'
 import { ownWebhooks } from './ownership.ts'
 import { settleWebhook } from './settle-webhook.ts'
 
@@ -88,5 +89,6 @@ export const webhooks = defineResource({
     dateupdatedend: until('updatedAt'),
   },
   owner: ownWebhooks,
+  endpoints: webhookEndpoints,
   settle: settleWebhook,
 })

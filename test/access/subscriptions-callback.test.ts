@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound } from '../../src/outbound/outbound.ts'
-import { subscribe, subscriptionById, unsubscribe } from '../../src/subscriptions/subscriptions.ts'
+import { subscriptionById } from '../../src/subscriptions/subscription-rows.ts'
+import { subscribe, unsubscribe } from '../../src/subscriptions/subscriptions.ts'
 import { held, json, openReceiver, openSocketReceiver, type Receiver, status } from '../support/receiver.ts'
 import { newStore, openAccess, type Services } from './fixture.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'

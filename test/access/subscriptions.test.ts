@@ -8,10 +8,9 @@ import {
   addSubscription,
   findApplicationToSubscribe,
   listSubscriptions,
-  subscribe,
   subscriptionById,
-  unsubscribe,
-} from '../../src/subscriptions/subscriptions.ts'
+} from '../../src/subscriptions/subscription-rows.ts'
+import { subscribe, unsubscribe } from '../../src/subscriptions/subscriptions.ts'
 import { newStore, openAccess, type Services } from './fixture.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 
@@ -107,7 +106,7 @@ test('a merchant sees what an application asks for before agreeing, and an unkno
   const { application } = await storeAndApplication(services, 'https://app.example/callback')
   const { id, name, publicKey, callbackUrl } = application
   const shown = { id, name, publicKey, privileges: null, callbackUrl }
-  expect(await findApplicationToSubscribe(services, publicKey)).toEqual(shown)
+  expect(await findApplicationToSubscribe(services, publicKey)).toMatchObject(shown)
   const unknown = findApplicationToSubscribe(services, '0'.repeat(32))
   await expect(unknown).rejects.toMatchObject({ kind: 'bad-request', field: 'PublicKey' })
 })

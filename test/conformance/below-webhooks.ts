@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resumeType } from '../../src/webhooks/types.ts'
+import { resumeType } from '../../src/webhooks/endpoints.ts'
 import type { Method } from '../support/store.ts'
 import { dialects, inDialect, resultsIn, written } from './dialects.ts'
 import { newWholeRecord } from './records.ts'

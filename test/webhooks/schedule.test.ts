@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../src/database/generated/client.ts'
+import { nextTry } from '../../src/outbound/retry-schedule.ts'
 import { LEASE_MS } from '../../src/webhooks/dispatch/claim.ts'
-import { nextTry } from '../../src/webhooks/dispatch/schedule.ts'
 import { untilItWaits } from '../support/held.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, MINUTE_MS, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'

@@ -1,4 +1,4 @@
-import { nextTry } from './schedule.ts'
+import { nextTry } from '../../outbound/retry-schedule.ts'
 
 /** What came of an attempt. */
 export interface Outcome {

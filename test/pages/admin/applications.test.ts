@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addSubscription } from '../../../src/subscriptions/subscriptions.ts'
+import { addSubscription } from '../../../src/subscriptions/subscription-rows.ts'
 import { newStore } from '../../access/fixture.ts'
 import { refused } from '../../support/refused.ts'
 import { openAdmin } from './fixture.ts'

@@ -12,12 +12,10 @@ import { readIds } from '../../../../server/parameters.ts'
 import {
   findApplicationToSubscribe,
   listSubscriptions,
-  type Subscribing,
   type Subscription,
-  subscribe,
   subscriptionById,
-  unsubscribe,
-} from '../../../../subscriptions/subscriptions.ts'
+} from '../../../../subscriptions/subscription-rows.ts'
+import { type Subscribing, subscribe, unsubscribe } from '../../../../subscriptions/subscriptions.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 
 const home = '/admin/modules/rest-api'

@@ -1,0 +1,300 @@
+import { announce, deliveriesChannel } from '../engine/announce.ts'
+import type { Caller } from '../engine/caller.ts'
+import { changeOnce, created, updated } from '../engine/change-each.ts'
+import {
+  type Answer,
+  type Call,
+  type Endpoint,
+  listingAnswer,
+  listOptions,
+  type Operation,
+  type RecordsAnswer,
+} from '../engine/endpoints.ts'
+import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
+import { boolean, fieldSet, integer, type Scalar, text } from '../engine/fields.ts'
+import { identifier, invalid, wholeNumber } from '../engine/filters.ts'
+import { readInput } from '../engine/input.ts'
+import { limitOf, listFixed, pageOf, type Query } from '../engine/read.ts'
+import { shapeRecords } from '../engine/shape.ts'
+import { resultItem } from '../values/result-item.ts'
+import {
+  type DeliveryState,
+  deliveryDetailType,
+  deliveryStates,
+  deliveryType,
+  getDelivery,
+  listDeliveries,
+  redeliver,
+  sendTest,
+} from './deliveries.ts'
+import { feedEventType, readFeed } from './feed.ts'
+import { rotateWebhookSecret, secretType, webhookSecret } from './secret.ts'
+import { readOnly, type ShownType, shownType } from './shown-type.ts'
+import { resumeWebhook, statusType, webhookStatus } from './status.ts'
+
+const WEBHOOK_KEY = 'Id'
+const DELIVERY_KEY = 'DeliveryID'
+const DELIVERIES_MAX = 500
+const KINDS_MAX = 500
+const EVENTS_DEFAULT = 100
+const EVENTS_MAX = 500
+
+/** The addresses below Webhooks beside its records, and the feed of events, which the same privilege is for. */
+export function webhookEndpoints(): Endpoint[] {
+  const privileges = ['Webhooks']
+  const id = { name: 'id', min: 1 }
+  const itemId = { name: 'deliveryid', min: 1, max: Number.MAX_SAFE_INTEGER }
+  const below = { params: { id }, privileges }
+  const ofDelivery = { params: { id, itemId }, privileges }
+  return [
+    { params: {}, privileges, path: '/Events', operations: { GET: listEventKinds } },
+    { ...below, path: '/:id/Secret', operations: { GET: getSecret, POST: rotateSecret } },
+    { ...below, path: '/:id/Status', operations: { GET: getStatus } },
+    { ...below, path: '/:id/Test', operations: { POST: sendTestEvent } },
+    { ...below, path: '/:id/Resume', operations: { POST: resume } },
+    { ...below, path: '/:id/Deliveries', operations: { GET: listOfDeliveries } },
+    { ...ofDelivery, path: '/:id/Deliveries/:itemId', operations: { GET: getOneDelivery } },
+    { ...ofDelivery, path: '/:id/Deliveries/:itemId/Redeliver', operations: { POST: sendAgain } },
+    { params: {}, privileges, root: 'Events', path: '', operations: { GET: eventFeed } },
+  ]
+}
+
+/** A kind of event (contract §2). */
+const eventKindType = shownType<EventKind>('Event', {
+  EventType: [integer({ ...readOnly, min: 0, max: 255 }), ({ type }) => type],
+  EventName: [text(100, readOnly), ({ name }) => name],
+})
+
+/** The kinds of event that there are (contract §4.2). */
+const listEventKinds: Operation = {
+  gives: {
+    kind: 'list',
+    type: eventKindType,
+    maxRecords: KINDS_MAX,
+    filters: { name: { kind: 'part' } },
+    hasNoId: true,
+  },
+  run: async (call) => {
+    const { query, caller } = call
+    const wanted = query.get('name')?.toLowerCase() ?? ''
+    const matching = eventKinds
+      .filter(({ name }) => name.toLowerCase().includes(wanted))
+      .map((kind) => ({ id: kind.type, text: eventKindType.text(kind, caller.store.timeZone) }))
+    return listingAnswer(listFixed(matching, KINDS_MAX, query, listOptions(call)), eventKindType, query)
+  },
+}
+
+const getSecret: Operation = {
+  named: {
+    id: 'getWebhookSecret',
+    description:
+      'What notifications are signed with (Standard Webhooks). For 24 hours after a rotation the former secret signs too.',
+  },
+  gives: { kind: 'own', type: secretType, parameters: [], size: 'one' },
+  run: readSecret,
+}
+
+async function readSecret(call: Call): Promise<RecordsAnswer> {
+  const secret = await webhookSecret(call.caller, call.secrets, call.id)
+  return { ...shown(call, secretType, [secret]), isSecret: true }
+}
+
+const rotateSecret: Operation = {
+  named: {
+    id: 'rotateWebhookSecret',
+    description:
+      'Gives the webhook a new secret, and answers it. The one until now signs beside it for 24 hours; one from before that no more. A repetition with the same Idempotency-Key rotates nothing, and answers what is stored.',
+  },
+  gives: { kind: 'own', type: secretType, parameters: [], size: 'one' },
+  run: async (call) => {
+    const { id, secrets } = call
+    const rotate = (tx: Caller) => rotateWebhookSecret(tx, secrets, id).then(() => id)
+    // Read anew, so that no secret is stored with the answer.
+    const rotated = await changeOnce(call, rotate, updated(WEBHOOK_KEY))
+    if (rotated.kind !== 'results' || rotated.status !== 200) return rotated
+    return { ...(await readSecret(call)), replayed: rotated.replayed === true }
+  },
+}
+
+const getStatus: Operation = {
+  named: {
+    id: 'getWebhookStatus',
+    description:
+      'How a webhook does: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000.',
+  },
+  gives: { kind: 'own', type: statusType, parameters: [], size: 'one' },
+  run: async (call) => shown(call, statusType, [await webhookStatus(call.caller, call.id)]),
+}
+
+const sendTestEvent: Operation = {
+  named: {
+    id: 'testWebhook',
+    description:
+      'Notifies the webhook of a made-up record of its kind (order 1, invoice AB-1000, of 2016), also while it is not enabled. It is tried once.',
+  },
+  gives: { kind: 'results', key: DELIVERY_KEY, change: 'created' },
+  run: (call) => sendOnce(call, (tx) => sendTest(tx, call.id), created(DELIVERY_KEY)),
+}
+
+/** The one body that is taken here. */
+export const resumeType = { typeName: 'Resume', fields: fieldSet({ CatchUp: boolean() }) }
+
+const resume: Operation = {
+  named: {
+    id: 'resumeWebhook',
+    description:
+      'Enables a webhook that was disabled, by whomever. With `CatchUp` it gets what it missed: the deliveries that failed since it began to fail, and the events since it was disabled. More than 200,000 are refused (409): read them from the feed.',
+  },
+  takes: { type: resumeType, mode: 'update', many: false, isOptional: true },
+  gives: { kind: 'results', key: WEBHOOK_KEY, change: 'updated' },
+  run: (call) => {
+    const { id, caller, records } = call
+    const rules = { mode: 'update', timeZone: caller.store.timeZone } as const
+    const catchUp = records.some((record) => readInput(resumeType.fields, record, rules).details.CatchUp === true)
+    const message = (caughtUp: Scalar) => (caughtUp === 0 ? '' : `; ${caughtUp} notifications are sent again`)
+    return sendOnce(
+      call,
+      async (tx) => (await resumeWebhook(tx, id, { catchUp })).caughtUp,
+      (caughtUp) => resultItem(WEBHOOK_KEY, id, 200, `updated successfully${message(caughtUp)}`),
+    )
+  },
+}
+
+const listOfDeliveries: Operation = {
+  named: {
+    id: 'listWebhookDeliveries',
+    description: 'The notifications of a webhook, the newest first. Those that are over are kept for 30 days.',
+  },
+  gives: {
+    kind: 'own',
+    type: deliveryType,
+    size: 'paged',
+    parameters: [
+      {
+        name: 'state',
+        in: 'query',
+        description: 'Those alone that wait for an attempt, arrived, or were given up.',
+        schema: { type: 'string', enum: deliveryStates },
+      },
+      {
+        name: 'limit',
+        in: 'query',
+        description: `The most records of the page. More than ${DELIVERIES_MAX} is cut to ${DELIVERIES_MAX}.`,
+        schema: { type: 'integer', format: 'int32', default: 10 },
+      },
+      {
+        name: 'cursor',
+        in: 'query',
+        description: 'Reads on behind a page, out of the address in its `Link`.',
+        schema: { type: 'string', maxLength: 20 },
+      },
+    ],
+  },
+  run: async (call) => {
+    const { caller, id, query } = call
+    const { limit } = pageOf(query, DELIVERIES_MAX)
+    const cursor = query.get('cursor')
+    const before = cursor === undefined ? null : identifier(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
+    const { deliveries, next } = await listDeliveries(caller, id, { state: stateIn(query), limit, before })
+    if (deliveries.length === 0 && before === null) return { kind: 'nothing' }
+    return { ...shown(call, deliveryType, deliveries), next: next === null ? null : String(next) }
+  },
+}
+
+function stateIn(query: Query): DeliveryState | null {
+  const given = query.get('state')
+  if (given === undefined) return null
+  const state = deliveryStates.find((one) => one === given.trim().toLowerCase())
+  if (state === undefined) throw invalid('state', given, `must be one of ${deliveryStates.join(', ')}`)
+  return state
+}
+
+const getOneDelivery: Operation = {
+  named: {
+    id: 'getWebhookDelivery',
+    description: 'One notification whole: the record that is sent, and its last attempts, the newest first.',
+  },
+  gives: { kind: 'own', type: deliveryDetailType, parameters: [], size: 'one' },
+  run: async (call) => {
+    const delivery = await getDelivery(call.caller, call.id, Number(call.itemId))
+    return shown(call, deliveryDetailType, [delivery])
+  },
+}
+
+const sendAgain: Operation = {
+  named: {
+    id: 'redeliverWebhookDelivery',
+    description:
+      'Sends a notification again, whatever became of it, with the same body and the same `webhook-id`; its ten tries begin anew. 409 while the webhook is not enabled.',
+  },
+  gives: { kind: 'results', key: DELIVERY_KEY, change: 'updated' },
+  run: (call) => {
+    const delivery = Number(call.itemId)
+    return sendOnce(call, (tx) => redeliver(tx, call.id, delivery).then(() => delivery), updated(DELIVERY_KEY))
+  },
+}
+
+const kindsInWords = eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')
+
+/** The feed of a store's events: what webhooks are told, to read at any time. */
+const eventFeed: Operation = {
+  named: {
+    id: 'readEvents',
+    description:
+      'What happened in the store, in the order of `Sequence`, which has no gaps: of the kinds whose records the application may read. Ask again with `after` being the last `Sequence` that was read: nothing is missed, and nothing comes twice. An empty list says that there is nothing newer. Events are kept for 30 days; where some after `after` were deleted, the answer is 410. A page has at most 10 MB of records, and one event at least.',
+  },
+  gives: {
+    kind: 'own',
+    type: feedEventType,
+    size: 'many',
+    refusals: [410],
+    parameters: [
+      {
+        name: 'after',
+        in: 'query',
+        description: 'The `Sequence` that the page begins behind. Without it, or 0: the oldest event that there is.',
+        schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
+      },
+      {
+        name: 'limit',
+        in: 'query',
+        description: `The most events of the page. More than ${EVENTS_MAX} is cut to ${EVENTS_MAX}.`,
+        schema: { type: 'integer', format: 'int32', default: EVENTS_DEFAULT },
+      },
+      {
+        name: 'eventtype',
+        in: 'query',
+        description: `One kind alone: ${kindsInWords}.`,
+        schema: { type: 'integer', enum: eventKinds.map(({ type }) => type) },
+      },
+    ],
+  },
+  run: async (call) => {
+    const { caller, query } = call
+    const after = identifier(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
+    const limit = limitOf(query, EVENTS_MAX, EVENTS_DEFAULT)
+    return shown(call, feedEventType, await readFeed(caller, { after, limit, eventType: eventTypeIn(query) }))
+  },
+}
+
+function eventTypeIn(query: Query): number | null {
+  const given = query.get('eventtype')
+  if (given === undefined) return null
+  const kind = eventKind(wholeNumber(given, 'eventtype'))
+  if (kind === null) throw invalid('eventtype', given, `must be one of ${kindsInWords}`)
+  return kind.type
+}
+
+/** With `$select` and `$orderby` applied. */
+function shown<T>({ caller, query }: Call, type: ShownType<T>, from: readonly T[]): RecordsAnswer {
+  const texts = from.map((one) => type.text(one, caller.store.timeZone))
+  return { kind: 'records', type, records: shapeRecords(texts, type.fields, query) }
+}
+
+/** A change after which deliveries are due. */
+async function sendOnce(...change: Parameters<typeof changeOnce>): Promise<Answer> {
+  const answer = await changeOnce(...change)
+  const [{ caller }] = change
+  announce(caller.db, deliveriesChannel)
+  return answer
+}
