@@ -11,7 +11,6 @@ import { listen } from './database/listen.ts'
 import { migrate } from './database/migrations.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import type { Caller } from './engine/caller.ts'
-import { resourceOf } from './engine/define.ts'
 import { importRecords } from './engine/transfer/import.ts'
 import { numberLines } from './engine/transfer/lines.ts'
 import { createOutbound } from './outbound/outbound.ts'
@@ -24,7 +23,7 @@ import { type Config, readConfig } from './process/settings.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdown.ts'
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
-import { resources, servedResources } from './registry.ts'
+import { resourceNamed, resources, servedResources } from './registry.ts'
 import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { generateSandbox } from './sandbox/generate.ts'
@@ -115,7 +114,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     outbound,
     log,
     metrics: createDispatcherMetrics(metrics.registry),
-    toXml: (service, record) => recordsToXml([record], resourceOf(service)),
+    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
   const listener = await listen(
     url,

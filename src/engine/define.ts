@@ -1,15 +1,13 @@
 import type { Sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
+import type { Change } from './change.ts'
 import type { Endpoint } from './endpoints.ts'
-import type { EventKind } from './event-kinds.ts'
 import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
-import type { Row } from './merge.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 import type { Referrer } from './referrers.ts'
-import type { Change, Deletion, Stored } from './write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -45,20 +43,14 @@ export interface Definition {
   endpoints?: () => Endpoint[]
   /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Sql | null
-  /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
-  settle?: (change: Change) => Promise<void>
+  /** What else changes of records mean before they are written: what is checked, completed, refused. In their transaction. */
+  rules?: (changes: readonly Change[]) => Promise<void>
+  /** What follows when they are written: a ledger's rows, other records, events. Imports, which know no `rules`, end here too. */
+  effects?: (changes: readonly Change[]) => Promise<void>
   /** Who refers to these records, and what becomes of that when one of them is deleted. */
   referrers?: readonly Referrer[]
-  /** What else the deletion of a record means: called in its transaction, the record locked, before it is gone. */
-  settleDeletion?: (deletion: Deletion) => Promise<void>
-  /** The events that a change raises, out of what was there (null: it is new) and what will be. */
-  raises?: (before: Stored | null, after: Stored) => readonly EventKind[]
-  /** The event that a deletion raises. */
-  deletionRaises?: EventKind
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
-  /** What an import of records means beyond their rows: called with the rows, just written, in the import's transaction. May refuse. */
-  imported?: (caller: Caller, rows: readonly Row[]) => Promise<void>
 }
 
 /** A list inside the record, under an address of its own: `/Products/12/Features`. */
@@ -111,13 +103,10 @@ export interface Resource {
   readonly subResources: Readonly<Record<string, SubResource>>
   readonly endpoints: (() => Endpoint[]) | undefined
   readonly owner: ((caller: Caller) => Sql | null) | undefined
-  readonly settle: ((change: Change) => Promise<void>) | undefined
+  readonly rules: ((changes: readonly Change[]) => Promise<void>) | undefined
+  readonly effects: ((changes: readonly Change[]) => Promise<void>) | undefined
   readonly referrers: readonly Referrer[]
-  readonly settleDeletion: ((deletion: Deletion) => Promise<void>) | undefined
-  readonly raises: ((before: Stored | null, after: Stored) => readonly EventKind[]) | undefined
-  readonly deletionRaises: EventKind | undefined
   readonly ledger: Ledger | undefined
-  readonly imported: ((caller: Caller, rows: readonly Row[]) => Promise<void>) | undefined
   readonly reader: Reader
   /** Reads `privateFields`. */
   readonly privateReader: Reader
@@ -144,7 +133,7 @@ export function defineResource<const Service extends string>(
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
-  const resource = {
+  return {
     service,
     names: [service, ...aliases],
     privilege: definition.privilege ?? service,
@@ -165,30 +154,16 @@ export function defineResource<const Service extends string>(
     subResources,
     endpoints: definition.endpoints,
     owner: definition.owner,
-    settle: definition.settle,
+    rules: definition.rules,
+    effects: definition.effects,
     referrers: definition.referrers ?? [],
-    settleDeletion: definition.settleDeletion,
-    raises: definition.raises,
-    deletionRaises: definition.deletionRaises,
     ledger: definition.ledger,
-    imported: definition.imported,
     reader: compileReader(fields),
     privateReader: compileReader(privateFields),
     projections: projectionsOf(fields, subResources),
     columns: [...columns],
     hasDetails,
   }
-  defined.set(service, resource)
-  return resource
-}
-
-const defined = new Map<string, Resource>()
-
-/** The resource of a service: for those who know the service's name alone, such as events. */
-export function resourceOf(service: string): Resource {
-  const resource = defined.get(service)
-  if (!resource) throw new Error(`There is no service ${service}`)
-  return resource
 }
 
 /** What a method asks of the caller's privileges (contract §7). */

@@ -8,7 +8,10 @@ import { startBenchServer } from './bench-server.ts'
 interface Coverage {
   readonly result: readonly {
     readonly url: string
-    readonly functions: readonly { readonly functionName: string; readonly ranges: readonly { readonly count: number }[] }[]
+    readonly functions: readonly {
+      readonly functionName: string
+      readonly ranges: readonly { readonly count: number }[]
+    }[]
   }[]
 }
 
@@ -19,7 +22,7 @@ await withStops(async (stops) => {
   const { PublicKey, PrivateKey } = await server.post('/admin/applications', { Name: 'Coverage' })
   const { Token } = await server.post('/admin/stores/1/subscriptions', { PublicKey: String(PublicKey) })
   const put = async (stock: number, key: string) => {
-    const answer = await request(`${server.baseUrl}/api/v1/Products/1`, {
+    const answer = await request(`${server.baseUrl}/StoreWebAPI/v1/Products/1`, {
       method: 'PUT',
       headers: {
         SecureURL: 'https://sandbox.store-platform.test',

@@ -1,4 +1,5 @@
 import { databaseError, isClient } from '../../database/client.ts'
+import { identifier, join, sql } from '../../database/sql.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
 import { refusalOf } from '../constraints.ts'
@@ -273,7 +274,7 @@ async function countAnew(caller: Caller, resources: readonly Resource[]): Promis
     ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
     ...(ledger ? [ledger.table] : []),
   ])
-  await caller.db.$executeRawUnsafe(`ANALYZE ${tables.map((table) => `"${table}"`).join(', ')}`)
+  await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
 }
 
 /** Records of one service, each id once. */

@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Patch } from '../../engine/input.ts'
 import { wrongField } from './wrong-field.ts'
@@ -35,27 +36,31 @@ export async function findBySku(caller: Caller, skus: readonly string[]): Promis
   return new Map([...found, ...(await query(caller, bySkuAndSuffix, rest))])
 }
 
-async function query(caller: Caller, sql: string, skus: readonly string[]): Promise<Map<string, NamedProduct>> {
+async function query(
+  caller: Caller,
+  statement: typeof bySku,
+  skus: readonly string[],
+): Promise<Map<string, NamedProduct>> {
   if (skus.length === 0) return new Map()
-  const rows = await caller.db.$queryRawUnsafe<({ sku: string } & NamedProduct)[]>(
-    sql,
-    caller.store.id,
-    JSON.stringify(skus),
-  )
+  const rows = await caller.db.$queryRaw<({ sku: string } & NamedProduct)[]>(statement(caller, skus))
   return new Map(rows.map(({ sku, productId, optionCode }) => [sku, { productId, optionCode }]))
 }
 
-const bySku = `
-  SELECT q."sku", p."id" AS "productId", NULL::text AS "optionCode"
-  FROM json_array_elements_text($2::text::json) AS q("sku")
-  JOIN "Product" p ON p."storeId" = $1::int AND lower(p."sku") = lower(q."sku")`
+function bySku({ store }: Caller, skus: readonly string[]): Sql {
+  return sql`
+    SELECT q."sku", p."id" AS "productId", NULL::text AS "optionCode"
+    FROM json_array_elements_text(${JSON.stringify(skus)}::text::json) AS q("sku")
+    JOIN "Product" p ON p."storeId" = ${store.id}::int AND lower(p."sku") = lower(q."sku")`
+}
 
 /** Every beginning of the text is looked up as a SKU, which the index of SKUs serves; the longest that fits stands. */
-const bySkuAndSuffix = `
-  SELECT DISTINCT ON (q."sku") q."sku", p."id" AS "productId", a."code" AS "optionCode"
-  FROM json_array_elements_text($2::text::json) AS q("sku")
-  CROSS JOIN LATERAL generate_series(1, length(q."sku") - 1) AS l("length")
-  JOIN "Product" p ON p."storeId" = $1::int AND lower(p."sku") = lower(left(q."sku", l."length"))
-  JOIN "AdvancedOption" a ON a."storeId" = p."storeId" AND a."productId" = p."id"
-    AND lower(a."suffix") IN (lower(substr(q."sku", l."length" + 1)), lower(q."sku"))
-  ORDER BY q."sku", l."length" DESC, a."position"`
+function bySkuAndSuffix({ store }: Caller, skus: readonly string[]): Sql {
+  return sql`
+    SELECT DISTINCT ON (q."sku") q."sku", p."id" AS "productId", a."code" AS "optionCode"
+    FROM json_array_elements_text(${JSON.stringify(skus)}::text::json) AS q("sku")
+    CROSS JOIN LATERAL generate_series(1, length(q."sku") - 1) AS l("length")
+    JOIN "Product" p ON p."storeId" = ${store.id}::int AND lower(p."sku") = lower(left(q."sku", l."length"))
+    JOIN "AdvancedOption" a ON a."storeId" = p."storeId" AND a."productId" = p."id"
+      AND lower(a."suffix") IN (lower(substr(q."sku", l."length" + 1)), lower(q."sku"))
+    ORDER BY q."sku", l."length" DESC, a."position"`
+}

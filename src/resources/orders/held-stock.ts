@@ -1,6 +1,8 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Row } from '../../engine/merge.ts'
-import { changeStock, type StockCause } from '../products/stock.ts'
+import { products } from '../products/products.ts'
+import { moveStocks, type StockCause } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
 
 /** What one line takes of one stock, the product's own or that of an advanced option; negative: what it gives back. */
@@ -13,12 +15,10 @@ export interface StockTaken {
 /** Locks products in the order of their ids, as everyone does who moves several stocks, and returns those that are there. */
 export async function lockProducts(caller: Caller, productIds: readonly number[]): Promise<Set<number>> {
   if (productIds.length === 0) return new Set()
-  const found = await caller.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT p."id" FROM "Product" p WHERE p."storeId" = $1::int
-     AND p."id" IN (SELECT json_array_elements_text($2::text::json)::int) ORDER BY p."id" FOR NO KEY UPDATE OF p`,
-    caller.store.id,
-    JSON.stringify([...new Set(productIds)]),
-  )
+  const ids = JSON.stringify([...new Set(productIds)])
+  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT p."id" FROM "Product" p WHERE p."storeId" = ${caller.store.id}::int
+    AND p."id" IN (SELECT json_array_elements_text(${ids}::text::json)::int) ORDER BY p."id" FOR NO KEY UPDATE OF p`)
   return new Set(found.map(({ id }) => id))
 }
 
@@ -63,41 +63,39 @@ export function difference(before: readonly StockTaken[], after: readonly StockT
  * Moves the stocks of an order that was changed, or one of its returns. A merchant's change may take a stock below zero.
  * An advanced option that is gone is stood for by its product; a product that is gone has no stock to move.
  */
-export async function moveStocks(
+export async function moveHeldStocks(
   caller: Caller,
   orderId: number | null,
   cause: StockCause,
   moves: readonly StockTaken[],
 ): Promise<void> {
-  const products = await lockProducts(
+  const locked = await lockProducts(
     caller,
     moves.map(({ productId }) => productId),
   )
   const gone = await goneOptions(caller, moves)
-  for (const move of moves) {
-    const { productId, quantity } = move
-    if (!products.has(productId)) continue
-    const optionCode = gone.has(move) ? null : move.optionCode
-    await changeStock(caller, {
-      productId,
-      optionCode,
-      quantity: -quantity,
+  const stocks = moves.filter(({ productId }) => locked.has(productId))
+  await moveStocks(
+    caller,
+    products,
+    stocks.map((move) => ({
+      productId: move.productId,
+      optionCode: gone.has(move) ? null : move.optionCode,
+      quantity: -move.quantity,
       mode: 'add',
       cause,
-      ...(orderId !== null && { orderId }),
-    })
-  }
+      orderId,
+    })),
+  )
 }
 
 async function goneOptions(caller: Caller, moves: readonly StockTaken[]): Promise<Set<StockTaken>> {
   const ofOptions = moves.filter(({ optionCode }) => optionCode !== null)
   if (ofOptions.length === 0) return new Set()
-  const found = await caller.db.$queryRawUnsafe<{ productId: number; code: string }[]>(
-    `SELECT a."productId", a."code" FROM "AdvancedOption" a WHERE a."storeId" = $1::int
-     AND a."productId" IN (SELECT json_array_elements_text($2::text::json)::int)`,
-    caller.store.id,
-    JSON.stringify(ofOptions.map(({ productId }) => productId)),
-  )
+  const ids = JSON.stringify(ofOptions.map(({ productId }) => productId))
+  const found = await caller.db.$queryRaw<{ productId: number; code: string }[]>(sql`
+    SELECT a."productId", a."code" FROM "AdvancedOption" a WHERE a."storeId" = ${caller.store.id}::int
+    AND a."productId" IN (SELECT json_array_elements_text(${ids}::text::json)::int)`)
   return new Set(
     ofOptions.filter((move) => !found.some((row) => row.productId === move.productId && row.code === move.optionCode)),
   )

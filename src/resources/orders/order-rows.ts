@@ -1,16 +1,16 @@
 import type { Caller } from '../../engine/caller.ts'
 import { hasRows, type ListField } from '../../engine/fields.ts'
-import type { RowIds } from '../../engine/ids.ts'
 import type { Patch } from '../../engine/input.ts'
 import { type Document, mergeDocument, mergeRows, type Row } from '../../engine/merge.ts'
-import { newListRow, newRecordRow } from '../../engine/write.ts'
+import { emptyPatch } from '../../engine/plan-change.ts'
+import { newListRow, newRecordRow, type RowIds } from '../../engine/write.ts'
 import { type Buyer, shippingToBuyer } from './buyer.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { orderAmount } from './order-amount.ts'
 import type { OrderBody } from './order-body.ts'
 import type { OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
-import { nameOrderInQuestions } from './questions.ts'
+import { nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { wrongField } from './wrong-field.ts'
 
@@ -30,7 +30,7 @@ export function orderRow(
   const details = mergeDocument(orders.storedFields, {}, whole, () => ids.take())
   nameOrderInQuestions(details, id)
   const row: Row = {
-    ...newRecordRow(orders, id, caller, caller.now()),
+    ...newRecordRow(caller, orders, id),
     billingEmail: BillingEmail,
     ...patch.columns,
     statusId: isNotCompleted ? statusNotCompleted : details.BillingOnLinePayment === true ? statusNew : statusUnpaid,
@@ -59,8 +59,6 @@ export function shipmentRows(
     weight: patches[index]?.columns.weight ?? weightOf(lines, index + 1, patches.length),
   }))
 }
-
-const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
 
 function weightOf(lines: readonly OrderLine[], number: number, shipmentCount: number): number {
   const sum = lines
@@ -99,5 +97,5 @@ export function newRows(
   ids: RowIds,
 ): Row[] {
   if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
-  return mergeRows(field, field.rows, [], patches, newListRow(field, field.rows, caller, orderId), () => ids.take())
+  return mergeRows(field, field.rows, [], patches, newListRow(caller, field, orderId), () => ids.take())
 }

@@ -2,10 +2,9 @@ import { sql } from '../../database/sql.ts'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
-import { importOrders } from './import-orders.ts'
+import { orderEffects } from './effects.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
-import { orderEvents } from './order-events.ts'
-import { settleOrder } from './settle-order.ts'
+import { orderRules } from './rules.ts'
 
 /** OFFSET 0 keeps the document from being parsed once for each method of the store. */
 const paymentMethodName = sql`(SELECT m."name"
@@ -128,7 +127,6 @@ export const orders = defineResource({
       resultKey: 'QuestionID',
     },
   },
-  settle: settleOrder,
-  imported: importOrders,
-  raises: orderEvents,
+  rules: orderRules,
+  effects: orderEffects,
 })

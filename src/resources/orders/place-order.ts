@@ -1,9 +1,10 @@
 import type { Caller } from '../../engine/caller.ts'
+import { inChange } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { orderNew } from '../../engine/event-kinds.ts'
-import { inChange, raise } from '../../engine/events.ts'
-import { ROW_COUNTER, RowIds, reserveIds } from '../../engine/ids.ts'
-import { insertRows, type Terms } from '../../engine/write.ts'
+import { raise } from '../../engine/events.ts'
+import type { PendingAnswer } from '../../engine/idempotency.ts'
+import { insertRows, type RowIds, reserveIds, reserveRowIds } from '../../engine/write.ts'
 import { readBuyer } from './buyer.ts'
 import { takeInvoiceNumber } from './invoice-number.ts'
 import { transactionList } from './lists.ts'
@@ -30,18 +31,13 @@ export interface PlacedOrder {
 export async function placeOrder(
   caller: Caller,
   body: unknown,
-  { finish }: Pick<Terms, 'finish'> = {},
+  answer?: PendingAnswer<PlacedOrder>,
 ): Promise<PlacedOrder> {
   const given = readOrderBody(caller, body)
   const id = await reserveIds(caller, orders.table, 1)
-  const rowCount = countRows(given)
-  const firstRowId = await reserveIds(caller, ROW_COUNTER, rowCount)
+  const ids = await reserveRowIds(caller, countRows(given))
   try {
-    return await inChange(caller, async (tx) => {
-      const placed = await store(tx, id, given, new RowIds(firstRowId, rowCount))
-      await finish?.(tx, id)
-      return placed
-    })
+    return await inChange(caller, (tx) => store(tx, id, given, ids.anew()), answer)
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }
@@ -64,7 +60,7 @@ async function store(caller: Caller, id: number, given: OrderBody, ids: RowIds):
   await insertRows(caller, 'OrderItem', itemRows(caller, id, lines, shipments, ids))
   await insertRows(caller, 'OrderTransaction', newRows(transactionList, caller, id, given.transactions, ids))
   if (!given.isNotCompleted) {
-    raise(caller, orderNew, id)
+    raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)
   }
   return { id, orderAmount: Number(order.orderAmount), ...(await takeInvoiceNumber(caller, id)) }

@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Document } from '../../engine/merge.ts'
 
@@ -54,11 +55,11 @@ export async function readSoldProducts(
 ): Promise<Map<number, SoldProduct>> {
   const ids = [...new Set(productIds)]
   if (ids.length === 0) return new Map()
-  const found = await caller.db.$queryRawUnsafe<{ row: string }[]>(selectProducts, caller.store.id, JSON.stringify(ids))
+  const found = await caller.db.$queryRaw<{ row: string }[]>(selectProducts(caller, ids))
   return new Map(found.map(({ row }) => soldProduct(JSON.parse(row))).map((product) => [product.id, product]))
 }
 
-const selectProducts = `
+const selectProducts = ({ store }: Caller, ids: readonly number[]): Sql => sql`
   SELECT json_build_object(
     'product', to_json(p),
     'advancedOptions', (
@@ -71,7 +72,7 @@ const selectProducts = `
       SELECT json_agg(c."details" -> 'OptionSetList' ORDER BY pc."position")
       FROM "ProductCategory" pc JOIN "Category" c ON c."storeId" = pc."storeId" AND c."id" = pc."categoryId"
       WHERE pc."storeId" = p."storeId" AND pc."productId" = p."id"))::text AS "row"
-  FROM "Product" p WHERE p."storeId" = $1::int AND p."id" IN (SELECT json_array_elements_text($2::text::json)::int)`
+  FROM "Product" p WHERE p."storeId" = ${store.id}::int AND p."id" IN (SELECT json_array_elements_text(${JSON.stringify(ids)}::text::json)::int)`
 
 interface ProductRow {
   product: Omit<SoldProduct, 'advancedOptions' | 'optionSets'>

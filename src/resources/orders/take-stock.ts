@@ -1,6 +1,7 @@
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { changeStock } from '../products/stock.ts'
+import { products } from '../products/products.ts'
+import { moveStocks } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
 import { difference } from './held-stock.ts'
 import type { OrderLine } from './order-lines.ts'
@@ -43,16 +44,18 @@ export async function takeStock(caller: Caller, orderId: number, lines: readonly
     const line = lines.find(
       ({ product, variant }) => product.id === productId && (variant?.code ?? null) === optionCode,
     ) as OrderLine
-    const moved = await changeStock(caller, {
-      productId,
-      optionCode,
-      quantity: -quantity,
-      mode: 'add',
-      cause: 'order',
-      orderId,
-      onlyIfEnough: line.product.inventoryControl !== BACK_ORDER,
-    })
-    if (moved === null) throw outOfStock(line, quantity)
+    const [moved] = await moveStocks(caller, products, [
+      {
+        productId,
+        optionCode,
+        quantity: -quantity,
+        mode: 'add',
+        cause: 'order',
+        orderId,
+        onlyIfEnough: line.product.inventoryControl !== BACK_ORDER,
+      },
+    ])
+    if (!moved) throw outOfStock(line, quantity)
   }
 }
 

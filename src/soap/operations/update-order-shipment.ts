@@ -1,5 +1,5 @@
+import { changeRecord } from '../../engine/change.ts'
 import type { NestedSubResource } from '../../engine/define.ts'
-import { updateItem } from '../../engine/nested.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { element, rootElement } from '../elements.ts'
 import type { Operation } from '../operation.ts'
@@ -23,7 +23,7 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
   const order = await findNamedOrder(caller, invoiceNum)
   const body = { ShipmentTrackingCode, ...(day !== '' && { ShipmentShippedDate: american(day) }) }
   await refusing({ notFound: 'invalidData', otherwise: 'invalidData' }, () =>
-    updateItem(caller, orders, shipments, order.id, shipmentId, body),
+    changeRecord(caller, orders, { kind: 'update-item', id: order.id, list: shipments, key: shipmentId, body }),
   )
   return rootElement('UpdateOrderShipmentResponse', element('result', 'OK'))
 }

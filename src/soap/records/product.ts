@@ -1,7 +1,7 @@
 import { fieldsAmong } from '../../engine/fields.ts'
 import { compileReader, type WireRecord, type WireValue } from '../../engine/reader.ts'
-import type { ProductName } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
+import type { ProductName } from '../../resources/products/products-by-id.ts'
 import { element } from '../elements.ts'
 import { day, fixed, flag, itemsOf, moment, plain, text } from './format.ts'
 
