@@ -112,7 +112,8 @@ async function answerEach(call: Call, changes: readonly ChangeOfRequest[]): Prom
     if (Number(item.Status) < 500) stored.set(place, item)
     items.push(item)
   }
-  if (attempt && stored.size < changes.length) await endAttempt(call.caller, attempt, call.log)
+  // A replay of single answers did not say that they are all.
+  if (attempt?.claim && (replayed || stored.size < changes.length)) await endAttempt(call.caller, attempt, call.log)
   const status = statusOf(items)
   return status === 404 ? { kind: 'nothing', replayed } : { kind: 'results', status, items, replayed }
 }

@@ -32,7 +32,8 @@ export type StoredItems = Map<number, ResultItem>
 /** The right to store what becomes of a request's records. Whoever takes over has another `claim`. */
 export interface Attempt {
   readonly scope: string
-  readonly claim: string
+  /** Null: the whole answer is stored. */
+  readonly claim: string | null
   readonly stored: StoredItems
 }
 
@@ -108,7 +109,7 @@ export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedReq
       continue
     }
     if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
-    if (key.answered) return { kind: 'answered', attempt: { scope, claim, stored: key.stored } }
+    if (key.answered) return { kind: 'answered', attempt: { scope, claim: null, stored: key.stored } }
     if (!(await takeOver(caller, scope, claim, key.claim))) return { kind: 'in-progress' }
     // Read again: until it was taken over, the other attempt may have stored more.
     const ours = await readKey(caller, scope)
