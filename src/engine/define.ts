@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts'
+import { identifier, join, type Sql, sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
 import type { Change } from './change.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -114,6 +114,8 @@ export interface Resource {
   readonly projections: ReadonlyMap<string, Reader>
   /** Every column of the record's row that an update may write. */
   readonly columns: readonly string[]
+  /** Sets all of them to those of the row `n`: put together once, since every change needs it. */
+  readonly assignments: Sql
   /** Whether the row has a `details` document. */
   readonly hasDetails: boolean
 }
@@ -162,6 +164,7 @@ export function defineResource<const Service extends string>(
     privateReader: compileReader(privateFields),
     projections: projectionsOf(fields, subResources),
     columns: [...columns],
+    assignments: join([...columns].map(identifier).map((column) => sql`${column} = n.${column}`)),
     hasDetails,
   }
 }

@@ -217,11 +217,10 @@ export function upsertOn(primaryKey: readonly string[], columns: readonly string
   return sql`ON CONFLICT (${join(primaryKey.map(identifier))}) DO UPDATE SET ${join(assignments)}`
 }
 
-export async function updateRow({ db }: Caller, { table, columns }: Resource, row: Row): Promise<void> {
+export async function updateRow({ db }: Caller, { table, assignments }: Resource, row: Row): Promise<void> {
   const name = identifier(table)
-  const assignments = columns.map(identifier).map((column) => sql`${column} = n.${column}`)
   await db.$executeRaw(sql`
-    UPDATE ${name} AS t SET ${join(assignments)}
+    UPDATE ${name} AS t SET ${assignments}
     FROM json_populate_record(NULL::${name}, ${JSON.stringify(row)}::text::json) n
     WHERE t."storeId" = n."storeId" AND t."id" = n."id"`)
 }

@@ -3,7 +3,8 @@ import { request, WebSocket } from 'undici'
 import { withStops } from './bench.ts'
 import { startBenchServer } from './bench-server.ts'
 
-// Prints the files of src that run functions during one PUT /Products/{id} of a warm server, with the functions, by V8 coverage.
+// Prints the files of src in which functions run during one PUT /Products/{id} of a warm server, by V8 coverage: of a name, and of
+// a stock. Those of the request's admission and answer, and of the dispatcher, are among them.
 
 interface Coverage {
   readonly result: readonly {
@@ -21,7 +22,7 @@ await withStops(async (stops) => {
   const server = await startBenchServer(stops, ['--inspect=127.0.0.1:0'])
   const { PublicKey, PrivateKey } = await server.post('/admin/applications', { Name: 'Coverage' })
   const { Token } = await server.post('/admin/stores/1/subscriptions', { PublicKey: String(PublicKey) })
-  const put = async (stock: number, key: string) => {
+  const put = async (body: object) => {
     const answer = await request(`${server.baseUrl}/StoreWebAPI/v1/Products/1`, {
       method: 'PUT',
       headers: {
@@ -29,9 +30,8 @@ await withStops(async (stops) => {
         PrivateKey: String(PrivateKey),
         Token: String(Token),
         'content-type': 'application/json',
-        'idempotency-key': key,
       },
-      body: JSON.stringify({ SKUInfo: { Stock: stock } }),
+      body: JSON.stringify({ SKUInfo: body }),
     })
     const text = await answer.body.text()
     if (answer.statusCode !== 200) throw new Error(`PUT answered ${answer.statusCode}: ${text}`)
@@ -39,17 +39,21 @@ await withStops(async (stops) => {
   const { call, close } = await inspect(server.inspectorUrl ?? '')
   await stops.add(close)
   await call('Profiler.enable')
-  for (let stock = 0; stock < WARM_UPS; stock++) await put(stock, `warm-up-${stock}`)
   await call('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-  await call('Profiler.takePreciseCoverage')
-  await put(WARM_UPS, 'measured')
-  const { result } = (await call('Profiler.takePreciseCoverage')) as unknown as Coverage
-  const files = result.flatMap(({ url, functions }) => {
-    const [, file] = /\/src\/(?!database\/generated)(.*\.ts)$/.exec(url) ?? []
-    const names = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).map(({ functionName }) => functionName)
-    return file === undefined || names.length === 0 ? [] : [`${file}: ${names.map((name) => name || '…').join(', ')}`]
-  })
-  process.stdout.write(`${files.sort().join('\n')}\n${files.length} files\n`)
+  for (const field of ['Name', 'Stock']) {
+    for (let count = 0; count < WARM_UPS; count++) await put({ [field]: count })
+    await call('Profiler.takePreciseCoverage')
+    await put({ [field]: WARM_UPS })
+    const { result } = (await call('Profiler.takePreciseCoverage')) as unknown as Coverage
+    const files = result.flatMap(({ url, functions }) => {
+      const [, file] = /\/src\/(?!database\/generated)(.*\.ts)$/.exec(url) ?? []
+      const names = functions
+        .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+        .map(({ functionName }) => functionName)
+      return file === undefined || names.length === 0 ? [] : [`${file}: ${names.map((name) => name || '…').join(', ')}`]
+    })
+    process.stdout.write(`PUT of ${field}: ${files.length} files\n${files.sort().join('\n')}\n\n`)
+  }
 })
 
 /** Sends commands to a Node process that runs with `--inspect`. */

@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Document, Row } from '../../engine/merge.ts'
-import { wrongField } from './wrong-field.ts'
+import { wrongField } from '../../engine/refused.ts'
 
 /** Whom an order is for. */
 export interface Buyer {

@@ -1,3 +1,4 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { inChange } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
@@ -5,14 +6,14 @@ import { orderNew } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import type { PendingAnswer } from '../../engine/idempotency.ts'
 import { insertRows, type RowIds, reserveIds, reserveRowIds } from '../../engine/write.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { readBuyer } from './buyer.ts'
-import { takeInvoiceNumber } from './invoice-number.ts'
 import { transactionList } from './lists.ts'
 import { type OrderBody, readOrderBody } from './order-body.ts'
 import { makeLines } from './order-lines.ts'
 import { itemRows, newRows, orderRow, shipmentRows } from './order-rows.ts'
 import { orders } from './orders.ts'
-import { noteStocks, takeStock } from './take-stock.ts'
+import { noteStocks, takeStock } from './stock.ts'
 
 export interface PlacedOrder {
   readonly id: number
@@ -64,4 +65,24 @@ async function store(caller: Caller, id: number, given: OrderBody, ids: RowIds):
     await takeStock(caller, id, lines)
   }
   return { id, orderAmount: Number(order.orderAmount), ...(await takeInvoiceNumber(caller, id)) }
+}
+
+/**
+ * Gives the order the store's next invoice number. Numbers have no gaps, so that whoever takes one keeps others waiting
+ * until the transaction ends: this is its last statement.
+ */
+async function takeInvoiceNumber(
+  caller: Caller,
+  orderId: number,
+): Promise<{ invoicePrefix: string; invoiceNumber: number }> {
+  const [taken] = await caller.db.$queryRaw<{ invoicePrefix: string; invoiceNumber: number }[]>(sql`
+     WITH taken AS (
+       UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
+       WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
+       RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
+     UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
+     FROM taken WHERE o."storeId" = taken."id" AND o."id" = ${orderId}::int
+     RETURNING o."invoicePrefix", o."invoiceNumber"`)
+  if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
+  return taken
 }

@@ -1,19 +1,26 @@
 import type { Change } from '../../engine/change.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document, Row } from '../../engine/merge.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { readRows, type Stored } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
 import { knownChoices } from './choose-options.ts'
-import { goodsOf, sumByGoods } from './goods.ts'
-import { difference, lockProducts, moveHeldStocks, restockedBy, takenBy } from './held-stock.ts'
-import { lineColumns, lineDetails } from './line-fields.ts'
 import { orderItemList, shipmentList } from './lists.ts'
-import { restockedItems } from './restocked.ts'
+import { lineColumns, lineDetails } from './order-lines.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
 import { type ChosenStatus, holdsStock, refuseUnknownStatuses, statusCancelled } from './statuses.ts'
-import { wrongField } from './wrong-field.ts'
+import {
+  difference,
+  goodsOf,
+  lockProducts,
+  moveHeldStocks,
+  restockedBy,
+  restockedItems,
+  sumByGoods,
+  takenBy,
+} from './stock.ts'
 
 /** A change of an order that is there already. */
 interface OrderChange extends Change {

@@ -53,7 +53,8 @@ export async function productEffects(changes: readonly Change[]): Promise<void> 
   for (const { kind, caller, resource, id, before, after } of changes) {
     if (kind === 'delete') continue
     const moves = stockMoves(id, before, after)
-    if (kind !== 'import') await moveStocks(caller, resource, [...moves, ...goneOptions(id, before, after)])
+    const written = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
+    if (written.length > 0) await moveStocks(caller, resource, written)
     for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
   }
 }

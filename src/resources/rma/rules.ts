@@ -2,12 +2,18 @@ import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import type { Row } from '../../engine/merge.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { readRows } from '../../engine/write.ts'
-import { difference, lockProducts, moveHeldStocks, restockedBy, type StockTaken } from '../orders/held-stock.ts'
 import { orderItemList } from '../orders/lists.ts'
-import { restockedItems } from '../orders/restocked.ts'
 import { holdsStock } from '../orders/statuses.ts'
-import { wrongField } from '../orders/wrong-field.ts'
+import {
+  difference,
+  lockProducts,
+  moveHeldStocks,
+  restockedBy,
+  restockedItems,
+  type StockTaken,
+} from '../orders/stock.ts'
 import { rmaItemList } from './items.ts'
 import { completeItems, isSameItem, keepOptions } from './return-items.ts'
 

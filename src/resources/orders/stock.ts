@@ -1,9 +1,12 @@
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Row } from '../../engine/merge.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { products } from '../products/products.ts'
 import { moveStocks, type StockCause } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
+import type { OrderLine } from './order-lines.ts'
+import { type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
 
 /** What one line takes of one stock, the product's own or that of an advanced option; negative: what it gives back. */
 export interface StockTaken {
@@ -99,4 +102,91 @@ async function goneOptions(caller: Caller, moves: readonly StockTaken[]): Promis
   return new Set(
     ofOptions.filter((move) => !found.some((row) => row.productId === move.productId && row.code === move.optionCode)),
   )
+}
+
+/** What the product's InventoryControl says when it may be sold without stock. */
+const BACK_ORDER = 2
+
+/**
+ * Writes into each line the stock that it found (ItemUnitStock) and what the product says of it (ItemAvailability).
+ * With `takes`, a line leaves less to the next of the same product.
+ */
+export function noteStocks(lines: readonly OrderLine[], takes: boolean): void {
+  const stocks = new Map<SoldProduct | SoldVariant, number>()
+  for (const { product, variant, quantity, patch } of lines) {
+    const place = variant ?? product
+    const stock = stocks.get(place) ?? place.stock
+    patch.columns.unitStock = stock
+    patch.details.ItemAvailability = availabilityOf(product, stock >= quantity)
+    if (takes) stocks.set(place, toNumber(exact(stock) - exact(quantity)))
+  }
+}
+
+function availabilityOf({ details, inventoryControl }: SoldProduct, isInStock: boolean): string {
+  if (isInStock) return String(details.InStockMessage ?? '')
+  return String((inventoryControl === BACK_ORDER ? details.BackOrderMessage : details.OutOfStockMessage) ?? '')
+}
+
+/**
+ * Takes the lines off the stock. Refuses (409) what is not in stock, unless the product takes back orders; the store's
+ * default (InventoryControl −1) and all other choices are to refuse.
+ */
+export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
+  const taken = lines.map(({ product, variant, quantity }) => ({
+    productId: product.id,
+    optionCode: variant?.code ?? null,
+    quantity,
+  }))
+  for (const { productId, optionCode, quantity } of difference([], taken)) {
+    const line = lines.find(
+      ({ product, variant }) => product.id === productId && (variant?.code ?? null) === optionCode,
+    ) as OrderLine
+    const [moved] = await moveStocks(caller, products, [
+      {
+        productId,
+        optionCode,
+        quantity: -quantity,
+        mode: 'add',
+        cause: 'order',
+        orderId,
+        onlyIfEnough: line.product.inventoryControl !== BACK_ORDER,
+      },
+    ])
+    if (!moved) throw outOfStock(line, quantity)
+  }
+}
+
+function outOfStock({ product, variant, path }: OrderLine, quantity: number): StoreFailure {
+  const stock = Math.max(0, (variant ?? product).stock)
+  const message = `${path}.ItemQuantity is more than there is: ${skuOf(product, variant)} has ${stock} in stock, and ${quantity} are ordered`
+  return new StoreFailure('conflict', message, { field: `${path}.ItemQuantity` })
+}
+
+/**
+ * Lines of an order, and items of its returns, are about the same goods where this is the same: the stock that they move,
+ * that of a product or of its advanced option; without a product their SKU.
+ */
+export function goodsOf({ productId, optionCode, sku }: Row): string {
+  return JSON.stringify(productId === null ? String(sku).trim().toLowerCase() : [productId, optionCode])
+}
+
+/** How much there is of which goods, in ten-thousandths. */
+export function sumByGoods(rows: readonly Row[], column: string): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const row of rows) {
+    const goods = goodsOf(row)
+    sums.set(goods, (sums.get(goods) ?? 0n) + exact(Number(row[column])))
+  }
+  return sums
+}
+
+/**
+ * The items by which an order's returns put something back in stock; those of the return `butNot` are left out.
+ * They stay as they are for as long as the order is locked.
+ */
+export function restockedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
+  return caller.db.$queryRaw<Row[]>(sql`
+     SELECT i."productId", i."optionCode", i."sku", i."restockQuantity"::float8 AS "restockQuantity"
+     FROM "Rma" a JOIN "RmaItem" i ON i."storeId" = a."storeId" AND i."rmaId" = a."id"
+     WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int AND i."restockQuantity" > 0`)
 }
