@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
 import type { EventKind } from './event-kinds.ts'
-import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import { type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
@@ -191,18 +191,12 @@ export function accessOf(method: Method): Access {
   return method === 'GET' ? 'read' : 'write'
 }
 
-function keyNameAt(service: string, fields: FieldSet, path: string): string {
-  let set = fields
-  let field: Field | undefined
-  const names = path.split('.')
-  for (const name of names) {
-    field = set.get(name)
-    if (field?.kind === 'object') set = field.fields
-  }
-  if (field === undefined || field.kind === 'object' || field.kind === 'list' || field.column !== 'id') {
+function keyNameAt(service: string, { leaves }: FieldSet, path: string): string {
+  const field = leaves.find((leaf) => leaf.path.join('.') === path)?.field
+  if (field === undefined || field.kind === 'list' || field.column !== 'id') {
     throw new Error(`${service}: ${path} is not a field of the column "id"`)
   }
-  return names.at(-1) as string
+  return path.split('.').at(-1) as string
 }
 
 function checkList(path: string, field: ListField): void {
@@ -226,12 +220,8 @@ function checkSubResource(service: string, fields: FieldSet, sub: SubResource): 
   }
 }
 
-function columnsOf(fields: FieldSet): string[] {
-  return fields.entries.flatMap(([, field]) => {
-    if (field.kind === 'object') return columnsOf(field.fields)
-    if (field.kind === 'list' || field.column === undefined) return []
-    return [field.column]
-  })
+function columnsOf({ leaves }: FieldSet): string[] {
+  return leaves.flatMap(({ field }) => (field.kind === 'list' || field.column === undefined ? [] : [field.column]))
 }
 
 function projectionsOf(fields: FieldSet, subResources: Readonly<Record<string, SubResource>>): Map<string, Reader> {

@@ -4,7 +4,7 @@ import type { Caller, RaisedEvent, RaisedEvents } from './caller.ts'
 import { resourceOf } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
 import { fewListedIds, thisStore } from './listed.ts'
-import type { Row } from './reader.ts'
+import type { Selected } from './reader.ts'
 
 /** Bodies that are read, and events that are written, in one statement: each may be of 10 MB, and all go through one text. */
 const BATCH_MAX = 20
@@ -79,7 +79,7 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       [...ids].join(','),
     )
     for (const { id, row } of rows) {
-      bodies.set(nameOf({ service, recordId: id }), reader.compose(JSON.parse(row) as Row))
+      bodies.set(nameOf({ service, recordId: id }), reader.compose(JSON.parse(row) as Selected))
     }
   }
   return bodies

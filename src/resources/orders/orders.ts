@@ -33,7 +33,7 @@ export const orders = defineResource({
     SalesPerson: text(50),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
-      fallback: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
+      sql: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
       note: 'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
     }),
     AlternateOrderID: text(),
@@ -52,7 +52,7 @@ export const orders = defineResource({
     BillingEmail: text(100, { column: 'billingEmail' }),
     BillingPaymentMethod: text(LONG_TEXT, {
       access: 'ro',
-      fallback: paymentMethodName,
+      sql: paymentMethodName,
       note: 'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
     BillingOnLinePayment: boolean(),
