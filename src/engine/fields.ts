@@ -278,19 +278,7 @@ function value(
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, note = '' } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return {
-    kind,
-    access,
-    schema,
-    column,
-    sql,
-    default: defaultValue,
-    nullable,
-    defaultNow,
-    required,
-    bounds,
-    note,
-  }
+  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required, bounds, note }
 }
 
 function textSchema(max: number, trim?: TextOptions['trim']) {
