@@ -1,7 +1,7 @@
 import type { Sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
 import type { EventKind } from './event-kinds.ts'
-import { type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
@@ -23,8 +23,6 @@ export interface Definition {
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries, such as `catalogid`. */
   idParam: string
-  /** Path of the identifier's field, such as `SKUInfo.CatalogID`. */
-  idField: string
   table: string
   methods: readonly Method[]
   /** False: PUT changes one record at its address, and none on the collection. */
@@ -133,7 +131,8 @@ export function defineResource<const Service extends string>(
   const fields = fieldSet(definition.fields)
   const privateFields = fieldSet(definition.privateFields ?? {})
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
-  const resultKey = keyNameAt(service, fields, definition.idField)
+  const resultKey = columnPath(fields, 'id')?.at(-1)
+  if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
   for (const sub of Object.values(subResources)) checkSubResource(service, fields, sub)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
   const columns = new Set([...columnsOf(storedFields), ...Object.keys(hidden)])
@@ -189,14 +188,6 @@ export function resourceOf(service: string): Resource {
 /** What a method asks of the caller's privileges (contract §7). */
 export function accessOf(method: Method): Access {
   return method === 'GET' ? 'read' : 'write'
-}
-
-function keyNameAt(service: string, { leaves }: FieldSet, path: string): string {
-  const field = leaves.find((leaf) => leaf.path.join('.') === path)?.field
-  if (field === undefined || field.kind === 'list' || field.column !== 'id') {
-    throw new Error(`${service}: ${path} is not a field of the column "id"`)
-  }
-  return path.split('.').at(-1) as string
 }
 
 function checkList(path: string, field: ListField): void {

@@ -363,6 +363,11 @@ export function hasRows(field: Field | undefined): field is ListField & { readon
   return field?.kind === 'list' && field.rows !== undefined
 }
 
+/** The wire names that lead to the field of a column; undefined: none has it. */
+export function columnPath({ leaves }: FieldSet, column: string): readonly string[] | undefined {
+  return leaves.find(({ field }) => field.kind !== 'list' && field.column === column)?.path
+}
+
 /** Whether the field, or an item of the list, lies in the `details` document. */
 export function isDocumentMember(field: ValueField | ListField): boolean {
   if (field.kind === 'list') return field.rows === undefined && field.sql === undefined

@@ -2,7 +2,7 @@ import { type Db, isClient, type Transaction } from '../../database/client.ts'
 import { constant, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../define.ts'
-import type { FieldSet } from '../fields.ts'
+import { columnPath, type FieldSet } from '../fields.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Selected } from '../reader.ts'
 import { compileExtras, type Extras } from './extras.ts'
@@ -134,7 +134,7 @@ function linesOf(resource: Resource, extras: Extras, stored: StoredRecord, piece
 }
 
 /** A record of its identifier alone. */
-function identifierOf({ leaves }: FieldSet, id: number): string {
-  const path = leaves.find(({ field }) => field.kind !== 'list' && field.column === 'id')?.path ?? []
+function identifierOf(fields: FieldSet, id: number): string {
+  const path = columnPath(fields, 'id') ?? []
   return path.reduceRight((value, name) => `{${JSON.stringify(name)}:${value}}`, String(id))
 }

@@ -17,7 +17,6 @@ export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
   idParam: 'orderid',
-  idField: 'OrderID',
   table: 'Order',
   methods: ['GET', 'PUT'],
   maxRecords: 300,
