@@ -1,7 +1,7 @@
 import { databaseError } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Resource } from './define.ts'
-import type { FieldSet } from './fields.ts'
+import { columnPath, type FieldSet } from './fields.ts'
 
 /** What was done when the database refused it. */
 type Doing = 'write' | 'deletion' | 'import'
@@ -82,11 +82,5 @@ export function fieldOf(resource: Resource, table: string, column: string): stri
 }
 
 function pathOf(fields: FieldSet, column: string): string | undefined {
-  for (const [name, field] of fields.entries) {
-    if (field.kind === 'object') {
-      const inner = pathOf(field.fields, column)
-      if (inner !== undefined) return `${name}.${inner}`
-    } else if (field.kind !== 'list' && field.column === column) return name
-  }
-  return undefined
+  return columnPath(fields, column)?.join('.')
 }

@@ -2,7 +2,7 @@ import { identifier, join, type Sql, sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
 import type { Change } from './change.ts'
 import type { Endpoint } from './endpoints.ts'
-import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
@@ -22,8 +22,6 @@ export interface Definition {
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries, such as `catalogid`. */
   idParam: string
-  /** Path of the identifier's field, such as `SKUInfo.CatalogID`. */
-  idField: string
   table: string
   methods: readonly Method[]
   /** False: PUT changes one record at its address, and none on the collection. */
@@ -128,7 +126,8 @@ export function defineResource<const Service extends string>(
   const fields = fieldSet(definition.fields)
   const privateFields = fieldSet(definition.privateFields ?? {})
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
-  const resultKey = keyNameAt(service, fields, definition.idField)
+  const resultKey = columnPath(fields, 'id')?.at(-1)
+  if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
   for (const sub of Object.values(subResources)) checkSubResource(service, fields, sub)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
   const columns = new Set([...columnsOf(storedFields), ...Object.keys(hidden)])
@@ -174,20 +173,6 @@ export function accessOf(method: Method): Access {
   return method === 'GET' ? 'read' : 'write'
 }
 
-function keyNameAt(service: string, fields: FieldSet, path: string): string {
-  let set = fields
-  let field: Field | undefined
-  const names = path.split('.')
-  for (const name of names) {
-    field = set.get(name)
-    if (field?.kind === 'object') set = field.fields
-  }
-  if (field === undefined || field.kind === 'object' || field.kind === 'list' || field.column !== 'id') {
-    throw new Error(`${service}: ${path} is not a field of the column "id"`)
-  }
-  return names.at(-1) as string
-}
-
 function checkList(path: string, field: ListField): void {
   if (field.rows !== undefined) {
     keyColumn(field)
@@ -209,12 +194,8 @@ function checkSubResource(service: string, fields: FieldSet, sub: SubResource): 
   }
 }
 
-function columnsOf(fields: FieldSet): string[] {
-  return fields.entries.flatMap(([, field]) => {
-    if (field.kind === 'object') return columnsOf(field.fields)
-    if (field.kind === 'list' || field.column === undefined) return []
-    return [field.column]
-  })
+function columnsOf({ leaves }: FieldSet): string[] {
+  return leaves.flatMap(({ field }) => (field.kind === 'list' || field.column === undefined ? [] : [field.column]))
 }
 
 function projectionsOf(fields: FieldSet, subResources: Readonly<Record<string, SubResource>>): Map<string, Reader> {

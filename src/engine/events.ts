@@ -2,7 +2,7 @@ import { anyOfFew, identifier, sql, storeId } from '../database/sql.ts'
 import type { Caller, RaisedEvent } from './caller.ts'
 import type { Resource } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
-import type { Row } from './reader.ts'
+import type { Selected } from './reader.ts'
 
 /** Bodies that are read, and events that are written, in one statement: each may be of 10 MB, and all go through one text. */
 const BATCH_MAX = 20
@@ -56,7 +56,8 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       SELECT t."id", ${resource.reader.select}::text AS "row"
       FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
       WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`)
-    for (const { id, row } of rows) bodies.set(nameOf(resource, id), resource.reader.compose(JSON.parse(row) as Row))
+    for (const { id, row } of rows)
+      bodies.set(nameOf(resource, id), resource.reader.compose(JSON.parse(row) as Selected))
   }
   return bodies
 }

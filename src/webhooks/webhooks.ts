@@ -51,7 +51,6 @@ export const webhooks = defineResource({
   typeName: 'Webhook',
   inputTypeNames: ['WebhookPOST', 'WebhookPUT'],
   idParam: 'id',
-  idField: 'Id',
   table: 'Webhook',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   changesMany: false,

@@ -20,7 +20,7 @@ export interface TransferLine {
   service: string
   /** As GET gives it. */
   record: Record<string, unknown>
-  /** What GET does not show: private fields, and what an exact copy needs besides (unseen.ts, ledger.ts). */
+  /** What GET does not show: private fields, and what an exact copy needs besides (extras.ts, ledger.ts). */
   private?: Record<string, unknown>
   /** Of a record's second and later lines: how many rows of its ledger came before. They bring more of these and nothing else. */
   continues?: number

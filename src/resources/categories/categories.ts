@@ -22,7 +22,6 @@ export const categories = defineResource({
   aliases: ['Categories'],
   typeName: 'Category',
   idParam: 'categoryid',
-  idField: 'CategoryID',
   table: 'Category',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,

@@ -9,7 +9,6 @@ export const customerGroups = defineResource({
   service: 'CustomerGroups',
   typeName: 'CustomerGroup',
   idParam: 'groupid',
-  idField: 'CustomerGroupID',
   table: 'CustomerGroup',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,

@@ -9,7 +9,6 @@ export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
   idParam: 'customerid',
-  idField: 'CustomerID',
   table: 'Customer',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,

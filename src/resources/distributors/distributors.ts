@@ -11,7 +11,6 @@ export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',
   idParam: 'distributorid',
-  idField: 'DistributorID',
   table: 'Distributor',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,

@@ -11,7 +11,6 @@ export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',
   idParam: 'manufacturerid',
-  idField: 'ManufacturerID',
   table: 'Manufacturer',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,

@@ -16,7 +16,6 @@ export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
   idParam: 'orderid',
-  idField: 'OrderID',
   table: 'Order',
   methods: ['GET', 'PUT'],
   maxRecords: 300,
@@ -32,7 +31,7 @@ export const orders = defineResource({
     SalesPerson: text(50),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
-      fallback: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
+      sql: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
       note: 'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
     }),
     AlternateOrderID: text(),
@@ -51,7 +50,7 @@ export const orders = defineResource({
     BillingEmail: text(100, { column: 'billingEmail' }),
     BillingPaymentMethod: text(LONG_TEXT, {
       access: 'ro',
-      fallback: paymentMethodName,
+      sql: paymentMethodName,
       note: 'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
     BillingOnLinePayment: boolean(),

@@ -15,7 +15,6 @@ export const paymentMethods = defineResource({
   service: 'PaymentMethods',
   typeName: 'PaymentMethod',
   idParam: 'paymentmethodid',
-  idField: 'PaymentMethodID',
   table: 'PaymentMethod',
   methods: [],
   maxRecords: METHODS_MAX,

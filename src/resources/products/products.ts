@@ -60,7 +60,6 @@ export const products = defineResource({
   service: 'Products',
   typeName: 'Product',
   idParam: 'catalogid',
-  idField: 'SKUInfo.CatalogID',
   table: 'Product',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 200,

@@ -9,7 +9,6 @@ export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
   idParam: 'rmaid',
-  idField: 'RMAID',
   table: 'Rma',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
