@@ -33,7 +33,7 @@ import { accessChannel } from './subscriptions/access-changes.ts'
 import { createAuthenticator } from './subscriptions/authenticate.ts'
 import { createRemovalNotices } from './subscriptions/removal-notices.ts'
 import { createSecrets, type Secrets } from './values/secrets.ts'
-import { createDispatcher } from './webhooks/dispatch/dispatcher.ts'
+import { Dispatcher } from './webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from './webhooks/dispatch/metrics.ts'
 
 await main(process.env)
@@ -107,7 +107,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const authenticator = createAuthenticator({ db, secrets, now })
   const metrics = createMetrics()
   const outbound = createOutbound({ allow: config.outboundAllow, log })
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     db,
     secrets,
     now,
@@ -120,8 +120,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     url,
     {
       [accessChannel]: authenticator.invalidate,
-      [eventsChannel]: dispatcher.wake,
-      [deliveriesChannel]: dispatcher.wake,
+      [eventsChannel]: () => dispatcher.wake(),
+      [deliveriesChannel]: () => dispatcher.wake(),
     },
     {
       onConnect: authenticator.invalidate,

@@ -3,26 +3,14 @@ import { z } from 'zod'
 import { type Actor, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
+import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { samePrivileges } from './privileges.ts'
-import type { Figures } from './throttle.ts'
-import { columnsOf, figuresOf, throttleInput } from './throttle-figures.ts'
-
-export interface Application {
-  readonly id: number
-  readonly name: string
-  readonly publicKey: string
-  readonly privateKey: string
-  /** By service, in the registry's spelling; null: everything. */
-  readonly privileges: Privileges
-  /** The bucket in every store; null: the contract's figures. */
-  readonly throttle: Figures | null
-  readonly createdAt: Date
-}
+import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
 /** `{"Products": ["read", "write"], …}` for some of `services`; null: everything. */
 export function privilegesInput(services: readonly string[]) {
@@ -58,7 +46,7 @@ export interface RegisterApplication {
 
 /**
  * Registers an application of the operator, with a new key pair. `input` has the names of `POST /admin/applications`:
- * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's figures).
+ * Name, Privileges (absent or null: everything), Throttle (absent or null: the contract's rate limit).
  * Refuses input that does not fit (400).
  */
 export async function registerApplication(
@@ -72,7 +60,7 @@ export async function registerApplication(
     publicKey: generateKey(),
     ...privateKeyColumns(generateKey(), secrets),
     privileges: privilegesColumn(given.Privileges ?? null),
-    ...columnsOf(given.Throttle),
+    ...rateLimitColumns(given.Throttle),
     createdAt: now(),
   }
   const row = await inTransaction(db, async (tx) => {
@@ -97,14 +85,18 @@ export function privilegesColumn(privileges: Privileges) {
   return privileges === null ? Prisma.DbNull : (privileges as Prisma.InputJsonObject)
 }
 
-function applicationOf(row: ApplicationRow, secrets: Secrets): Application {
+export type Application = ReturnType<typeof applicationOf>
+
+function applicationOf(row: ApplicationRow, secrets: Secrets) {
   return {
     id: row.id,
     name: row.name,
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
+    /** By service, in the registry's spelling; null: everything. */
     privileges: row.privileges as Privileges,
-    throttle: figuresOf(row),
+    /** The bucket in every store; null: the contract's rate limit. */
+    throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
 }
@@ -126,7 +118,7 @@ export interface UpdateApplication extends AccessChange {
 
 /**
  * Changes what `input` names of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
- * privileges and figures count at once, privileges in every store that uses the application, whatever was agreed to
+ * privileges and rate limit count at once, privileges in every store that uses the application, whatever was agreed to
  * there; the logs of those stores tell of it. Refuses input that does not fit (400), and an id that no application has (404).
  */
 export async function updateApplication(
@@ -139,39 +131,36 @@ export async function updateApplication(
   const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
-    ...(Throttle !== undefined && columnsOf(Throttle)),
+    ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
-  const row = await changeAccess({ db, authenticator }, () =>
-    inTransaction(db, async (tx) => {
-      await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
-      const before = await tx.application.findUnique({ where: { id } })
-      if (!before) return null
-      const after = await tx.application.update({ where: { id }, data })
-      const changed = differences(before, after)
-      if (changed.length > 0) {
-        const { name: target, developerId } = after
-        const said = { target, applicationId: id, developerId, details: { changed } }
-        await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
-      }
-      if (Privileges !== undefined) {
-        await recordAuditInStores(tx, now, {
-          actor,
-          action: 'subscription.agreed',
-          target: after.name,
-          applicationId: id,
-          developerId: after.developerId,
-          details: { privileges: Privileges as Prisma.InputJsonValue },
-          where: Prisma.sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
-        })
-        await tx.subscription.updateMany({
-          where: { applicationId: id },
-          data: { privileges: privilegesColumn(Privileges) },
-        })
-      }
-      return after
-    }),
-  )
-  if (!row) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+  const row = await changeAccess({ db, authenticator }, async (tx) => {
+    await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
+    const before = await tx.application.findUnique({ where: { id } })
+    if (!before) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
+    const after = await tx.application.update({ where: { id }, data })
+    const changed = differences(before, after)
+    if (changed.length > 0) {
+      const { name: target, developerId } = after
+      const said = { target, applicationId: id, developerId, details: { changed } }
+      await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
+    }
+    if (Privileges !== undefined) {
+      await recordAuditInStores(tx, now, {
+        actor,
+        action: 'subscription.agreed',
+        target: after.name,
+        applicationId: id,
+        developerId: after.developerId,
+        details: { privileges: Privileges as Prisma.InputJsonValue },
+        where: sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
+      })
+      await tx.subscription.updateMany({
+        where: { applicationId: id },
+        data: { privileges: privilegesColumn(Privileges) },
+      })
+    }
+    return after
+  })
   return applicationOf(row, secrets)
 }
 
@@ -180,7 +169,7 @@ function differences(before: ApplicationRow, after: ApplicationRow): string[] {
   const isSame = {
     name: before.name === after.name,
     privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
-    throttle: isDeepStrictEqual(figuresOf(before), figuresOf(after)),
+    throttle: isDeepStrictEqual(rateLimitOf(before), rateLimitOf(after)),
   }
   return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
 }

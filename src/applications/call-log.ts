@@ -57,7 +57,7 @@ const MESSAGE_LENGTH_MAX = 300
  */
 export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
   let waiting = createWaiting()
-  const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
+  const isFirstThrottled = createThrottledFilter()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   let isAway = false
@@ -79,13 +79,6 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
 
   function flushLater(): void {
     if (!isStopped) timer ??= setTimeout(flush, FLUSH_MS).unref()
-  }
-
-  function isFirstThrottled(subscriptionId: number, atMs: number): boolean {
-    const sinceMs = atMs - (throttledAt.get(subscriptionId) ?? Number.NEGATIVE_INFINITY)
-    if (sinceMs >= 0 && sinceMs < THROTTLED_PAUSE_MS) return false
-    throttledAt.set(subscriptionId, atMs)
-    return true
   }
 
   async function flush(): Promise<void> {
@@ -140,6 +133,17 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
   }
 
   return { record, flush, stop }
+}
+
+/** Lets one throttled request of a subscription through in a second. */
+function createThrottledFilter() {
+  const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
+  return (subscriptionId: number, atMs: number): boolean => {
+    const sinceMs = atMs - (throttledAt.get(subscriptionId) ?? Number.NEGATIVE_INFINITY)
+    if (sinceMs >= 0 && sinceMs < THROTTLED_PAUSE_MS) return false
+    throttledAt.set(subscriptionId, atMs)
+    return true
+  }
 }
 
 type WaitingCall = Omit<ApiCall, 'id'>

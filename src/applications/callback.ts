@@ -21,27 +21,6 @@ export interface CallbackServices {
   outbound: Outbound
 }
 
-/** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
-export type CallbackResult = {
-  /** Null: there was no answer. */
-  readonly status: number | null
-  /** At most 4,096 characters of it. */
-  readonly body: string
-  /** Whole milliseconds. */
-  readonly durationMs: number
-} & (
-  | {
-      readonly ok: true
-      /** http or https, at most 2,000 characters; null: none, or one that nobody should open. */
-      readonly postBackUrl: string | null
-    }
-  | {
-      readonly ok: false
-      /** A sentence that anyone may see, without its full stop. */
-      readonly reason: string
-    }
-)
-
 /** How long a callback takes at most, from looking up the name to the last byte of the answer. */
 export const CALLBACK_MS = 10_000
 const CONNECT_MS = 3_000
@@ -88,7 +67,7 @@ export async function postCallback(
   { secrets, now, outbound }: CallbackServices,
   application: Omit<CallbackReceiver, 'callbackUrl'>,
   { url, body, messageId }: { url: string; body: string; messageId: string },
-): Promise<CallbackResult> {
+) {
   const at = now()
   const answer = await outbound.send({
     url,
@@ -103,13 +82,30 @@ export async function postCallback(
     totalMs: CALLBACK_MS,
     answerBytesMax: ANSWER_BYTES_MAX,
   })
-  if (!answer.ok) return { ...answer, status: null, body: '' }
-  const { status, isCut, durationMs } = answer
-  const seen = { status, body: answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed(), durationMs }
-  if (status !== 200) return { ok: false, reason: `The answer has the status ${status} and not 200`, ...seen }
-  if (isCut) return { ok: false, reason: 'The answer is longer than 64 kB', ...seen }
-  return { ok: true, ...seen, postBackUrl: postBackUrlIn(answer.body) }
+  const { durationMs } = answer
+  const refused = (reason: string, status: number | null = null, answered = '') => {
+    return {
+      ok: false as const,
+      /** A sentence that anyone may see, without its full stop. */
+      reason,
+      /** Null: there was no answer. */
+      status,
+      /** At most 4,096 characters of it. */
+      body: answered,
+      durationMs,
+    }
+  }
+  if (!answer.ok) return refused(answer.reason)
+  const { status, isCut } = answer
+  const kept = answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed()
+  if (status !== 200) return refused(`The answer has the status ${status} and not 200`, status, kept)
+  if (isCut) return refused('The answer is longer than 64 kB', status, kept)
+  // `postBackUrl` is http or https, at most 2,000 characters; null: none, or one that nobody should open.
+  return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(answer.body) }
 }
+
+/** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
+export type CallbackResult = Awaited<ReturnType<typeof postCallback>>
 
 function signingSecrets(
   secrets: Secrets,

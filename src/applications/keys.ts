@@ -47,27 +47,25 @@ export async function rotatePrivateKey(
   input: unknown,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const { db, secrets, now } = services
+  const { secrets, now } = services
   const { KeepFormerForHours, PrivateKey } = readInput(keyRotation, input)
-  await changeAccess(services, () =>
-    inTransaction(db, async (tx) => {
-      const row = await lockOwnRow(tx, own)
-      if (PrivateKey !== undefined && !sameSecret(secrets.lookup(PrivateKey), row.privateKeyHash)) {
-        throw replacedAlready('PrivateKey', 'private key')
-      }
-      // One that has leaked is forgotten: the clocks of several processes differ.
-      const isKept = KeepFormerForHours > 0
-      await tx.application.update({
-        where: { id: own.id },
-        data: {
-          ...privateKeyColumns(generateKey(), secrets),
-          previousPrivateKeyHash: isKept ? row.privateKeyHash : null,
-          previousPrivateKeyUntil: isKept ? new Date(now().getTime() + KeepFormerForHours * HOUR_MS) : null,
-        },
-      })
-      await recordOwn(tx, now, actor, 'application.key-rotated', row, { keepFormerForHours: KeepFormerForHours })
-    }),
-  )
+  await changeAccess(services, async (tx) => {
+    const row = await lockOwnRow(tx, own)
+    if (PrivateKey !== undefined && !sameSecret(secrets.lookup(PrivateKey), row.privateKeyHash)) {
+      throw replacedAlready('PrivateKey', 'private key')
+    }
+    // One that has leaked is forgotten: the clocks of several processes differ.
+    const isKept = KeepFormerForHours > 0
+    await tx.application.update({
+      where: { id: own.id },
+      data: {
+        ...privateKeyColumns(generateKey(), secrets),
+        previousPrivateKeyHash: isKept ? row.privateKeyHash : null,
+        previousPrivateKeyUntil: isKept ? new Date(now().getTime() + KeepFormerForHours * HOUR_MS) : null,
+      },
+    })
+    await recordOwn(tx, now, actor, 'application.key-rotated', row, { keepFormerForHours: KeepFormerForHours })
+  })
   return findOwnApplication(services, own)
 }
 

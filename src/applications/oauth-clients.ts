@@ -1,7 +1,6 @@
 import type { Db, Transaction } from '../database/client.ts'
 import type { Privileges } from '../engine/caller.ts'
-import type { Secrets } from '../values/secrets.ts'
-import { endOfKey } from './private-key.ts'
+import { type Secrets, sameSecret } from '../values/secrets.ts'
 
 /** An application, as OAuth sees it. */
 export interface OAuthClient {
@@ -57,4 +56,22 @@ export async function authenticateOAuthClient(
   const keys = { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil }
   if (endOfKey(secrets.lookup(privateKey), keys) <= now().getTime()) return null
   return { ...client, privileges: client.privileges as Privileges }
+}
+
+/** What is stored of an application's private keys. */
+export interface StoredKeys {
+  readonly privateKeyHash: string
+  readonly previousPrivateKeyHash: string | null
+  readonly previousPrivateKeyUntil: Date | null
+}
+
+/**
+ * When the key with this hash (`Secrets.lookup`) ceases to be the application's, in milliseconds since 1970: Infinity for
+ * the present one; -Infinity: it never was, or nobody remembers.
+ */
+export function endOfKey(hash: string, stored: StoredKeys): number {
+  const { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil } = stored
+  if (sameSecret(hash, privateKeyHash)) return Number.POSITIVE_INFINITY
+  const isPrevious = previousPrivateKeyHash !== null && sameSecret(hash, previousPrivateKeyHash)
+  return isPrevious && previousPrivateKeyUntil ? previousPrivateKeyUntil.getTime() : Number.NEGATIVE_INFINITY
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Actor, type AuditAction, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application as ApplicationRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -8,33 +8,10 @@ import { FORMER_SECRET_MS } from '../outbound/standard-webhooks.ts'
 import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
-import { generateKey, type Secrets } from '../values/secrets.ts'
+import { generateKey } from '../values/secrets.ts'
 import { privateKeyColumns, privilegesColumn, privilegesInput } from './applications.ts'
 import { callbackSecret } from './callback.ts'
 import { samePrivileges } from './privileges.ts'
-
-/** An application of a developer, as its owner sees it. */
-export interface OwnApplication {
-  readonly id: number
-  readonly name: string
-  readonly publicKey: string
-  readonly privateKey: string
-  /** Until when the private key before the last rotation works too; null: it does not. */
-  readonly formerPrivateKeyUntil: Date | null
-  /** Null: nobody is asked before a store subscribes or unsubscribes. */
-  readonly callbackUrl: string | null
-  /** What its callbacks are signed with, `whsec_…`. */
-  readonly callbackSecret: string
-  /** Until when callbacks carry the signature of the secret before the last rotation too; null: they do not. */
-  readonly formerCallbackSecretUntil: Date | null
-  /** Where OAuth may send a merchant back to, as they were given; compared character by character. */
-  readonly redirectUris: readonly string[]
-  /** What it asks of stores; null: everything. */
-  readonly privileges: Privileges
-  readonly createdAt: Date
-  /** How many stores use it. */
-  readonly storeCount: number
-}
 
 /** An application by its owner: to anyone else it does not exist. */
 export interface OwnId {
@@ -42,14 +19,9 @@ export interface OwnId {
   readonly id: number
 }
 
-/** What is needed to see an application. */
-export interface OwnApplicationReader {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-}
+export type OwnApplicationReader = DataServices
 
-export interface OwnApplicationServices extends OwnApplicationReader, AccessChange {
+export interface OwnApplicationServices extends DataServices, AccessChange {
   outbound: Pick<Outbound, 'addressFault'>
   /** The services that privileges may name: the registry's. */
   services: readonly string[]
@@ -205,23 +177,30 @@ function noSuchApplication(id: number): StoreFailure {
   return new StoreFailure('not-found', `You have no application with the id ${id}`, { field: String(id) })
 }
 
-function ownApplicationOf(
-  row: OwnRow,
-  { secrets, now }: Pick<OwnApplicationReader, 'secrets' | 'now'>,
-): OwnApplication {
+/** An application of a developer, as its owner sees it. */
+export type OwnApplication = ReturnType<typeof ownApplicationOf>
+
+function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'secrets' | 'now'>) {
   const { callbackSecretRotatedAt: rotatedAt } = row
   return {
     id: row.id,
     name: row.name,
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
+    /** Until when the private key before the last rotation works too; null: it does not. */
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
+    /** Null: nobody is asked before a store subscribes or unsubscribes. */
     callbackUrl: row.callbackUrl,
+    /** What its callbacks are signed with, `whsec_…`. */
     callbackSecret: callbackSecret(secrets, row),
+    /** Until when callbacks carry the signature of the secret before the last rotation too; null: they do not. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
+    /** Where OAuth may send a merchant back to, as they were given; compared character by character. */
     redirectUris: row.redirectUris,
+    /** What it asks of stores; null: everything. */
     privileges: row.privileges as Privileges,
     createdAt: row.createdAt,
+    /** How many stores use it. */
     storeCount: row._count.subscriptions,
   }
 }
@@ -242,26 +221,24 @@ export async function changeOwnApplication(
   input: unknown,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const { db, now } = services
+  const { now } = services
   const { Name, CallBackURL, RedirectURIs, Privileges } = readInput(changedOwnApplication(services), input)
-  return changeAccess(services, () =>
-    inTransaction(db, async (tx) => {
-      const before = await lockOwnRow(tx, own)
-      const row = await tx.application.update({
-        where: { id: own.id },
-        data: {
-          ...(Name !== undefined && { name: Name }),
-          ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
-          ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
-          ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
-        },
-        include: withStoreCount,
-      })
-      const changed = differences(before, row)
-      if (changed.length > 0) await recordOwn(tx, now, actor, 'application.changed', row, { changed })
-      return ownApplicationOf(row, services)
-    }),
-  )
+  return changeAccess(services, async (tx) => {
+    const before = await lockOwnRow(tx, own)
+    const row = await tx.application.update({
+      where: { id: own.id },
+      data: {
+        ...(Name !== undefined && { name: Name }),
+        ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+        ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
+        ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+      },
+      include: withStoreCount,
+    })
+    const changed = differences(before, row)
+    if (changed.length > 0) await recordOwn(tx, now, actor, 'application.changed', row, { changed })
+    return ownApplicationOf(row, services)
+  })
 }
 
 /** Their names alone: an address may hold a secret of its owner. */
@@ -285,19 +262,17 @@ export async function deleteOwnApplication(
   own: OwnId,
   actor: Actor,
 ): Promise<void> {
-  const { db, now } = services
-  await changeAccess(services, () =>
-    inTransaction(db, async (tx) => {
-      const row = await lockOwnRow(tx, own)
-      await recordAuditInStores(tx, now, {
-        actor,
-        action: 'subscription.removed',
-        target: row.name,
-        applicationId: own.id,
-        details: { applicationDeleted: true },
-      })
-      await tx.application.delete({ where: { id: own.id } })
-      await recordOwn(tx, now, actor, 'application.deleted', row)
-    }),
-  )
+  const { now } = services
+  await changeAccess(services, async (tx) => {
+    const row = await lockOwnRow(tx, own)
+    await recordAuditInStores(tx, now, {
+      actor,
+      action: 'subscription.removed',
+      target: row.name,
+      applicationId: own.id,
+      details: { applicationDeleted: true },
+    })
+    await tx.application.delete({ where: { id: own.id } })
+    await recordOwn(tx, now, actor, 'application.deleted', row)
+  })
 }

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { namedObject } from '../values/input.ts'
 
-export interface Figures {
+export interface RateLimit {
   /** Requests that may come in one burst. */
   readonly capacity: number
   /** Requests a second that may go on; three decimals at most. */
@@ -10,7 +12,44 @@ export interface Figures {
 }
 
 /** contract §8 */
-export const contractFigures: Figures = { capacity: 50, leakPerSecond: 2 }
+export const contractRateLimit: RateLimit = { capacity: 50, leakPerSecond: 2 }
+
+const CAPACITY_MAX = 1_000_000
+const LEAK_PER_SECOND_MAX = 10_000
+
+const capacity = `must be a whole number from 1 to ${CAPACITY_MAX}`
+const leak = `must be a number from 0.001 to ${LEAK_PER_SECOND_MAX} with at most three decimals`
+
+/** `{"Capacity": 50, "LeakPerSecond": 2}`; null: the contract's rate limit. */
+export const throttleInput = namedObject({
+  Capacity: z.int(capacity).min(1, capacity).max(CAPACITY_MAX, capacity),
+  LeakPerSecond: z
+    .number(leak)
+    .min(0.001, leak)
+    .max(LEAK_PER_SECOND_MAX, leak)
+    .refine((value) => Number(value.toFixed(3)) === value, leak),
+})
+  .transform(({ Capacity, LeakPerSecond }): RateLimit => ({ capacity: Capacity, leakPerSecond: LeakPerSecond }))
+  .nullable()
+  .optional()
+
+/** The two columns in which a store and an application keep a rate limit of their own. */
+export interface RateLimitColumns {
+  throttleCapacity: number | null
+  throttleLeakPerSecond: number | { toNumber(): number } | null
+}
+
+export function rateLimitColumns(rateLimit: RateLimit | null | undefined) {
+  return {
+    throttleCapacity: rateLimit?.capacity ?? null,
+    throttleLeakPerSecond: rateLimit?.leakPerSecond ?? null,
+  }
+}
+
+export function rateLimitOf({ throttleCapacity, throttleLeakPerSecond }: RateLimitColumns): RateLimit | null {
+  if (throttleCapacity === null || throttleLeakPerSecond === null) return null
+  return { capacity: throttleCapacity, leakPerSecond: Number(throttleLeakPerSecond) }
+}
 
 export interface Bucket {
   /** In millionths of a request: with rates of three decimals, what leaks in whole milliseconds is a whole number. */
@@ -18,7 +57,7 @@ export interface Bucket {
   readonly atMs: number
 }
 
-export interface Pour {
+export interface BucketReading {
   readonly accepted: boolean
   /** The bucket from now on; a refused request has not filled it. */
   readonly bucket: Bucket
@@ -36,40 +75,37 @@ export interface Pour {
 
 const REQUEST = 1_000_000
 
-/** One more request into the bucket (undefined: an empty one). A clock that went back leaks nothing. */
-export function pour(bucket: Bucket | undefined, { capacity, leakPerSecond }: Figures, nowMs: number): Pour {
+/** Adds a request to the bucket (undefined: an empty one). A clock that went back leaks nothing. */
+export function fillBucket(
+  bucket: Bucket | undefined,
+  { capacity, leakPerSecond }: RateLimit,
+  nowMs: number,
+): BucketReading {
   const leakPerMs = Math.round(leakPerSecond * 1000)
-  const room = capacity * REQUEST
+  const most = capacity * REQUEST
   const leaked = bucket ? Math.max(0, nowMs - bucket.atMs) * leakPerMs : 0
   const before = Math.max(0, (bucket?.level ?? 0) - leaked)
-  const accepted = before + REQUEST <= room
+  const accepted = before + REQUEST <= most
   const level = accepted ? before + REQUEST : before
-  const retryAfterMs = accepted ? 0 : Math.ceil((before + REQUEST - room) / leakPerMs)
+  const retryAfterMs = accepted ? 0 : Math.ceil((before + REQUEST - most) / leakPerMs)
   return {
     accepted,
     bucket: { level, atMs: nowMs },
     level: level / REQUEST,
-    remaining: Math.max(0, Math.floor((room - level) / REQUEST)),
-    resetSeconds: wholeSeconds(level, leakPerMs),
+    remaining: Math.max(0, Math.floor((most - level) / REQUEST)),
+    resetSeconds: Math.ceil(level / leakPerMs / 1000),
     retryAfterMs,
     retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
   }
 }
 
-function wholeSeconds(amount: number, leakPerMs: number): number {
-  return Math.ceil(amount / leakPerMs / 1000)
-}
-
-/**
- * Tells a caller of its bucket in the headers of the answer, as every throttled route does (design.md). Throws `throttled` when
- * it took no more.
- */
+/** Shows a caller its bucket in the headers of the answer, as every throttled route does. Throws `throttled` for a refused request. */
 export function showBucket(
   reply: { headers(values: Record<string, string>): unknown },
-  { capacity, leakPerSecond }: Figures,
-  poured: Pour,
+  { capacity, leakPerSecond }: RateLimit,
+  reading: BucketReading,
 ): void {
-  const { accepted, remaining, resetSeconds, retryAfterSeconds } = poured
+  const { accepted, remaining, resetSeconds, retryAfterSeconds } = reading
   reply.headers({
     'x-ratelimit-limit': String(capacity),
     'x-ratelimit-remaining': String(remaining),
@@ -77,23 +113,23 @@ export function showBucket(
     ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
     ...(!accepted && { 'retry-after': String(retryAfterSeconds) }),
   })
-  if (!accepted) throw tooMany(poured)
+  if (!accepted) throw tooMany(reading)
 }
 
 /** The refusal of a request that the bucket did not take. */
-export function tooMany({ retryAfterSeconds }: Pour): StoreFailure {
+export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
   return new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }
 
 export interface Throttle {
   /** Counts a request against the bucket `key`. */
-  take(key: string, figures: Figures): Pour
-  /** Counts a request that was refused with 401 against the network of its client address, with the contract's figures (rest-protocol 6). */
-  takeRefused(address: string): Pour
+  take(key: string, rateLimit: RateLimit): BucketReading
+  /** Counts a request that was refused with 401 against the network of its client address, with the contract's rate limit (rest-protocol 6). */
+  takeRefused(address: string): BucketReading
 }
 
 /**
- * Above the bound the bucket that was left alone longest is forgotten. A bucket of the contract's figures is empty 25 s
+ * Above the bound the bucket that was left alone longest is forgotten. A bucket of the contract's rate limit is empty 25 s
  * after its last request, so one that still counted is lost only when more than this many others were used within 25 s.
  */
 const BUCKETS_MAX = 50_000
@@ -102,7 +138,7 @@ const BUCKETS_MAX = 50_000
 export function createThrottle(now: () => Date): Throttle {
   const callers = bucketSpace(now)
   const addresses = bucketSpace(now)
-  return { take: callers, takeRefused: (address) => addresses(networkOf(address), contractFigures) }
+  return { take: callers, takeRefused: (address) => addresses(networkOf(address), contractRateLimit) }
 }
 
 interface Kept {
@@ -113,12 +149,12 @@ interface Kept {
 
 function bucketSpace(now: () => Date) {
   const kept = new LRUCache<string, Kept>({ max: BUCKETS_MAX })
-  return (key: string, figures: Figures): Pour => {
+  return (key: string, rateLimit: RateLimit): BucketReading => {
     const nowMs = now().getTime()
-    const poured = pour(kept.get(key)?.bucket, figures, nowMs)
-    kept.set(key, { bucket: poured.bucket, emptyAtMs: nowMs + poured.resetSeconds * 1000 })
+    const reading = fillBucket(kept.get(key)?.bucket, rateLimit, nowMs)
+    kept.set(key, { bucket: reading.bucket, emptyAtMs: nowMs + reading.resetSeconds * 1000 })
     dropEmpty(kept, nowMs)
-    return poured
+    return reading
   }
 }
 

@@ -1,26 +1,9 @@
 import type { Privileges } from '../engine/caller.ts'
-import { findOwnApplication, type OwnApplication, type OwnApplicationReader, type OwnId } from './own-applications.ts'
+import { findOwnApplication, type OwnApplicationReader, type OwnId } from './own-applications.ts'
 
+export type UsingStores = Awaited<ReturnType<typeof listUsingStores>>
 /** A store that uses an application, as the application's owner sees it. */
-export interface UsingStore {
-  /** Of the subscription. */
-  readonly id: number
-  /** The store's. */
-  readonly name: string
-  readonly secureUrl: string
-  readonly token: string
-  /** What the merchant agreed to; the application may do what stands here and in what it asks for. */
-  readonly privileges: Privileges
-  readonly lastUsedAt: Date | null
-  readonly createdAt: Date
-}
-
-export interface UsingStores {
-  readonly application: OwnApplication
-  readonly stores: readonly UsingStore[]
-  /** The `after` of the next page; null: there is none. */
-  readonly next: number | null
-}
+export type UsingStore = UsingStores['stores'][number]
 
 /**
  * The stores that use an application, those that have used it longest first: `limit` of them behind the subscription
@@ -30,7 +13,7 @@ export async function listUsingStores(
   services: OwnApplicationReader,
   own: OwnId,
   { limit, after }: { limit: number; after: number },
-): Promise<UsingStores> {
+) {
   const { db, secrets } = services
   const application = await findOwnApplication(services, own)
   const rows = await db.subscription.findMany({
@@ -40,12 +23,16 @@ export async function listUsingStores(
     take: limit + 1,
   })
   const stores = rows.slice(0, limit).map(({ id, store, tokenSealed, privileges, lastUsedAt, createdAt }) => ({
+    /** Of the subscription. */
     id,
+    /** `name` and `secureUrl`. */
     ...store,
     token: secrets.open(tokenSealed),
+    /** What the merchant agreed to; the application may do what stands here and in what it asks for. */
     privileges: privileges as Privileges,
     lastUsedAt,
     createdAt,
   }))
+  // `next` is the `after` of the next page; null: there is none.
   return { application, stores, next: rows.length > limit ? (stores.at(-1)?.id ?? null) : null }
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../database/client.ts'
-import { Prisma } from '../database/generated/client.ts'
+import type { Prisma } from '../database/generated/client.ts'
+import { type Sql, sql } from '../database/sql.ts'
 
 /** Who does something, for the audit log. */
 export interface Actor {
@@ -86,12 +87,12 @@ export async function recordAudit(tx: Transaction, now: () => Date, input: Audit
 export interface InStores extends Omit<AuditInput, 'storeId' | 'applicationId'> {
   readonly applicationId: number
   /** Of the subscriptions to the application, which ones; absent: all. */
-  readonly where?: Prisma.Sql
+  readonly where?: Sql
 }
 
 /** Writes the same into the log of each store that uses an application. One statement: they may be thousands. */
 export async function recordAuditInStores(tx: Transaction, now: () => Date, input: InStores): Promise<void> {
-  const { actor, action, target, applicationId, developerId = null, details = {}, where = Prisma.sql`true` } = input
+  const { actor, action, target, applicationId, developerId = null, details = {}, where = sql`true` } = input
   await tx.$executeRaw`
     INSERT INTO "AuditEntry"
       ("at", "actorKind", "actor", "address", "action", "target", "storeId", "applicationId", "developerId", "details")

@@ -1,9 +1,17 @@
 import type { EventEmitter } from 'node:events'
 import { PrismaPg } from '@prisma/adapter-pg'
+import type { Secrets } from '../values/secrets.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
+
+/** What nearly every function over the database needs. */
+export interface DataServices {
+  db: Db
+  secrets: Secrets
+  now: () => Date
+}
 
 /** Connections of one process: more gain nothing on a small machine and worsen the slowest answers. */
 const POOL_MAX = 10

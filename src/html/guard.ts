@@ -187,8 +187,8 @@ function operatorGuard({ operatorKey, throttle }: GuardServices) {
       request.actor = { kind: 'operator', name: '', address: request.ip }
       return
     }
-    const poured = throttle.takeRefused(request.ip)
-    if (!poured.accepted) throw tooMany(poured)
+    const reading = throttle.takeRefused(request.ip)
+    if (!reading.accepted) throw tooMany(reading)
     reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
     throw new StoreFailure('unauthorized', 'Authentication failed: Authorization must be Bearer and the operator key', {
       field: 'Authorization',

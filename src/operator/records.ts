@@ -1,10 +1,10 @@
 import type { Application } from '../applications/applications.ts'
-import type { Figures } from '../applications/throttle.ts'
+import type { RateLimit } from '../applications/throttle.ts'
 import type { PaymentMethod } from '../resources/payment-methods/update-methods.ts'
 import type { Store } from '../stores/stores.ts'
 import type { Subscribed, Subscription } from '../subscriptions/subscription-rows.ts'
 
-// The wire names of the operator's routes. Throttle null: the contract's figures; Privileges null: everything.
+// The wire names of the operator's routes. Throttle null: the contract's rate limit; Privileges null: everything.
 
 export function storeRecord(store: Store) {
   const { id, name, secureUrl, userKey, currency, timeZone, cartApi, throttle, createdAt } = store
@@ -59,6 +59,6 @@ export function paymentMethodRecord({ id, name, visible }: PaymentMethod) {
   return { PaymentMethodID: id, Name: name, Visible: visible }
 }
 
-function throttleRecord(figures: Figures | null) {
-  return figures && { Capacity: figures.capacity, LeakPerSecond: figures.leakPerSecond }
+function throttleRecord(rateLimit: RateLimit | null) {
+  return rateLimit && { Capacity: rateLimit.capacity, LeakPerSecond: rateLimit.leakPerSecond }
 }

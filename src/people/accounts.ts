@@ -160,14 +160,14 @@ export async function createDeveloper({ db, now }: PeopleServices, input: unknow
   const passwordHash = await hashPassword(Password)
   return inTransaction(db, async (tx) => {
     const developer = await insertDeveloper(tx, now, { email: Email, passwordHash }).catch((error) => {
-      throw isTaken(error, 'Developer_email_key') ? taken('Email is the address of another developer') : error
+      throw isTaken(error, 'Developer_email_key') ? takenEmail('Email is the address of another developer') : error
     })
     await recordAudit(tx, now, { actor, action: 'account.created', target: Email, developerId: developer.id })
     return developer
   })
 }
 
-function taken(message: string): StoreFailure {
+function takenEmail(message: string): StoreFailure {
   return new StoreFailure('conflict', message, { field: 'Email' })
 }
 
@@ -243,7 +243,7 @@ export async function createStoreUser(
     const user = await tx.storeUser.create({ data, select: accountColumns }).catch((error) => {
       if (isTaken(error, 'StoreUser_storeId_fkey')) throw noSuchStore(storeId)
       throw isTaken(error, 'StoreUser_email_key')
-        ? taken('Email is the address of another account of the store')
+        ? takenEmail('Email is the address of another account of the store')
         : error
     })
     await recordAudit(tx, now, { actor, action: 'account.created', target: Email, storeId })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { inTransaction, type Transaction } from '../database/client.ts'
+import { deleteExpired } from '../database/delete-expired.ts'
 import type { Caller } from '../engine/caller.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
@@ -28,7 +29,6 @@ const TOKEN_BYTES = 48
 const TOKEN = /^[\w-]{64}$/
 const MINUTES_MAX = 1440
 const TOKENS_MAX = 20
-const EXPIRED_BATCH = 100
 
 /**
  * Makes a link that signs a customer in, once. A customer has 20 of them at most: a further one ends the oldest.
@@ -49,7 +49,7 @@ export async function issueCustomerToken(
   const expiresAt = new Date(createdAt.getTime() + minutes * 60_000)
   await inTransaction(db, async (tx) => {
     await lockCustomer(tx, { storeId: store.id, customerId })
-    await clearExpired(tx, createdAt)
+    await deleteExpired(tx, { table: 'CustomerLoginToken', key: 'tokenHash' }, createdAt)
     await tx.$executeRaw`
       DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
         SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "storeId" = ${store.id} AND "customerId" = ${customerId}
@@ -66,13 +66,6 @@ async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId:
   const field = String(customerId)
   if (!customer) throw new StoreFailure('not-found', `No customer has the id ${customerId}`, { field })
   if (!customer.enabled) throw new StoreFailure('conflict', 'The customer is disabled, and cannot sign in', { field })
-}
-
-async function clearExpired(tx: Transaction, at: Date): Promise<void> {
-  await tx.$executeRaw`
-    DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
-      SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "expiresAt" <= ${at} ORDER BY "expiresAt" LIMIT ${EXPIRED_BATCH}
-      FOR UPDATE SKIP LOCKED)`
 }
 
 /**

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
-import { Prisma } from '../database/generated/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { deleteExpired } from '../database/delete-expired.ts'
+import { type Sql, sql } from '../database/sql.ts'
 import type { CallerStore } from '../engine/caller.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { Secrets } from '../values/secrets.ts'
 
 export type SessionKind = 'developer' | 'merchant' | 'customer'
 
@@ -44,11 +44,7 @@ export interface Session {
   readonly expiresAt: Date
 }
 
-export interface SessionServices {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-}
+export type SessionServices = DataServices
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -69,7 +65,6 @@ const limits: Readonly<Record<SessionKind, Limits>> = {
 /** A request in a session is noted at most so often. */
 const SEEN_EVERY_MS = MINUTE_MS
 const SESSIONS_MAX = 50
-const EXPIRED_BATCH = 100
 const TOKEN_BYTES = 32
 const USER_AGENT_LENGTH_MAX = 200
 const ADDRESS_LENGTH_MAX = 100
@@ -85,7 +80,7 @@ export async function findSession(
   token: string,
 ): Promise<Session | null> {
   const nowMs = now().getTime()
-  const isLive = Prisma.sql`"Session"."tokenHash" = ${secrets.lookup(token)}
+  const isLive = sql`"Session"."tokenHash" = ${secrets.lookup(token)}
     AND "Session"."expiresAt" > ${new Date(nowMs)} AND "Session"."seenAt" > ${idleSince(kind, nowMs)}`
   const [found] = await finders[kind](db, isLive)
   if (!found) return null
@@ -111,12 +106,12 @@ interface FoundSession {
   others?: OtherAccount[]
 }
 
-const storeColumn = Prisma.sql`json_build_object('id', "Store"."id", 'name', "Store"."name", 'secureUrl', "Store"."secureUrl",
+const storeColumn = sql`json_build_object('id', "Store"."id", 'name', "Store"."name", 'secureUrl', "Store"."secureUrl",
   'currency', "Store"."currency", 'timeZone', "Store"."timeZone") AS "store"`
-const sessionColumns = Prisma.sql`"Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."seenAt"`
+const sessionColumns = sql`"Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."seenAt"`
 
 /** Each joins its own table of people: a token of another kind finds nothing. */
-const finders: Readonly<Record<SessionKind, (db: Db, condition: Prisma.Sql) => Promise<FoundSession[]>>> = {
+const finders: Readonly<Record<SessionKind, (db: Db, condition: Sql) => Promise<FoundSession[]>>> = {
   developer: (db, condition) => db.$queryRaw`
     SELECT ${sessionColumns}, "Developer"."id" AS "personId", "email"
     FROM "Session" JOIN "Developer" ON "Developer"."id" = "Session"."developerId"
@@ -197,10 +192,7 @@ export async function openSession(
   })
   const opened = account.kind === 'merchant' ? [account.id, ...account.otherIds] : [account.id]
   for (const id of opened) await endOldest(tx, { ...account, id })
-  await tx.$executeRaw`
-    DELETE FROM "Session" WHERE "id" IN (
-      SELECT "id" FROM "Session" WHERE "expiresAt" <= ${createdAt} ORDER BY "expiresAt" LIMIT ${EXPIRED_BATCH}
-      FOR UPDATE SKIP LOCKED)`
+  await deleteExpired(tx, { table: 'Session', key: 'id' }, createdAt)
   return { token, expiresAt }
 }
 
@@ -221,11 +213,11 @@ type Account =
   | { readonly kind: 'customer'; readonly id: number; readonly storeId: number }
 
 /** The sessions in which an account is open; a merchant's also as one of the others, which all have its e-mail address. */
-function isOpenIn(account: Account): Prisma.Sql {
+function isOpenIn(account: Account): Sql {
   const { kind, id } = account
-  if (kind === 'developer') return Prisma.sql`"developerId" = ${id}`
-  if (kind === 'customer') return Prisma.sql`"storeId" = ${account.storeId} AND "customerId" = ${id}`
-  return Prisma.sql`"storeUserId" IN (
+  if (kind === 'developer') return sql`"developerId" = ${id}`
+  if (kind === 'customer') return sql`"storeId" = ${account.storeId} AND "customerId" = ${id}`
+  return sql`"storeUserId" IN (
       SELECT "namesake"."id" FROM "StoreUser" JOIN "StoreUser" "namesake" ON lower("namesake"."email") = lower("StoreUser"."email")
       WHERE "StoreUser"."id" = ${id})
     AND ("storeUserId" = ${id} OR ${id} = ANY ("otherUserIds"))`

@@ -1,5 +1,6 @@
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
-import { Prisma } from '../database/generated/client.ts'
+import { deleteExpired } from '../database/delete-expired.ts'
+import { type Sql, sql } from '../database/sql.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
@@ -30,7 +31,6 @@ export interface CountedTry extends Try {
 }
 
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000
-const FORGOTTEN_BATCH = 100
 const FAILURES_MAX = 1_000_000
 /** Past it a doubled second is longer than any delay. */
 const DOUBLINGS_MAX = 20
@@ -74,7 +74,8 @@ export async function countTry({ db, now }: { db: Db; now: () => Date }, tried: 
   const isOfDevice = device !== undefined && (await isTrusted(db, device, at))
   const counters = isOfDevice ? [device] : [account, address, ...(signUp ? [signUp] : [])]
   await refuseTooEarly(db, counters, at)
-  await forgetOld(db, at)
+  const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
+  await deleteExpired(db, { table: 'SignInDelay', key: 'key', column: 'failedAt' }, forgottenAt)
   await inTransaction(db, async (tx) => {
     for (const counter of counters) {
       if (await count(tx, counter, at)) continue
@@ -111,7 +112,7 @@ function throttled(retryAfterSeconds: number): StoreFailure {
 /** False: too early, by what another try has written meanwhile. */
 async function count(tx: Transaction, { key, ...figures }: Counter, at: Date): Promise<boolean> {
   const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
-  const failures = Prisma.sql`CASE WHEN "kept"."failedAt" <= ${forgottenAt} THEN 1 ELSE LEAST("kept"."failures", ${FAILURES_MAX}::int) + 1 END`
+  const failures = sql`CASE WHEN "kept"."failedAt" <= ${forgottenAt} THEN 1 ELSE LEAST("kept"."failures", ${FAILURES_MAX}::int) + 1 END`
   const counted = await tx.$executeRaw`
     INSERT INTO "SignInDelay" AS "kept" ("key", "failures", "allowedAt", "failedAt") VALUES (${key}, 1, ${at}, ${at})
     ON CONFLICT ("key") DO UPDATE
@@ -120,16 +121,9 @@ async function count(tx: Transaction, { key, ...figures }: Counter, at: Date): P
   return counted > 0
 }
 
-function delayAfter(failures: Prisma.Sql, { free, longestSeconds }: Omit<Counter, 'key'>): Prisma.Sql {
-  return Prisma.sql`make_interval(secs => CASE WHEN ${failures} < ${free}::int THEN 0
+function delayAfter(failures: Sql, { free, longestSeconds }: Omit<Counter, 'key'>): Sql {
+  return sql`make_interval(secs => CASE WHEN ${failures} < ${free}::int THEN 0
     ELSE LEAST(${longestSeconds}::int, 2 ^ LEAST(${failures} - ${free}::int, ${DOUBLINGS_MAX}::int)) END)`
-}
-
-async function forgetOld(db: Db, at: Date): Promise<void> {
-  await db.$executeRaw`
-    DELETE FROM "SignInDelay" WHERE "key" IN (
-      SELECT "key" FROM "SignInDelay" WHERE "failedAt" <= ${new Date(at.getTime() - FORGOTTEN_MS)}
-      ORDER BY "failedAt" LIMIT ${FORGOTTEN_BATCH} FOR UPDATE SKIP LOCKED)`
 }
 
 /**
@@ -141,7 +135,7 @@ export async function forgiveTry(tx: Transaction, { account, address, device, is
   if (device) await forgetFailures(tx, device)
   if (isOfDevice) return
   await forgetFailures(tx, account)
-  const failures = Prisma.sql`GREATEST("failures" - 1, 0)`
+  const failures = sql`GREATEST("failures" - 1, 0)`
   await tx.$executeRaw`
     UPDATE "SignInDelay" SET "failures" = ${failures}, "allowedAt" = "failedAt" + ${delayAfter(failures, address)}
     WHERE "key" = ${address.key}`

@@ -1,5 +1,6 @@
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { identifier } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
@@ -129,17 +130,8 @@ async function stillOpened(
   kind: SignIn['kind'],
   opened: readonly FoundAccount[],
 ): Promise<FoundAccount[]> {
-  const ids = opened.map(({ id }) => id)
-  const rows =
-    kind === 'developer'
-      ? await tx.$queryRaw<LockedRow[]>`
-          SELECT "id", "passwordHash" FROM "Developer" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE`
-      : await tx.$queryRaw<LockedRow[]>`
-          SELECT "id", "passwordHash" FROM "StoreUser" WHERE "id" = ANY (${ids}) ORDER BY "id" FOR NO KEY UPDATE`
+  const table = identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
+  const rows = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
+    SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
   return opened.filter(({ id, passwordHash }) => rows.some((row) => row.id === id && row.passwordHash === passwordHash))
-}
-
-interface LockedRow {
-  id: number
-  passwordHash: string
 }

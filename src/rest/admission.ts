@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { contractFigures, showBucket, type Throttle } from '../applications/throttle.ts'
+import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
@@ -33,9 +33,9 @@ export function httpsRule({ config }: AdmissionServices) {
  */
 export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller, throttle: figures } = await identify(request, reply)
+    const { caller, throttle: rateLimit } = await identify(request, reply)
     request.caller = caller
-    showBucket(reply, figures, throttle.take(figures.key, figures))
+    showBucket(reply, rateLimit, throttle.take(rateLimit.key, rateLimit))
     const method = methodOf(request)
     if (operations[method] === undefined) {
       const allowed = allowedMethods(operations)
@@ -60,7 +60,7 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
       if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
       const isKnown = error instanceof RefusedSubscription
       if (isKnown) request.refusedSubscriptionId = error.subscriptionId
-      showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
+      showBucket(reply, contractRateLimit, throttle.takeRefused(request.ip))
       if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
       const challenge = challengeFor(credentials)
       if (challenge !== null) reply.header('www-authenticate', challenge)

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { contractFigures, showBucket, type Throttle } from '../applications/throttle.ts'
+import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import type { Caller } from '../engine/caller.ts'
 import { RefusedStore, type StoreRefusal } from '../stores/store-entry.ts'
 import type { Authenticator } from '../subscriptions/authenticate.ts'
@@ -39,12 +39,12 @@ export async function admit(
   try {
     if (userKey === '') throw new ResultError('userKeyMissing', 'userKey is missing')
     if (storeUrl === '') throw new ResultError('storeUrlMissing', 'storeUrl is missing')
-    const { caller, throttle: figures } = await authenticator.authenticateStore(credentials)
+    const { caller, throttle: rateLimit } = await authenticator.authenticateStore(credentials)
     request.caller = caller
-    const turn = await queue.takeTurn(figures.key, figures, whenClosed(reply))
+    const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
     if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
     if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])
-    showBucket(reply, figures, turn.bucket)
+    showBucket(reply, rateLimit, turn.bucket)
     if (turn.kind === 'granted' && turn.hasWaited) {
       // Meanwhile the key may have been changed, or cartAPI switched off.
       request.caller = (await authenticator.authenticateStore(credentials)).caller
@@ -52,7 +52,7 @@ export async function admit(
     return request.caller
   } catch (error) {
     if (error instanceof RefusedStore || error instanceof ResultError) {
-      showBucket(reply, contractFigures, throttle.takeRefused(request.ip))
+      showBucket(reply, contractRateLimit, throttle.takeRefused(request.ip))
     }
     throw error instanceof RefusedStore ? new ResultError(errorOf[error.reason], error.message) : error
   }

@@ -1,13 +1,13 @@
-import type { Figures, Pour } from '../applications/throttle.ts'
+import type { BucketReading, RateLimit } from '../applications/throttle.ts'
 
 /** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
 export type SetTimer = (callback: () => void, ms: number) => () => void
 
 /** How a request's time in the queue ended. */
 export type Turn =
-  | { readonly kind: 'granted'; readonly bucket: Pour; readonly hasWaited: boolean }
+  | { readonly kind: 'granted'; readonly bucket: BucketReading; readonly hasWaited: boolean }
   /** The wait would be too long, or too many wait. `bucket` says when to try again. */
-  | { readonly kind: 'refused'; readonly bucket: Pour }
+  | { readonly kind: 'refused'; readonly bucket: BucketReading }
   /** The client left while the request waited. */
   | { readonly kind: 'left' }
   /** The server is stopping. */
@@ -18,7 +18,7 @@ export interface Queue {
    * Waits for a slot of the bucket `key`, first come first served, for 30 s at most. 60 requests may wait for one bucket and
    * 1,000 in all. Rejects only when the bucket itself fails.
    */
-  takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn>
+  takeTurn(key: string, rateLimit: RateLimit, left: AbortSignal): Promise<Turn>
   /** The number of requests that wait. */
   size(): number
   /** Ends every wait. From then on a request gets a slot at once, or none. */
@@ -28,7 +28,7 @@ export interface Queue {
 export interface QueueServices {
   throttle: {
     /** Takes a slot of the bucket `key` if the bucket has one. */
-    readonly take: (key: string, figures: Figures) => Pour | Promise<Pour>
+    readonly take: (key: string, rateLimit: RateLimit) => BucketReading | Promise<BucketReading>
   }
   now: () => Date
   /** Absent: timers of the process. */
@@ -37,7 +37,7 @@ export interface QueueServices {
 
 /** Proxies and HTTP clients give up after 60 s or more. */
 const WAIT_MS_MAX = 30_000
-/** The slots that a bucket of the contract's figures has in that time. */
+/** The slots that a bucket of the contract's rate limit has in that time. */
 const WAITING_OF_BUCKET_MAX = 60
 /** A waiting request keeps its connection and what it sent. */
 const WAITING_MAX = 1_000
@@ -45,8 +45,8 @@ const WAITING_MAX = 1_000
 /** The requests that want a slot of one bucket. */
 interface Line {
   readonly key: string
-  /** Those of the last request: its store may have got other figures meanwhile. */
-  figures: Figures
+  /** Of the last request: the store may have got another one meanwhile. */
+  rateLimit: RateLimit
   /** In the order of their arrival. */
   readonly entries: Set<Entry>
   isTaking: boolean
@@ -66,11 +66,11 @@ export function createQueue({ throttle, now, setTimer = startTimer }: QueueServi
   let waiting = 0
   let isStopped = false
 
-  async function takeTurn(key: string, figures: Figures, left: AbortSignal): Promise<Turn> {
+  async function takeTurn(key: string, rateLimit: RateLimit, left: AbortSignal): Promise<Turn> {
     if (left.aborted) return { kind: 'left' }
-    const line = lines.get(key) ?? { key, figures, entries: new Set(), isTaking: false, cancelTimer: () => {} }
+    const line = lines.get(key) ?? { key, rateLimit, entries: new Set(), isTaking: false, cancelTimer: () => {} }
     lines.set(key, line)
-    line.figures = figures
+    line.rateLimit = rateLimit
     const { promise, resolve } = Promise.withResolvers<Turn>()
     const leave = () => entry.end({ kind: 'left' })
     const entry: Entry = {
@@ -98,7 +98,7 @@ export function createQueue({ throttle, now, setTimer = startTimer }: QueueServi
     line.cancelTimer()
     try {
       while (line.entries.size > 0) {
-        const bucket = await throttle.take(line.key, line.figures)
+        const bucket = await throttle.take(line.key, line.rateLimit)
         const [first] = line.entries
         if (!bucket.accepted) {
           waitForNextSlot(line, bucket)
@@ -113,10 +113,10 @@ export function createQueue({ throttle, now, setTimer = startTimer }: QueueServi
     dropIfEmpty(line)
   }
 
-  function waitForNextSlot(line: Line, bucket: Pour): void {
+  function waitForNextSlot(line: Line, bucket: BucketReading): void {
     let ahead = 0
     for (const entry of line.entries) {
-      const waitMs = bucket.retryAfterMs + (ahead * 1000) / line.figures.leakPerSecond
+      const waitMs = bucket.retryAfterMs + (ahead * 1000) / line.rateLimit.leakPerSecond
       const isInTime = now().getTime() + waitMs <= entry.deadlineMs
       const hasPlace = entry.isWaiting || (ahead < WAITING_OF_BUCKET_MAX && waiting < WAITING_MAX)
       if (isStopped) entry.end({ kind: 'stopped' })
@@ -150,7 +150,7 @@ function startTimer(callback: () => void, ms: number): () => void {
 }
 
 /** The request may come again when one that waits has got its slot, and its own is 30 s away. */
-function withRetryAfter(bucket: Pour, waitMs: number): Pour {
+function withRetryAfter(bucket: BucketReading, waitMs: number): BucketReading {
   const retryAfterMs = Math.max(bucket.retryAfterMs, waitMs - WAIT_MS_MAX)
   return { ...bucket, retryAfterMs, retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }
 }

@@ -1,5 +1,4 @@
-import { contractFigures, type Figures } from '../applications/throttle.ts'
-import { figuresOf } from '../applications/throttle-figures.ts'
+import { contractRateLimit, type RateLimit, rateLimitOf } from '../applications/throttle.ts'
 import type { Db } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { inBlocks } from '../values/address-blocks.ts'
@@ -20,7 +19,7 @@ export interface StoreCredentials {
 export interface StoreEntry {
   readonly caller: Caller
   /** The bucket that the call counts in: one for the store (design.md). */
-  readonly throttle: Figures & { readonly key: string }
+  readonly throttle: RateLimit & { readonly key: string }
   readonly isEnabled: boolean
   readonly isAllowed: (address: string) => boolean
 }
@@ -48,7 +47,7 @@ export async function findStoreEntry(
   const { id, cartApiEnabled, cartApiAddresses } = row
   return {
     caller: { store: callerStoreOf(row), application: null, channel: 'api', privileges: null, actor: ACTOR, db, now },
-    throttle: { key: `cartAPI ${id}`, ...(figuresOf(row) ?? contractFigures) },
+    throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),
   }

@@ -1,9 +1,8 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
-import type { Figures } from '../applications/throttle.ts'
-import { columnsOf, figuresOf, throttleInput } from '../applications/throttle-figures.ts'
+import { rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
 import { type Actor, installation, recordAudit } from '../audit/audit.ts'
-import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
 import type { Caller, CallerStore } from '../engine/caller.ts'
 import { emailInput, newPasswordInput, refuseAddressAsPassword } from '../people/account-input.ts'
@@ -13,19 +12,8 @@ import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
-import { builtInOrderStatuses } from './order-statuses.ts'
-import { initialPaymentMethods } from './payment-methods.ts'
+import { builtInOrderStatuses, initialPaymentMethods } from './initial-records.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
-
-export interface Store extends CallerStore {
-  /** cartAPI's key. */
-  readonly userKey: string
-  /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
-  readonly cartApi: { readonly enabled: boolean; readonly addresses: readonly string[] }
-  /** The bucket of cartAPI; null: the contract's figures. */
-  readonly throttle: Figures | null
-  readonly createdAt: Date
-}
 
 const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
 const currency = 'must be a currency code of three letters, such as USD'
@@ -121,7 +109,7 @@ export async function createStore(
     timeZone: given.TimeZone ?? defaultTimeZone,
     userKeyHash: secrets.lookup(userKey),
     userKeySealed: secrets.seal(userKey),
-    ...columnsOf(given.Throttle),
+    ...rateLimitColumns(given.Throttle),
     createdAt,
   }
   const row = await inTransaction(db, async (tx) => {
@@ -142,12 +130,17 @@ function refuseTakenHost(error: unknown): never {
   })
 }
 
-function storeOf(row: StoreRow, secrets: Secrets): Store {
+export type Store = ReturnType<typeof storeOf>
+
+function storeOf(row: StoreRow, secrets: Secrets) {
   return {
     ...callerStoreOf(row),
+    /** cartAPI's key. */
     userKey: secrets.open(row.userKeySealed),
+    /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
-    throttle: figuresOf(row),
+    /** The bucket of cartAPI; null: the contract's rate limit. */
+    throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
 }
@@ -157,15 +150,11 @@ export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: Calle
   return { id, name, secureUrl, currency, timeZone }
 }
 
-export interface ChangeStore extends AccessChange {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-}
+export type ChangeStore = DataServices & AccessChange
 
 /**
- * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's figures). It counts
- * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), figures that come
+ * Changes what `input` names of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's rate limit). It counts
+ * at once: with another SecureURL, callers have to send that one. Refuses input that does not fit (400), a Throttle that comes
  * from another than the operator (403), an unknown store (404), and an address whose host another store has (409).
  */
 export async function updateStore(
@@ -185,24 +174,22 @@ export async function updateStore(
     ...(TimeZone !== undefined && { timeZone: TimeZone }),
     ...(CartAPI?.Enabled !== undefined && { cartApiEnabled: CartAPI.Enabled }),
     ...(CartAPI?.Addresses !== undefined && { cartApiAddresses: CartAPI.Addresses }),
-    ...(Throttle !== undefined && columnsOf(Throttle)),
+    ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
-  return changeAccess({ db, authenticator }, () =>
-    inTransaction(db, async (tx) => {
-      const before = await lockStore(tx, id)
-      const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
-      const details = differences(before, row)
-      if (Object.keys(details).length > 0) {
-        await recordAudit(tx, now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
-      }
-      return storeOf(row, secrets)
-    }),
-  )
+  return changeAccess({ db, authenticator }, async (tx) => {
+    const before = await lockStore(tx, id)
+    const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
+    const details = differences(before, row)
+    if (Object.keys(details).length > 0) {
+      await recordAudit(tx, now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
+    }
+    return storeOf(row, secrets)
+  })
 }
 
 /** By property: the former value and the new one. Switches and lists stay what they are, other values are texts. */
 function differences(before: StoreRow, after: StoreRow) {
-  const told = [
+  const logged = [
     'name',
     'secureUrl',
     'currency',
@@ -212,10 +199,12 @@ function differences(before: StoreRow, after: StoreRow) {
     'throttleCapacity',
     'throttleLeakPerSecond',
   ] as const
-  const changed = told.filter((name) => String(before[name]) !== String(after[name]))
-  const toldOf = (value: StoreRow[(typeof told)[number]]) =>
+  const changed = logged.filter((name) => String(before[name]) !== String(after[name]))
+  const loggedValue = (value: StoreRow[(typeof logged)[number]]) =>
     typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
-  return Object.fromEntries(changed.map((name) => [name, { from: toldOf(before[name]), to: toldOf(after[name]) }]))
+  return Object.fromEntries(
+    changed.map((name) => [name, { from: loggedValue(before[name]), to: loggedValue(after[name]) }]),
+  )
 }
 
 /** Gives the store a new key for cartAPI; the former one ends at once. Refuses an unknown store (404). */
@@ -225,15 +214,13 @@ export async function rotateUserKey(
   actor: Actor,
 ): Promise<Store> {
   const userKey = generateKey()
-  return changeAccess({ db, authenticator }, () =>
-    inTransaction(db, async (tx) => {
-      await lockStore(tx, id)
-      const data = { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
-      const row = await tx.store.update({ where: { id }, data })
-      await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
-      return storeOf(row, secrets)
-    }),
-  )
+  return changeAccess({ db, authenticator }, async (tx) => {
+    await lockStore(tx, id)
+    const data = { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
+    const row = await tx.store.update({ where: { id }, data })
+    await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
+    return storeOf(row, secrets)
+  })
 }
 
 async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
@@ -270,6 +257,13 @@ export async function storeById(db: Db | Transaction, id: number): Promise<Calle
   const row = await db.store.findUnique({ where: { id }, select: callerStoreColumns })
   if (!row) throw noSuchStore(id)
   return row
+}
+
+/** The store at an address as a person writes it, with or without scheme, `www.` and slash (rest-protocol 9.1); null: there is none. */
+export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
+  const host = normaliseHost(address)
+  if (host === '' || /\p{Cc}/u.test(host) || !host.isWellFormed()) return null
+  return db.store.findUnique({ where: { host }, select: callerStoreColumns })
 }
 
 export function noSuchStore(id: number): StoreFailure {

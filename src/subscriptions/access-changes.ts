@@ -1,6 +1,6 @@
-import type { Db } from '../database/client.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 
-/** The NOTIFY channel by which processes tell one another that somebody may do less, or other things, than before. */
+/** The NOTIFY channel on which processes tell one another that somebody may do less, or other things, than before. */
 export const accessChannel = 'access'
 
 export interface AccessChange {
@@ -10,19 +10,18 @@ export interface AccessChange {
 }
 
 /**
- * Runs `change`, which commits by itself, and lets it count at once: in this process when the promise is fulfilled, in
- * the others as soon as they hear of it.
+ * Makes a change in one transaction, and lets it count at once: in this process when the promise is fulfilled, in the others as
+ * soon as they hear of it.
  */
-export async function changeAccess<T>({ db, authenticator }: AccessChange, change: () => Promise<T>): Promise<T> {
-  const result = await change().finally(() => {
-    // After an error too: a COMMIT whose answer was lost has happened.
-    authenticator.invalidate()
-  })
-  await tellOthers(db)
-  return result
+export function changeAccess<T>(services: AccessChange, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return announceAccess(services, () => inTransaction(services.db, work))
 }
 
-/** After the commit, since NOTIFY makes commits queue. The change stands even when this fails: the others then learn of it as their cached entries run out. */
-async function tellOthers(db: Db) {
+/** The same for a change that commits by itself. */
+export async function announceAccess<T>({ db, authenticator }: AccessChange, change: () => Promise<T>): Promise<T> {
+  // After an error too: a COMMIT whose answer was lost has happened.
+  const result = await change().finally(() => authenticator.invalidate())
+  // After the commit, since NOTIFY makes commits queue. When it fails, the others learn of the change as their cached entries run out.
   await db.$executeRaw`SELECT pg_notify(${accessChannel}, '')`.catch(() => undefined)
+  return result
 }

@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { OAuthClient } from '../applications/oauth-clients.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { inTransaction, type Transaction } from '../database/client.ts'
+import type { DataServices, Transaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { generateKey, type Secrets, sameSecret } from '../values/secrets.ts'
+import { generateKey, sameSecret } from '../values/secrets.ts'
 import { type AccessChange, changeAccess } from './access-changes.ts'
 import type { CodeChallenge } from './authorization-codes.ts'
 
 const TOKENS_MAX = 100
 
-export interface TokenServices extends AccessChange {
-  secrets: Secrets
-  now: () => Date
-}
+export type TokenServices = DataServices & AccessChange
 
 export interface CodeExchange {
   /** Who presents the code, and has proved to be it. */
@@ -45,9 +42,7 @@ export async function exchangeCode(services: TokenServices, exchange: CodeExchan
   const codeHash = services.secrets.lookup(exchange.code)
   // Callers are forgotten by a change alone, not by any text that somebody takes for a code.
   if (!(await isKnown(services, codeHash, exchange.client))) throw refused(unknown)
-  const outcome = await changeAccess(services, () =>
-    inTransaction(services.db, (tx) => present(tx, services, codeHash, exchange)),
-  )
+  const outcome = await changeAccess(services, (tx) => present(tx, services, codeHash, exchange))
   if (typeof outcome === 'string') throw refused(outcome)
   return outcome
 }
@@ -194,13 +189,11 @@ export async function revokeAccessToken(
     select: { subscription: { select: { storeId: true } } },
   })
   if (!found) return refuseSubscriptionToken(services, client, tokenHash)
-  await changeAccess(services, () =>
-    inTransaction(db, async (tx) => {
-      const { count } = await tx.accessToken.deleteMany({ where: { tokenHash } })
-      const details = { reason: 'the application asked for it' }
-      if (count > 0) await audit(tx, now, 'token.revoked', found.subscription, { client, actor }, details)
-    }),
-  )
+  await changeAccess(services, async (tx) => {
+    const { count } = await tx.accessToken.deleteMany({ where: { tokenHash } })
+    const details = { reason: 'the application asked for it' }
+    if (count > 0) await audit(tx, now, 'token.revoked', found.subscription, { client, actor }, details)
+  })
 }
 
 async function refuseSubscriptionToken({ db }: TokenServices, client: OAuthClient, tokenHash: string): Promise<void> {

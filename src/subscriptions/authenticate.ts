@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import { endOfKey } from '../applications/private-key.ts'
+import { endOfKey } from '../applications/oauth-clients.ts'
 import { allows, bothOf } from '../applications/privileges.ts'
-import { contractFigures, type Figures } from '../applications/throttle.ts'
-import type { Db } from '../database/client.ts'
+import { contractRateLimit, type RateLimit, rateLimitOf } from '../applications/throttle.ts'
+import type { DataServices, Db } from '../database/client.ts'
 import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } from '../stores/store-entry.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { Secrets } from '../values/secrets.ts'
 
 /** The request headers that say who calls; undefined where the request has none. */
 export interface Credentials {
@@ -21,7 +20,7 @@ export interface Credentials {
 export interface Authenticated {
   readonly caller: Caller
   /** The bucket that the call counts in: one for application and store (contract §8). */
-  readonly throttle: Figures & { readonly key: string }
+  readonly throttle: RateLimit & { readonly key: string }
 }
 
 export interface Authenticator {
@@ -58,12 +57,6 @@ const CACHED_MS = 5_000
 const CACHED_MAX = 10_000
 const ACTOR_LENGTH_MAX = 50
 
-export interface CreateAuthenticator {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-}
-
 /**
  * Finds the caller by a token in the header Token or, as Bearer, in Authorization, which counts before Token
  * (contract §5, rest-protocol 9.3). A subscription's token needs PrivateKey and SecureURL beside it, so that a rotated key
@@ -71,7 +64,7 @@ export interface CreateAuthenticator {
  * fit it where they are sent. For a while after a rotation the former private key works too. A caller found is remembered
  * for seconds, and no longer than its key works; one not found is looked for each time, so that a new token works at once.
  */
-export function createAuthenticator({ db, secrets, now }: CreateAuthenticator): Authenticator {
+export function createAuthenticator({ db, secrets, now }: DataServices): Authenticator {
   const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
   const cache = new LRUCache<string, Authenticated>(remember)
   const stores = new LRUCache<string, StoreEntry>(remember)
@@ -201,7 +194,7 @@ async function findSubscription(db: Db, tokenHash: string): Promise<Subscription
 function check(
   subscription: SubscriptionFound,
   presented: Presented,
-  { secrets, now }: Pick<CreateAuthenticator, 'secrets' | 'now'>,
+  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ): number {
   const { privateKey, host } = presented
   const refused = (reason: string) => new RefusedSubscription(subscription.id, refusalOf(presented), reason)
@@ -229,16 +222,12 @@ function failed(message: string, logDetail: string): StoreFailure {
 
 function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: () => Date }): Authenticated {
   const { storeId, storeName, secureUrl, currency, timeZone, applicationId, applicationName } = found
-  const { capacity, leakPerSecond } =
-    found.throttleCapacity === null || found.throttleLeakPerSecond === null
-      ? contractFigures
-      : { capacity: found.throttleCapacity, leakPerSecond: found.throttleLeakPerSecond }
   const store: CallerStore = { id: storeId, name: storeName, secureUrl, currency, timeZone }
   const application = { id: applicationId, name: applicationName, subscriptionId: found.id }
   const privileges = bothOf(found.asked, found.agreed)
   return {
     caller: { store, application, channel: 'api', privileges, actor: actorOf(applicationName), db, now },
-    throttle: { key: `${storeId}:${applicationId}`, capacity, leakPerSecond },
+    throttle: { key: `${storeId}:${applicationId}`, ...(rateLimitOf(found) ?? contractRateLimit) },
   }
 }
 

@@ -1,25 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { OAuthClient } from '../applications/oauth-clients.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import { deleteExpired } from '../database/delete-expired.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { Secrets } from '../values/secrets.ts'
 
 /** RFC 6749 4.1.2: the longest that is recommended. */
 export const CODE_MS = 10 * 60 * 1_000
 const CODE_BYTES = 32
-const EXPIRED_BATCH = 100
 
 /** RFC 7636 4.2: what the client makes of a secret of its own, to prove later that the code is its. */
 export interface CodeChallenge {
   readonly text: string
   readonly method: 'S256' | 'plain'
-}
-
-export interface CodeServices {
-  db: Db
-  secrets: Secrets
-  now: () => Date
 }
 
 /** A merchant who was asked, and by whom. */
@@ -44,7 +37,7 @@ export interface Agreement extends Consent {
  * account is gone by now.
  */
 export async function createAuthorizationCode(
-  { db, secrets, now }: CodeServices,
+  { db, secrets, now }: DataServices,
   agreement: Agreement,
 ): Promise<string> {
   const { client, subscriptionId, storeUserId, redirectUri, challenge } = agreement
@@ -64,7 +57,8 @@ export async function createAuthorizationCode(
   await inTransaction(db, async (tx) => {
     await tx.authorizationCode.create({ data }).catch(refuseVanished)
     await recordConsent(tx, now, agreement, 'authorization.granted')
-    await clearExpired(tx, createdAt)
+    // A token remembers by itself what it was given for.
+    await deleteExpired(tx, { table: 'AuthorizationCode', key: 'codeHash' }, createdAt)
   })
   return code
 }
@@ -75,7 +69,7 @@ function refuseVanished(error: unknown): never {
 }
 
 /** The log has it; nothing else changes. */
-export async function denyAuthorization({ db, now }: Omit<CodeServices, 'secrets'>, consent: Consent): Promise<void> {
+export async function denyAuthorization({ db, now }: Omit<DataServices, 'secrets'>, consent: Consent): Promise<void> {
   await inTransaction(db, (tx) => recordConsent(tx, now, consent, 'authorization.denied'))
 }
 
@@ -88,12 +82,4 @@ function recordConsent(
   const { id: applicationId, name: target, developerId } = client
   const details = { redirectHost: new URL(redirectUri).host }
   return recordAudit(tx, now, { actor, action, target, storeId, applicationId, developerId, details })
-}
-
-/** One that is expired is of no more use: a token remembers by itself what it was given for. */
-async function clearExpired(tx: Transaction, at: Date): Promise<void> {
-  await tx.$executeRaw`
-    DELETE FROM "AuthorizationCode" WHERE "codeHash" IN (
-      SELECT "codeHash" FROM "AuthorizationCode" WHERE "expiresAt" <= ${at} ORDER BY "expiresAt" LIMIT ${EXPIRED_BATCH}
-      FOR UPDATE SKIP LOCKED)`
 }

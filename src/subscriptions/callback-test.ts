@@ -1,6 +1,6 @@
 import { type CallbackResult, type CallbackServices, newMessageId, sendCallback } from '../applications/callback.ts'
 import { findOwnRow, type OwnApplicationReader, type OwnId, recordOwn } from '../applications/own-applications.ts'
-import type { Figures, Throttle } from '../applications/throttle.ts'
+import type { RateLimit, Throttle } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
 import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -17,7 +17,7 @@ export interface CallbackTest {
 const sample = { secureUrl: 'https://sample.store.example', token: '0'.repeat(32) }
 
 /** Of one developer: whoever is called has not asked for it. */
-const figures: Figures = { capacity: 10, leakPerSecond: 0.1 }
+const rateLimit: RateLimit = { capacity: 10, leakPerSecond: 0.1 }
 
 /**
  * Sends an application's CallBackURL a sample AUTHORIZE, signed as a real one. Nobody is subscribed by it, and whatever is
@@ -37,7 +37,7 @@ export async function testCallback(
       field: 'CallBackURL',
     })
   }
-  const { accepted, retryAfterSeconds } = throttle.take(`callback-test:${own.developerId}`, figures)
+  const { accepted, retryAfterSeconds } = throttle.take(`callback-test:${own.developerId}`, rateLimit)
   if (!accepted) {
     const message = `Too many tries; come back in ${retryAfterSeconds} s`
     throw new StoreFailure('throttled', message, { retryAfterSeconds })

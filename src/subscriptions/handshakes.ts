@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CALLBACK_MS, type CallbackAction, newMessageId } from '../applications/callback.ts'
-import { type Db, databaseError, type Transaction } from '../database/client.ts'
-import type { Secrets } from '../values/secrets.ts'
+import { type DataServices, type Db, databaseError, type Transaction } from '../database/client.ts'
 
 /** A store and an application that it uses, or is about to. */
 export interface Pair {
@@ -28,19 +27,13 @@ const FOREIGN_KEY_VIOLATION = '23503'
 /** A holder that has not come back by then is taken for dead. Should it live, the lost claim undoes its change. */
 const CLAIM_MS = CALLBACK_MS + 5_000
 
-export interface HandshakeServices {
-  db: Db
-  secrets: Secrets
-  now: () => Date
-}
-
 /**
  * Claims the handshake of store and application. One whose holder was killed is taken over as it is: its action, token
  * and message id are what the application may have been told, so whoever asks again must ask the same. Null: somebody
  * holds it, or store or application is gone.
  */
 export async function claimHandshake(
-  { db, secrets, now }: HandshakeServices,
+  { db, secrets, now }: DataServices,
   { storeId, applicationId, action, token }: Pick<Handshake, keyof Pair | 'action' | 'token'>,
 ): Promise<Handshake | null> {
   const claim = randomUUID()
@@ -93,7 +86,7 @@ export const WAIT_MS = 30_000
  * free to be taken over, or the time is over. Takes what it waits off `wait`.
  */
 export async function awaitHandshake(
-  { db, now }: HandshakeServices,
+  { db, now }: DataServices,
   { storeId, applicationId }: Pair,
   wait: { leftMs: number },
 ): Promise<string | null> {

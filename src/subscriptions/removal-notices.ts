@@ -40,15 +40,6 @@ export interface RemovalNoticeServices extends CallbackServices {
   log: { warn(details: object, message: string): void }
 }
 
-export interface RemovalNotices {
-  /** From now on, sends what is due every few seconds. */
-  start(): void
-  /** Sends everything that is due, and comes back when the answers are there. */
-  sendDue(): Promise<void>
-  /** Begins nothing more, and waits for what is under way. */
-  stop(): Promise<void>
-}
-
 /**
  * Tells applications again what they would not hear when a merchant removed them all the same, until they answer 200, a
  * store subscribes to them again, or the last attempt failed too. Any number of processes may do so on one database.
@@ -56,7 +47,7 @@ export interface RemovalNotices {
 export function createRemovalNotices(
   services: RemovalNoticeServices,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
-): RemovalNotices {
+) {
   const { log } = services
   const stopping = new AbortController()
   let running: Promise<void> | undefined
@@ -81,10 +72,13 @@ export function createRemovalNotices(
   }
 
   return {
+    /** From now on, sends what is due every few seconds. */
     start: () => {
       running ??= run()
     },
+    /** Sends everything that is due, and comes back when the answers are there. */
     sendDue,
+    /** Begins nothing more, and waits for what is under way. */
     stop: async () => {
       stopping.abort()
       await running

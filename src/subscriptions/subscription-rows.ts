@@ -9,21 +9,21 @@ import type { Pair } from './handshakes.ts'
 
 // Subscriptions as they are stored, listed and shown. Who may make or end one: subscriptions.ts.
 
-export interface Subscribed {
-  readonly id: number
-  readonly token: string
-  /** False: the store used the application before; the token is the one it has. */
-  readonly created: boolean
-  /** Where the application asks the merchant to go on, http or https; null: nowhere. */
-  readonly postBackUrl: string | null
-}
+export type Subscribed = ReturnType<typeof subscribedOf>
 
 export function subscribedOf(
   { secrets }: { secrets: Secrets },
   { id, tokenSealed, postBackUrl }: { id: number; tokenSealed: string; postBackUrl: string | null },
   created: boolean,
-): Subscribed {
-  return { id, token: secrets.open(tokenSealed), created, postBackUrl }
+) {
+  return {
+    id,
+    token: secrets.open(tokenSealed),
+    /** False: the store used the application before; the token is the one it has. */
+    created,
+    /** Where the application asks the merchant to go on, http or https; null: nowhere. */
+    postBackUrl,
+  }
 }
 
 export interface NewSubscription extends Pair {
@@ -81,23 +81,6 @@ export function noSuchPublicKey(): StoreFailure {
   return new StoreFailure('bad-request', 'PublicKey is not the public key of an application', { field: 'PublicKey' })
 }
 
-export interface Subscription {
-  readonly id: number
-  readonly applicationId: number
-  /** The application's. */
-  readonly name: string
-  readonly publicKey: string
-  readonly token: string
-  /** What the store agreed to; the application may do what stands here and in what it asks for. */
-  readonly privileges: Privileges
-  /** What the application asks for by now. */
-  readonly askedPrivileges: Privileges
-  /** Where the application asked the merchant to go on, http or https; null: nowhere. */
-  readonly postBackUrl: string | null
-  readonly lastUsedAt: Date | null
-  readonly createdAt: Date
-}
-
 /** A store's subscriptions by ascending id. Refuses an unknown store (404). */
 export async function listSubscriptions(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
@@ -125,19 +108,22 @@ export function noSuchSubscription(id: number): StoreFailure {
 
 const withApplication = { application: { select: { name: true, publicKey: true, privileges: true } } } as const
 
-function subscriptionOf(
-  row: Prisma.SubscriptionGetPayload<{ include: typeof withApplication }>,
-  secrets: Secrets,
-): Subscription {
+export type Subscription = ReturnType<typeof subscriptionOf>
+
+function subscriptionOf(row: Prisma.SubscriptionGetPayload<{ include: typeof withApplication }>, secrets: Secrets) {
   const { id, applicationId, application, tokenSealed, privileges, postBackUrl, lastUsedAt, createdAt } = row
   return {
     id,
     applicationId,
+    /** The application's. */
     name: application.name,
     publicKey: application.publicKey,
     token: secrets.open(tokenSealed),
+    /** What the store agreed to; the application may do what stands here and in what it asks for. */
     privileges: privileges as Privileges,
+    /** What the application asks for by now. */
     askedPrivileges: application.privileges as Privileges,
+    /** Where the application asked the merchant to go on, http or https; null: nowhere. */
     postBackUrl,
     lastUsedAt,
     createdAt,

@@ -2,14 +2,14 @@ import { privilegesColumn } from '../applications/applications.ts'
 import { type CallbackAction, newMessageId, sendCallback } from '../applications/callback.ts'
 import { samePrivileges } from '../applications/privileges.ts'
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { generateKey, type Secrets } from '../values/secrets.ts'
-import { type AccessChange, changeAccess } from './access-changes.ts'
+import { generateKey } from '../values/secrets.ts'
+import { type AccessChange, announceAccess, changeAccess } from './access-changes.ts'
 import {
   abandonHandshake,
   awaitHandshake,
@@ -41,9 +41,7 @@ import {
  * that was taken for dead changes nothing. All others wait, and look again. Reasons: docs/decisions/subscriptions.md.
  */
 
-export interface Subscribing extends AccessChange {
-  secrets: Secrets
-  now: () => Date
+export interface Subscribing extends DataServices, AccessChange {
   outbound: Outbound
 }
 
@@ -159,7 +157,7 @@ export async function unsubscribe(services: Subscribing, request: UnsubscribeReq
       },
     }
   }
-  await changeAccess(services, () => negotiate(services, 'REMOVE', actor, look))
+  await announceAccess(services, () => negotiate(services, 'REMOVE', actor, look))
 }
 
 type Answer = Awaited<ReturnType<typeof sendCallback>>
@@ -277,21 +275,19 @@ function agree(
   actor: Actor,
   privilegesOf: (parties: Parties) => Privileges,
 ): Promise<boolean> {
-  return changeAccess(services, () =>
-    inTransaction(services.db, async (tx) => {
-      const parties = await lockParties(tx, pair)
-      const [row] = await tx.$queryRaw<{ privileges: Privileges }[]>`
+  return changeAccess(services, async (tx) => {
+    const parties = await lockParties(tx, pair)
+    const [row] = await tx.$queryRaw<{ privileges: Privileges }[]>`
         SELECT "privileges" FROM "Subscription" WHERE "id" = ${id} FOR UPDATE`
-      if (!parties || !row) return false
-      const privileges = privilegesOf(parties)
-      if (samePrivileges(row.privileges, privileges)) return true
-      await tx.subscription.update({ where: { id }, data: { privileges: privilegesColumn(privileges) } })
-      await audit(tx, services.now, actor, 'subscription.agreed', parties, {
-        privileges: privileges as Prisma.InputJsonValue,
-      })
-      return true
-    }),
-  )
+    if (!parties || !row) return false
+    const privileges = privilegesOf(parties)
+    if (samePrivileges(row.privileges, privileges)) return true
+    await tx.subscription.update({ where: { id }, data: { privileges: privilegesColumn(privileges) } })
+    await audit(tx, services.now, actor, 'subscription.agreed', parties, {
+      privileges: privileges as Prisma.InputJsonValue,
+    })
+    return true
+  })
 }
 
 /** Store and application as only a transaction knows them. */

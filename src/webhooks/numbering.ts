@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../database/client.ts'
 
-/** Who is cut off from the database in the middle of a transaction holds up the numbering for so long, in milliseconds. */
+/** How long a process that is cut off in the middle of a transaction holds up the numbering, in milliseconds. */
 export const NUMBERING_IDLE_MS_MAX = 10_000
 
 /**
@@ -18,4 +18,22 @@ export async function lastSequence(tx: Db | Transaction, storeId: number): Promi
   const [feed] = await tx.$queryRaw<{ last: bigint }[]>`
     SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${storeId}::int`
   return Number(feed?.last ?? 0)
+}
+
+/**
+ * Gives up what waits for a webhook that is being disabled: to the end of the transaction nothing is added. Returns how far the
+ * feed reaches, where a resume goes on.
+ */
+export async function endDeliveries(
+  tx: Db | Transaction,
+  { storeId, webhookId, reason, at }: { storeId: number; webhookId: number; reason: string; at: Date },
+): Promise<number> {
+  const giveUp = () => tx.$executeRaw`
+    UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${reason}
+    WHERE "storeId" = ${storeId}::int AND "webhookId" = ${webhookId}::int AND "state" = 'pending'`
+  // Thousands may wait: they are given up before the numbering is held up, and then what came in between.
+  await giveUp()
+  await stopNumbering(tx, storeId, webhookId)
+  await giveUp()
+  return lastSequence(tx, storeId)
 }

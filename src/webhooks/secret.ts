@@ -7,16 +7,6 @@ import type { Secrets } from '../values/secrets.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { readOnly, shownType, time } from './shown-type.ts'
 
-export interface WebhookSecret {
-  /** `whsec_` and base64, as the Standard Webhooks libraries take it. */
-  readonly secret: string
-  /** The one before the last rotation, as long as it signs too. */
-  readonly formerSecret: string | null
-  readonly formerUntil: Date | null
-  /** Null: never rotated. */
-  readonly rotatedAt: Date | null
-}
-
 export const secretType = shownType<WebhookSecret>('WebhookSecret', {
   Secret: [text(100, readOnly), ({ secret }) => secret],
   FormerSecret: [text(100, readOnly), ({ formerSecret }) => formerSecret],
@@ -24,7 +14,7 @@ export const secretType = shownType<WebhookSecret>('WebhookSecret', {
   DateRotated: [time, ({ rotatedAt }) => rotatedAt],
 })
 
-/** What a webhook's row has of its secrets. */
+/** The columns of a webhook's secrets. */
 export interface SecretSeeds {
   readonly secretSeed: string
   readonly formerSecretSeed: string | null
@@ -73,17 +63,22 @@ export async function rotateWebhookSecret(
   return shownSecret(secrets, seeds, now)
 }
 
+export type WebhookSecret = ReturnType<typeof shownSecret>
+
 function shownSecret(
   secrets: Pick<Secrets, 'derive'>,
   { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds,
   at: Date,
-): WebhookSecret {
+) {
   const until = secretRotatedAt && new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
   const formerUntil = formerSecretSeed !== null && until !== null && until > at ? until : null
   return {
+    /** `whsec_` and base64, as the Standard Webhooks libraries take it. */
     secret: signingSecret(secrets, `webhook ${secretSeed}`),
+    /** The one before the last rotation, as long as it signs too. */
     formerSecret: formerUntil && signingSecret(secrets, `webhook ${formerSecretSeed}`),
     formerUntil,
+    /** Null: never rotated. */
     rotatedAt: secretRotatedAt,
   }
 }

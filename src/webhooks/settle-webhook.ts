@@ -4,7 +4,7 @@ import { eventKind } from '../engine/event-kinds.ts'
 import type { Row } from '../engine/merge.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { lastSequence, stopNumbering } from './numbering.ts'
+import { endDeliveries } from './numbering.ts'
 import { ownSubscriptionId } from './ownership.ts'
 import { newSecretSeed } from './secret.ts'
 
@@ -64,23 +64,9 @@ async function refuseTooMany(caller: Caller): Promise<void> {
   )
 }
 
-/** From here on the feed alone tells of events; `disabledAtSequence` is where a resume goes on. */
 async function settleDisabled({ caller, id, after }: Change): Promise<void> {
   const { db, store, now } = caller
   const at = now()
-  // Thousands may wait: they are given up before the numbering is held up, and then what came in between.
-  await giveUp(caller, id, at)
-  await stopNumbering(db, store.id, id)
-  await giveUp(caller, id, at)
-  Object.assign(after.row, {
-    disabledAt: at.toISOString(),
-    disabledAtSequence: await lastSequence(db, store.id),
-    pauseReason: null,
-  })
-}
-
-async function giveUp({ db, store }: Caller, id: number, at: Date): Promise<void> {
-  await db.$executeRaw`
-    UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${DISABLED_REASON}
-    WHERE "storeId" = ${store.id}::int AND "webhookId" = ${id}::int AND "state" = 'pending'`
+  const disabledAtSequence = await endDeliveries(db, { storeId: store.id, webhookId: id, reason: DISABLED_REASON, at })
+  Object.assign(after.row, { disabledAt: at.toISOString(), disabledAtSequence, pauseReason: null })
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Bucket, contractFigures, createThrottle, pour } from '../../src/applications/throttle.ts'
+import { type Bucket, contractRateLimit, createThrottle, fillBucket } from '../../src/applications/throttle.ts'
 
 const full: Bucket = { level: 50_000_000, atMs: 0 }
 
-describe('pour', () => {
+describe('fillBucket', () => {
   test.each([
     { name: 'an empty bucket takes a request', bucket: undefined, nowMs: 0, accepted: true, remaining: 49, retry: 0 },
     { name: 'a full bucket refuses', bucket: full, nowMs: 0, accepted: false, remaining: 0, retry: 1 },
@@ -27,18 +27,18 @@ describe('pour', () => {
       retry: 1,
     },
   ])('$name', ({ bucket, nowMs, accepted, remaining, retry }) => {
-    const poured = pour(bucket, contractFigures, nowMs)
-    expect(poured).toMatchObject({ accepted, remaining, retryAfterSeconds: retry })
+    const reading = fillBucket(bucket, contractRateLimit, nowMs)
+    expect(reading).toMatchObject({ accepted, remaining, retryAfterSeconds: retry })
   })
 
   test('a refused request does not fill the bucket', () => {
-    expect(pour(full, contractFigures, 0)).toMatchObject({ level: 50, bucket: full, resetSeconds: 25 })
+    expect(fillBucket(full, contractRateLimit, 0)).toMatchObject({ level: 50, bucket: full, resetSeconds: 25 })
   })
 
   test('figures that became smaller refuse until the bucket has leaked below them', () => {
     const smaller = { capacity: 10, leakPerSecond: 1 }
-    expect(pour(full, smaller, 0)).toMatchObject({ accepted: false, remaining: 0, retryAfterSeconds: 41 })
-    expect(pour(full, smaller, 41_000)).toMatchObject({ accepted: true })
+    expect(fillBucket(full, smaller, 0)).toMatchObject({ accepted: false, remaining: 0, retryAfterSeconds: 41 })
+    expect(fillBucket(full, smaller, 41_000)).toMatchObject({ accepted: true })
   })
 
   const load = fc.record({
@@ -59,14 +59,14 @@ describe('pour', () => {
         let nowMs = 0
         for (const gapMs of gapsMs) {
           nowMs += gapMs
-          const poured = pour(bucket, { capacity, leakPerSecond }, nowMs)
-          bucket = poured.bucket
+          const reading = fillBucket(bucket, { capacity, leakPerSecond }, nowMs)
+          bucket = reading.bucket
           const fits = [...acceptedAt, nowMs].every((start, index) => {
             const requests = acceptedAt.length - index + 1
             return requests * 1_000_000 <= bound(capacity, leakPerSecond, nowMs - start)
           })
-          expect(poured.accepted).toBe(fits)
-          if (poured.accepted) acceptedAt.push(nowMs)
+          expect(reading.accepted).toBe(fits)
+          if (reading.accepted) acceptedAt.push(nowMs)
         }
       }),
     )
@@ -75,17 +75,17 @@ describe('pour', () => {
   test('a refused request is accepted after the seconds it was told, and not a second sooner', () => {
     fc.assert(
       fc.property(load, ({ capacity, leakPerSecond, gapsMs }) => {
-        const figures = { capacity, leakPerSecond }
+        const rateLimit = { capacity, leakPerSecond }
         let bucket: Bucket | undefined
         let nowMs = 0
         for (const gapMs of gapsMs) {
           nowMs += gapMs
-          const poured = pour(bucket, figures, nowMs)
-          bucket = poured.bucket
-          if (poured.accepted) continue
-          const { retryAfterSeconds } = poured
-          expect(pour(bucket, figures, nowMs + retryAfterSeconds * 1000).accepted).toBe(true)
-          const sooner = pour(bucket, figures, nowMs + (retryAfterSeconds - 1) * 1000)
+          const reading = fillBucket(bucket, rateLimit, nowMs)
+          bucket = reading.bucket
+          if (reading.accepted) continue
+          const { retryAfterSeconds } = reading
+          expect(fillBucket(bucket, rateLimit, nowMs + retryAfterSeconds * 1000).accepted).toBe(true)
+          const sooner = fillBucket(bucket, rateLimit, nowMs + (retryAfterSeconds - 1) * 1000)
           expect(sooner.accepted).toBe(false)
         }
       }),
@@ -101,18 +101,18 @@ describe('createThrottle', () => {
 
   test('of a burst of 60, 50 are accepted; five seconds later ten more, and no eleventh', () => {
     const { clock, throttle } = throttled()
-    const burst = Array.from({ length: 60 }, () => throttle.take('1:1', contractFigures).accepted)
+    const burst = Array.from({ length: 60 }, () => throttle.take('1:1', contractRateLimit).accepted)
     expect(burst.filter(Boolean)).toHaveLength(50)
     clock.ms += 5000
-    const later = Array.from({ length: 11 }, () => throttle.take('1:1', contractFigures).accepted)
+    const later = Array.from({ length: 11 }, () => throttle.take('1:1', contractRateLimit).accepted)
     expect(later).toEqual([...Array(10).fill(true), false])
   })
 
   test('each key has a bucket of its own, and addresses have a space of their own', () => {
     const { throttle } = throttled()
-    for (let count = 0; count < 51; count++) throttle.take('1:1', contractFigures)
-    expect(throttle.take('1:1', contractFigures).accepted).toBe(false)
-    expect(throttle.take('1:2', contractFigures).accepted).toBe(true)
+    for (let count = 0; count < 51; count++) throttle.take('1:1', contractRateLimit)
+    expect(throttle.take('1:1', contractRateLimit).accepted).toBe(false)
+    expect(throttle.take('1:2', contractRateLimit).accepted).toBe(true)
     expect(throttle.takeRefused('1:1').remaining).toBe(49)
   })
 
@@ -122,7 +122,7 @@ describe('createThrottle', () => {
     for (let count = 0; count < 50; count++) throttle.take('slow', slow)
     for (let count = 0; count < 1000; count++) {
       clock.ms += 1000
-      throttle.take(`other ${count}`, contractFigures)
+      throttle.take(`other ${count}`, contractRateLimit)
     }
     expect(throttle.take('slow', slow)).toMatchObject({ accepted: true, remaining: 0 })
     expect(throttle.take('slow', slow)).toMatchObject({ accepted: false })

@@ -1,7 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Bucket, contractFigures, type Figures, type Pour, pour } from '../../src/applications/throttle.ts'
+import {
+  type Bucket,
+  type BucketReading,
+  contractRateLimit,
+  fillBucket,
+  type RateLimit,
+} from '../../src/applications/throttle.ts'
 import { createQueue, type Turn } from '../../src/soap/queue.ts'
 import { createTestClock } from '../support/clock.ts'
 
@@ -10,13 +16,13 @@ function openQueue(answering?: () => Promise<unknown>) {
   const clock = createTestClock(Date.parse('2026-03-10T16:00:00Z'))
   const timers = new Set<object>()
   const buckets = new Map<string, Bucket>()
-  const take = (key: string, figures: Figures): Pour => {
-    const poured = pour(buckets.get(key), figures, clock.ms)
-    buckets.set(key, poured.bucket)
-    return poured
+  const take = (key: string, rateLimit: RateLimit): BucketReading => {
+    const reading = fillBucket(buckets.get(key), rateLimit, clock.ms)
+    buckets.set(key, reading.bucket)
+    return reading
   }
   const queue = createQueue({
-    throttle: { take: answering ? (key, figures) => answering().then(() => take(key, figures)) : take },
+    throttle: { take: answering ? (key, rateLimit) => answering().then(() => take(key, rateLimit)) : take },
     now: () => new Date(clock.ms),
     setTimer: (callback, ms) => {
       const timer = {}
@@ -33,8 +39,8 @@ function openQueue(answering?: () => Promise<unknown>) {
   })
   const turns: { readonly name: string; readonly turn: Turn | string; readonly atMs: number }[] = []
   const startMs = clock.ms
-  const ask = (name: string, { key = 'store', figures = contractFigures, left = new AbortController() } = {}) => {
-    queue.takeTurn(key, figures, left.signal).then(
+  const ask = (name: string, { key = 'store', rateLimit = contractRateLimit, left = new AbortController() } = {}) => {
+    queue.takeTurn(key, rateLimit, left.signal).then(
       (turn) => turns.push({ name, turn, atMs: clock.ms - startMs }),
       (error: Error) => turns.push({ name, turn: error.message, atMs: clock.ms - startMs }),
     )
@@ -54,21 +60,21 @@ describe('createQueue', () => {
     patienceMs: fc.option(fc.integer({ min: 0, max: 20_000 })),
   })
 
-  test('grants in the order of arrival within the figures, keeps nobody longer than 30 s, and keeps nothing', () =>
+  test('grants in the order of arrival within the rateLimit, keeps nobody longer than 30 s, and keeps nothing', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(asked, { maxLength: 150 }),
         fc.integer({ min: 1, max: 5 }),
         fc.integer({ min: 1, max: 40 }),
         async (requests, capacity, tenths) => {
-          const figures = { capacity, leakPerSecond: tenths / 10 }
+          const rateLimit = { capacity, leakPerSecond: tenths / 10 }
           const { clock, queue, ask, turns, timers } = openQueue()
           const arrivals = new Map<string, { readonly key: string; readonly atMs: number }>()
           const startMs = clock.ms
           for (const [index, { gapMs, key, patienceMs }] of requests.entries()) {
             await clock.pass(gapMs)
             arrivals.set(String(index), { key, atMs: clock.ms - startMs })
-            const left = ask(String(index), { key, figures })
+            const left = ask(String(index), { key, rateLimit })
             if (patienceMs !== null) clock.setTimer(() => left.abort(), patienceMs)
             await setImmediate()
           }
@@ -101,7 +107,7 @@ describe('createQueue', () => {
     const { clock, queue, ask, kinds } = openQueue()
     for (let store = 0; store < 17; store++) {
       for (let call = 0; call < 60; call++)
-        ask('wide', { key: `store ${store}`, figures: { ...one, leakPerSecond: 2 } })
+        ask('wide', { key: `store ${store}`, rateLimit: { ...one, leakPerSecond: 2 } })
     }
     await setImmediate()
     expect(queue.size()).toBe(1_000)
@@ -115,7 +121,7 @@ describe('createQueue', () => {
 
   test('lets 60 wait for one bucket, however fast it is', async () => {
     const { clock, queue, ask, kinds } = openQueue()
-    for (let call = 0; call < 63; call++) ask('fast', { figures: { ...one, leakPerSecond: 100 } })
+    for (let call = 0; call < 63; call++) ask('fast', { rateLimit: { ...one, leakPerSecond: 100 } })
     await setImmediate()
     expect([queue.size(), kinds()]).toEqual([60, ['fast granted', 'fast refused', 'fast refused']])
     await clock.pass(600)
@@ -126,18 +132,18 @@ describe('createQueue', () => {
     const { take, ask, kinds } = openQueue()
     const left = new AbortController()
     left.abort()
-    ask('gone', { left, figures: one })
+    ask('gone', { left, rateLimit: one })
     await setImmediate()
     expect([kinds(), take('store', one).accepted]).toEqual([['gone left'], true])
   })
 
   test('ends every wait when it is stopped; then there is a slot at once, or none', async () => {
     const { queue, ask, kinds, timers } = openQueue()
-    for (const name of ['first', 'second']) ask(name, { figures: one })
+    for (const name of ['first', 'second']) ask(name, { rateLimit: one })
     await setImmediate()
     queue.stop()
-    ask('third', { figures: one })
-    ask('fourth', { figures: one, key: 'another store' })
+    ask('third', { rateLimit: one })
+    ask('fourth', { rateLimit: one, key: 'another store' })
     await setImmediate()
     expect(kinds()).toEqual(['first granted', 'second stopped', 'third stopped', 'fourth granted'])
     expect([queue.size(), timers.size]).toEqual([0, 0])
@@ -162,8 +168,8 @@ describe('before buckets that answer later', () => {
 
   test('nobody overtakes: one question at a time, and its slot is the first in line’s', async () => {
     const { ask, kinds, pending, answer } = openSlowly()
-    const figures = { ...one, capacity: 2 }
-    for (const name of ['first', 'second', 'third']) ask(name, { figures })
+    const rateLimit = { ...one, capacity: 2 }
+    for (const name of ['first', 'second', 'third']) ask(name, { rateLimit })
     expect(pending).toHaveLength(1)
     for (let times = 0; times < 3; times++) await answer()
     expect([kinds(), pending.length]).toEqual([['first granted', 'second granted'], 0])
@@ -171,8 +177,8 @@ describe('before buckets that answer later', () => {
 
   test('the slot of a client that left meanwhile goes to the next', async () => {
     const { ask, kinds, answer } = openSlowly()
-    const first = ask('first', { figures: one })
-    ask('second', { figures: one })
+    const first = ask('first', { rateLimit: one })
+    ask('second', { rateLimit: one })
     first.abort()
     await answer()
     expect(kinds()).toEqual(['first left', 'second granted'])
@@ -181,7 +187,7 @@ describe('before buckets that answer later', () => {
   test('a slot that another process took is waited for again, and no longer than 30 s in all', async () => {
     const { clock, take, ask, turns, answer } = openSlowly()
     take('store', one)
-    ask('first', { figures: one })
+    ask('first', { rateLimit: one })
     await answer()
     for (let second = 1; second <= 30; second++) {
       take('store', one)
@@ -196,10 +202,10 @@ describe('before buckets that answer later', () => {
   test('where the bucket fails, all in line fail, and who comes then asks again', async () => {
     const outcomes = [Promise.reject(new Error('no bucket')), Promise.resolve()]
     const { ask, kinds } = openQueue(() => outcomes.shift() ?? Promise.resolve())
-    ask('first', { figures: one })
-    ask('second', { figures: one })
+    ask('first', { rateLimit: one })
+    ask('second', { rateLimit: one })
     await setImmediate()
-    ask('third', { figures: one })
+    ask('third', { rateLimit: one })
     await setImmediate()
     expect(kinds()).toEqual(['first no bucket', 'second no bucket', 'third granted'])
   })

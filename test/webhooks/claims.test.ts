@@ -4,12 +4,12 @@ import {
   BYTES,
   type Claim,
   claimDue,
+  type FreeSlots,
   keyOf,
   LEASE_MS,
-  PLACES_OF_ALL_FAILING,
-  type Room,
+  SLOTS_OF_ALL_FAILING,
 } from '../../src/webhooks/dispatch/claim.ts'
-import { createPlaces } from '../../src/webhooks/dispatch/slots.ts'
+import { Slots } from '../../src/webhooks/dispatch/slots.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { everything, hold, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
 
@@ -65,10 +65,10 @@ describe('two processes on one database', () => {
 
   test('claim different deliveries, also at the same moment, without waiting for each other', async () => {
     await pendingOf(await addWebhook(), 30)
-    const room = { ...everything, places: 15 }
+    const free = { ...everything, slots: 15 }
     const one: Claim[] = []
-    const commit = await hold(stage.db, async (tx) => one.push(...(await claimDue(tx, stage.now(), room))))
-    const other = await claimDue(stage.db, stage.now(), room)
+    const commit = await hold(stage.db, async (tx) => one.push(...(await claimDue(tx, stage.now(), free))))
+    const other = await claimDue(stage.db, stage.now(), free)
     await commit()
     expect(new Set([...one, ...other].map(({ id }) => id)).size).toBe(30)
   })
@@ -120,7 +120,7 @@ describe('a process that is killed', () => {
   })
 })
 
-describe('places', () => {
+describe('slots', () => {
   test('a webhook has twenty; the next of its deliveries go as soon as one ends, and others do not wait', async () => {
     const slow = await addWebhook()
     const quick = await openReceiver()
@@ -194,8 +194,8 @@ describe('places', () => {
     const webhooks = [await addWebhook(), await addWebhook(), await addWebhook()]
     for (const webhook of webhooks) await pendingOf(webhook, 2)
     const ids = webhooks.map(({ id }) => id)
-    const claim = async (after: Room['after']) => {
-      const claims = await claimDue(stage.db, stage.now(), { ...everything, places: 1, after })
+    const claim = async (after: FreeSlots['after']) => {
+      const claims = await claimDue(stage.db, stage.now(), { ...everything, slots: 1, after })
       return claims[0] ?? null
     }
     let last: { storeId: number; webhookId: number } = { storeId: 0, webhookId: 0 }
@@ -217,20 +217,20 @@ describe('places', () => {
       )
       INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
       SELECT "storeId", "Webhook"."id", "event"."id", 'pending', ${stage.now()}, ${stage.now()} FROM "Webhook", "event"`
-    const places = createPlaces()
+    const slots = new Slots()
     const claim = async () => {
-      const room = places.room()
-      if (!room) return []
-      const claims = await claimDue(stage.db, stage.now(), room)
-      places.take(room, claims)
+      const free = slots.free()
+      if (!free) return []
+      const claims = await claimDue(stage.db, stage.now(), free)
+      slots.occupy(free, claims)
       return claims
     }
     await happen(1)
-    for (const each of await claim()) places.leave(each, 2_000)
+    for (const each of await claim()) slots.release(each, 2_000)
 
     await happen(20)
     const ofSlow = await claim()
-    expect(ofSlow).toHaveLength(PLACES_OF_ALL_FAILING)
+    expect(ofSlow).toHaveLength(SLOTS_OF_ALL_FAILING)
     const quick = await addWebhook({ eventType: 201 })
     await pendingOf(quick, 3)
     expect((await claim()).map(({ webhookId }) => webhookId)).toEqual([quick.id, quick.id, quick.id])
@@ -238,9 +238,9 @@ describe('places', () => {
     // One quick answer, and it is among the others again.
     const [first] = ofSlow
     if (!first) throw new Error('Nothing was claimed')
-    places.leave(first, 1_999)
-    expect(places.room()?.slow).toHaveLength(29)
-    expect(places.room()?.slow).not.toContain(keyOf(first))
+    slots.release(first, 1_999)
+    expect(slots.free()?.slow).toHaveLength(29)
+    expect(slots.free()?.slow).not.toContain(keyOf(first))
   })
 })
 
@@ -296,15 +296,15 @@ describe('the memory', () => {
     const small = await addWebhook()
     await pendingOfSize(large, ...Array(20).fill(BYTES / 8))
     await pendingOfSize(small, 100)
-    const places = createPlaces()
+    const slots = new Slots()
     const claimed: Claim[] = []
     for (let turn = 0; turn < 3 && !claimed.some(({ webhookId }) => webhookId === small.id); turn++) {
-      const [oldest] = places.underWay()
-      if (oldest) places.leave(oldest, 0)
-      const room = places.room()
-      if (!room) throw new Error('There are no places')
-      const claims = await claimDue(stage.db, stage.now(), room)
-      places.take(room, claims)
+      const [oldest] = slots.claims
+      if (oldest) slots.release(oldest, 0)
+      const free = slots.free()
+      if (!free) throw new Error('There are no free slots')
+      const claims = await claimDue(stage.db, stage.now(), free)
+      slots.occupy(free, claims)
       claimed.push(...claims)
     }
     expect(claimed.map(({ webhookId }) => webhookId)).toContain(small.id)

@@ -10,8 +10,8 @@ import { resources } from '../../src/registry.ts'
 import { recordsToXml } from '../../src/rest/xml-write.ts'
 import { createStore } from '../../src/stores/stores.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
-import { BYTES, type Room } from '../../src/webhooks/dispatch/claim.ts'
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatch/dispatcher.ts'
+import { BYTES, type FreeSlots } from '../../src/webhooks/dispatch/claim.ts'
+import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../src/webhooks/dispatch/metrics.ts'
 import { signingSecrets } from '../../src/webhooks/secret.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -25,10 +25,10 @@ export const DAY_MS = 24 * HOUR_MS
 export const ORDER_NEW = 1
 export const CUSTOMER_NEW = 3
 
-/** Room for more than any test has, in a dispatcher that does nothing else. */
-export const everything: Room = {
-  places: 500,
-  failingPlaces: 250,
+/** Slots for more than any test has, in a dispatcher that does nothing else. */
+export const everything: FreeSlots = {
+  slots: 500,
+  failingSlots: 250,
   bytes: BYTES,
   failingBytes: BYTES / 2,
   isIdle: true,
@@ -64,7 +64,7 @@ export async function openStage() {
     const own = connect(url)
     const registry = new Registry()
     const outbound = createOutbound({ allow: ['127.0.0.0/8'], ...options.outbound })
-    const dispatcher = createDispatcher(
+    const dispatcher = new Dispatcher(
       {
         db: own,
         secrets,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type EventKind, eventKinds, orderNew, productStockChanged } from '../../src/engine/event-kinds.ts'
 import { resourceNamed } from '../../src/registry.ts'
 import { recordsToXml } from '../../src/rest/xml-write.ts'
-import { createDispatcher, type Dispatcher } from '../../src/webhooks/dispatch/dispatcher.ts'
+import { Dispatcher } from '../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../src/webhooks/dispatch/metrics.ts'
 import { openServer, type TestServer, type TestStore } from '../support/store.ts'
 import { operator } from '../transfer/fixture.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await openServer({ OUTBOUND_ALLOW: '127.0.0.0/8' })
   // Receivers refuse signatures of another time than theirs.
   server.clock.ms = Date.now()
-  dispatcher = createDispatcher({
+  dispatcher = new Dispatcher({
     ...server.services,
     metrics: createDispatcherMetrics(new Registry()),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),

@@ -1,4 +1,5 @@
 import type { Db, Transaction } from '../../database/client.ts'
+import { type Sql, sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { INT32_MAX } from '../../values/int32.ts'
@@ -20,8 +21,8 @@ export interface Claim extends WebhookKey {
   readonly format: string
   readonly enabled: boolean
   readonly failingSince: Date | null
-  /** Failing, or slow: it may have its places among PLACES_OF_ALL_FAILING alone. */
-  readonly isApart: boolean
+  /** Failing, or slow: its slots are among SLOTS_OF_ALL_FAILING. */
+  readonly isIsolated: boolean
   readonly secretSeed: string
   readonly formerSecretSeed: string | null
   readonly secretRotatedAt: Date | null
@@ -39,25 +40,26 @@ export interface Claim extends WebhookKey {
   readonly createdAt: Date
 }
 
-/** Places for attempts in one process. */
-export const PLACES = 500
-/** What one webhook may have of them, and one of which the last attempt failed. */
-export const PLACES_OF_WEBHOOK = 20
-export const PLACES_OF_FAILING = 2
-/** What the failing ones may have together, so that many dead receivers leave room for the others. */
-export const PLACES_OF_ALL_FAILING = 250
+/** Slots for attempts in one process. */
+export const SLOTS = 500
+/** Slots of one webhook, and of one whose last attempt failed. */
+export const SLOTS_OF_WEBHOOK = 20
+export const SLOTS_OF_FAILING = 2
+/** Slots of failing and slow webhooks together, so that many dead receivers leave some for the others. */
+export const SLOTS_OF_ALL_FAILING = 250
 /** Above the longest that an attempt takes; one that has not ended by then was killed. */
 export const LEASE_MS = 60_000
-/** Records in hand in one process, in bytes; where there is none, one is taken however large it is. */
+/** Bytes of the records being sent in one process. Where there is none, one is claimed however large it is. */
 export const BYTES = 64 * 1024 * 1024
-/** What those of failing webhooks may have of them together. */
+/** Bytes of failing and slow webhooks together. */
 export const BYTES_OF_ALL_FAILING = BYTES / 2
 
-export interface Room {
-  /** Free places in all, and for failing and slow webhooks. */
-  readonly places: number
-  readonly failingPlaces: number
-  /** Of records, in bytes: in all, and for failing webhooks. */
+/** What the next claim may take. */
+export interface FreeSlots {
+  /** In all, and for failing and slow webhooks. */
+  readonly slots: number
+  readonly failingSlots: number
+  /** Of records: in all, and for failing and slow webhooks. */
   readonly bytes: number
   readonly failingBytes: number
   readonly isIdle: boolean
@@ -74,7 +76,7 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
 }
 
 /**
- * Claims as many due deliveries as there is room for: first those of failing webhooks, then the others, of each webhook
+ * Claims as many due deliveries as there are free slots: first those of failing webhooks, then the others, of each webhook
  * those that have waited longest. The attempt is counted already, so that one which ends the process is not made for
  * ever.
  *
@@ -82,99 +84,103 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
  * receiver, the others are found as fast. Sub-selects with OFFSET 0 and ARRAY are there to be run row by row through
  * the key's index, whatever PostgreSQL believes about the tables' sizes.
  */
-export async function claimDue(
-  db: Db | Transaction,
-  at: Date,
-  { places, failingPlaces, bytes, failingBytes, isIdle, underWay, slow, after }: Room,
-): Promise<Claim[]> {
+export async function claimDue(db: Db | Transaction, at: Date, free: FreeSlots): Promise<Claim[]> {
+  const { slots, failingSlots, bytes, failingBytes, isIdle, slow } = free
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
-  const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd' | 'isApart'>[]>`
-    WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
-      SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
-      UNION ALL
-      SELECT "next".* FROM "waiting" CROSS JOIN LATERAL (
-        (
-          SELECT "storeId", "webhookId", "dueAt", "waiting"."lastStoreId", "waiting"."lastWebhookId" FROM "Delivery"
-          WHERE "state" = 'pending' AND ("storeId", "webhookId") > ("waiting"."storeId", "waiting"."webhookId")
-            AND ("storeId", "webhookId") <= ("waiting"."lastStoreId", "waiting"."lastWebhookId")
-          ORDER BY "storeId", "webhookId", "dueAt" LIMIT 1
-        )
+  const rows = await db.$queryRaw<Omit<Claim, 'leaseEnd' | 'isIsolated'>[]>`
+    WITH RECURSIVE ${waiting(free)}, ${due(at, free)}, "chosen" AS MATERIALIZED (
+      SELECT "id", "eventId", "isIsolated", row_number() OVER () AS "position" FROM (
+        (${dueDeliveries(at, true)} LIMIT ${failingSlots})
         UNION ALL
-        SELECT 0, 0, 'infinity', ${after.storeId}::int, ${after.webhookId}::int
-        WHERE "waiting"."lastStoreId" = ${INT32_MAX}::int
-        LIMIT 1
-      ) AS "next"
-    ), "underWay" AS MATERIALIZED (
-      SELECT ${JSON.stringify(underWay)}::text::jsonb AS "counts"
-    ), "due" AS MATERIALIZED (
-      SELECT "waiting"."storeId", "waiting"."webhookId", "webhook"."isFailing" OR "waiting"."storeId" || '/' || "waiting"."webhookId"
-          = ANY (string_to_array(${slow.join()}, ',')) AS "isApart",
-        CASE WHEN "webhook"."isFailing" THEN ${PLACES_OF_FAILING}::int ELSE ${PLACES_OF_WEBHOOK}::int END - coalesce(
-          ((SELECT "counts" FROM "underWay") ->> ("waiting"."storeId" || '/' || "waiting"."webhookId"))::int, 0
-        ) AS "places"
-      FROM "waiting" CROSS JOIN LATERAL (
-        SELECT "failingSince" IS NOT NULL AS "isFailing" FROM "Webhook"
-        WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId" OFFSET 0
-      ) AS "webhook"
-      WHERE "waiting"."dueAt" <= ${at}
-    ), "chosen" AS MATERIALIZED (
-      SELECT "id", "eventId", "isApart", row_number() OVER () AS "place" FROM (
-        (
-          SELECT "delivery".*, TRUE AS "isApart" FROM "due" CROSS JOIN LATERAL (
-            SELECT "id", "eventId" FROM "Delivery"
-            WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
-              AND "dueAt" <= ${at}
-            ORDER BY "dueAt" LIMIT greatest("due"."places", 0) FOR UPDATE SKIP LOCKED
-          ) AS "delivery"
-          WHERE "due"."isApart" LIMIT ${failingPlaces}
-        )
-        UNION ALL
-        (
-          SELECT "delivery".*, FALSE AS "isApart" FROM "due" CROSS JOIN LATERAL (
-            SELECT "id", "eventId" FROM "Delivery"
-            WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId"
-              AND "dueAt" <= ${at}
-            ORDER BY "dueAt" LIMIT greatest("due"."places", 0) FOR UPDATE SKIP LOCKED
-          ) AS "delivery"
-          WHERE NOT "due"."isApart"
-        )
-        LIMIT ${places}
+        (${dueDeliveries(at, false)})
+        LIMIT ${slots}
       ) AS "found"
     ), "sized" AS MATERIALIZED (
-      SELECT "chosen"."id", "place", "isApart",
-        sum("event"."bytes") OVER (PARTITION BY "isApart" ORDER BY "place") AS "bytes"
+      SELECT "chosen"."id", "position", "isIsolated",
+        sum("event"."bytes") OVER (PARTITION BY "isIsolated" ORDER BY "position") AS "bytes"
       FROM "chosen" CROSS JOIN LATERAL (
         SELECT octet_length("body") AS "bytes" FROM "Event" WHERE "Event"."id" = "chosen"."eventId" OFFSET 0
       ) AS "event"
     ), "picked" AS MATERIALIZED (
-      SELECT "id", "place" FROM "sized"
-      WHERE "bytes" <= CASE WHEN "isApart" THEN ${failingBytes} ELSE ${bytes} - coalesce(
-          (SELECT max("bytes") FROM "sized" WHERE "isApart" AND "bytes" <= ${failingBytes}), 0
-        ) END OR "place" = 1 AND ${isIdle}
+      SELECT "id", "position" FROM "sized"
+      WHERE "bytes" <= CASE WHEN "isIsolated" THEN ${failingBytes} ELSE ${bytes} - coalesce(
+          (SELECT max("bytes") FROM "sized" WHERE "isIsolated" AND "bytes" <= ${failingBytes}), 0
+        ) END OR "position" = 1 AND ${isIdle}
     ), "claimed" AS (
       UPDATE "Delivery" SET "dueAt" = ${leaseEnd}, "attempts" = "attempts" + 1
       WHERE "id" = ANY (ARRAY (SELECT "id" FROM "picked"))
       RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
     )
-    SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
-      "claimed"."triesBefore", "webhook".*, "event".*, "application"."agreed", "application"."asked"
-    FROM "claimed" JOIN "picked" ON "picked"."id" = "claimed"."id" CROSS JOIN LATERAL (
-      SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt",
-        "subscriptionId"
-      FROM "Webhook"
-      WHERE "Webhook"."storeId" = "claimed"."storeId" AND "Webhook"."id" = "claimed"."webhookId" OFFSET 0
-    ) AS "webhook" CROSS JOIN LATERAL (
-      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
-      FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
-    ) AS "event" LEFT JOIN LATERAL (
-      SELECT "Subscription"."privileges" AS "agreed", "Application"."privileges" AS "asked"
-      FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
-      WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
-    ) AS "application" ON TRUE
-    ORDER BY "picked"."place"`
+    ${claimed}`
   const isSlow = new Set(slow)
-  return rows.map((row) => ({ ...row, leaseEnd, isApart: row.failingSince !== null || isSlow.has(keyOf(row)) }))
+  return rows.map((row) => ({ ...row, leaseEnd, isIsolated: row.failingSince !== null || isSlow.has(keyOf(row)) }))
 }
+
+/** Each webhook that has pending deliveries, with the due time of the first, beginning after the webhook `after`. */
+function waiting({ after }: FreeSlots): Sql {
+  return sql`"waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
+    SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
+    UNION ALL
+    SELECT "next".* FROM "waiting" CROSS JOIN LATERAL (
+      (
+        SELECT "storeId", "webhookId", "dueAt", "waiting"."lastStoreId", "waiting"."lastWebhookId" FROM "Delivery"
+        WHERE "state" = 'pending' AND ("storeId", "webhookId") > ("waiting"."storeId", "waiting"."webhookId")
+          AND ("storeId", "webhookId") <= ("waiting"."lastStoreId", "waiting"."lastWebhookId")
+        ORDER BY "storeId", "webhookId", "dueAt" LIMIT 1
+      )
+      UNION ALL
+      SELECT 0, 0, 'infinity', ${after.storeId}::int, ${after.webhookId}::int
+      WHERE "waiting"."lastStoreId" = ${INT32_MAX}::int
+      LIMIT 1
+    ) AS "next"
+  )`
+}
+
+/** Those that are due, with the slots that each may still take. */
+function due(at: Date, { underWay, slow }: FreeSlots): Sql {
+  const key = sql`"waiting"."storeId" || '/' || "waiting"."webhookId"`
+  return sql`"underWay" AS MATERIALIZED (
+    SELECT ${JSON.stringify(underWay)}::text::jsonb AS "counts"
+  ), "due" AS MATERIALIZED (
+    SELECT "waiting"."storeId", "waiting"."webhookId",
+      "webhook"."isFailing" OR ${key} = ANY (string_to_array(${slow.join()}, ',')) AS "isIsolated",
+      CASE WHEN "webhook"."isFailing" THEN ${SLOTS_OF_FAILING}::int ELSE ${SLOTS_OF_WEBHOOK}::int END - coalesce(
+        ((SELECT "counts" FROM "underWay") ->> (${key}))::int, 0
+      ) AS "slots"
+    FROM "waiting" CROSS JOIN LATERAL (
+      SELECT "failingSince" IS NOT NULL AS "isFailing" FROM "Webhook"
+      WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId" OFFSET 0
+    ) AS "webhook"
+    WHERE "waiting"."dueAt" <= ${at}
+  )`
+}
+
+/** Of isolated webhooks, or of the others. */
+function dueDeliveries(at: Date, isIsolated: boolean): Sql {
+  return sql`SELECT "delivery".*, "due"."isIsolated" FROM "due" CROSS JOIN LATERAL (
+      SELECT "id", "eventId" FROM "Delivery"
+      WHERE "state" = 'pending' AND "storeId" = "due"."storeId" AND "webhookId" = "due"."webhookId" AND "dueAt" <= ${at}
+      ORDER BY "dueAt" LIMIT greatest("due"."slots", 0) FOR UPDATE SKIP LOCKED
+    ) AS "delivery"
+    WHERE ${isIsolated ? sql`"due"."isIsolated"` : sql`NOT "due"."isIsolated"`}`
+}
+
+const claimed = sql`SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
+    "claimed"."triesBefore", "webhook".*, "event".*, "application"."agreed", "application"."asked"
+  FROM "claimed" JOIN "picked" ON "picked"."id" = "claimed"."id" CROSS JOIN LATERAL (
+    SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt",
+      "subscriptionId"
+    FROM "Webhook"
+    WHERE "Webhook"."storeId" = "claimed"."storeId" AND "Webhook"."id" = "claimed"."webhookId" OFFSET 0
+  ) AS "webhook" CROSS JOIN LATERAL (
+    SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
+    FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
+  ) AS "event" LEFT JOIN LATERAL (
+    SELECT "Subscription"."privileges" AS "agreed", "Application"."privileges" AS "asked"
+    FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
+    WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
+  ) AS "application" ON TRUE
+  ORDER BY "picked"."position"`
 
 /** Makes claims due again at once, as if they had never been, and tells the other processes. */
 export async function releaseClaims(db: Db, at: Date, claims: readonly Claim[]): Promise<void> {

@@ -73,34 +73,34 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
     ), "busy" AS MATERIALIZED (
       SELECT DISTINCT "storeId" FROM "wanted"
       WHERE ("storeId", "id") NOT IN (SELECT "storeId", "id" FROM "webhooks")
-    ), "told" AS MATERIALIZED (
+    ), "listening" AS MATERIALIZED (
       SELECT "storeId", "eventType", count(*) AS "count" FROM "webhooks" WHERE "enabled" GROUP BY 1, 2
     ), "free" AS MATERIALIZED (
-      SELECT "waiting".*, sum(coalesce("told"."count", 0)) OVER (ORDER BY "id") - coalesce("told"."count", 0) AS "before"
-      FROM "waiting" LEFT JOIN "told" USING ("storeId", "eventType")
+      SELECT "waiting".*, sum(coalesce("listening"."count", 0)) OVER (ORDER BY "id") - coalesce("listening"."count", 0) AS "before"
+      FROM "waiting" LEFT JOIN "listening" USING ("storeId", "eventType")
       WHERE "storeId" NOT IN (SELECT "storeId" FROM "busy")
-    ), "taken" AS MATERIALIZED (
+    ), "batch" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType",
-        row_number() OVER (PARTITION BY "storeId" ORDER BY "id") AS "place",
+        row_number() OVER (PARTITION BY "storeId" ORDER BY "id") AS "position",
         count(*) OVER (PARTITION BY "storeId") AS "count"
       FROM "free" WHERE "before" < ${DELIVERIES_MAX}
     ), "feeds" AS (
       INSERT INTO "EventFeed" ("storeId", "lastSequence")
-      SELECT DISTINCT "storeId", "count" FROM "taken" ORDER BY "storeId"
+      SELECT DISTINCT "storeId", "count" FROM "batch" ORDER BY "storeId"
       ON CONFLICT ("storeId") DO UPDATE SET "lastSequence" = "EventFeed"."lastSequence" + EXCLUDED."lastSequence"
       RETURNING "storeId", "lastSequence"
     ), "numbered" AS (
-      UPDATE "Event" SET "sequence" = "feeds"."lastSequence" - "taken"."count" + "taken"."place"
-      FROM "taken" JOIN "feeds" ON "feeds"."storeId" = "taken"."storeId"
-      WHERE "Event"."id" = "taken"."id" AND "Event"."id" = ANY (ARRAY (SELECT "id" FROM "taken"))
+      UPDATE "Event" SET "sequence" = "feeds"."lastSequence" - "batch"."count" + "batch"."position"
+      FROM "batch" JOIN "feeds" ON "feeds"."storeId" = "batch"."storeId"
+      WHERE "Event"."id" = "batch"."id" AND "Event"."id" = ANY (ARRAY (SELECT "id" FROM "batch"))
       RETURNING 1
     ), "deliveries" AS (
       INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-      SELECT "taken"."storeId", "webhooks"."id", "taken"."id", 'pending', ${at}, ${at}
-      FROM "taken"
-      JOIN "webhooks" ON "webhooks"."storeId" = "taken"."storeId" AND "webhooks"."eventType" = "taken"."eventType"
+      SELECT "batch"."storeId", "webhooks"."id", "batch"."id", 'pending', ${at}, ${at}
+      FROM "batch"
+      JOIN "webhooks" ON "webhooks"."storeId" = "batch"."storeId" AND "webhooks"."eventType" = "batch"."eventType"
       WHERE "webhooks"."enabled"
-      ORDER BY "taken"."id", "webhooks"."id"
+      ORDER BY "batch"."id", "webhooks"."id"
       RETURNING 1
     ), "made" AS MATERIALIZED (
       SELECT count(*)::int AS "count" FROM "deliveries"
@@ -109,9 +109,9 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
       (SELECT count(*)::int FROM "free") AS "free",
       (SELECT count(*)::int FROM "numbered") AS "events",
       (SELECT "count" FROM "made") AS "deliveries",
-      (SELECT CASE WHEN count(DISTINCT "storeId") = 1 THEN min("storeId") END FROM "taken") AS "onlyStore",
+      (SELECT CASE WHEN count(DISTINCT "storeId") = 1 THEN min("storeId") END FROM "batch") AS "onlyStore",
       (SELECT string_agg("storeId"::text, ',') FROM "busy") AS "busy",
-      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, '')::text END AS "told"`
+      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, '')::text END AS "notified"`
   const { events = 0, deliveries = 0, waiting = 0, free = 0, onlyStore = null, busy = null } = found ?? {}
   const busyStores = busy === null ? [] : busy.split(',').map(Number)
   return { events, deliveries, isFull: waiting === BATCH_MAX || events < free, onlyStore, busyStores }

@@ -3,8 +3,7 @@ import type { Db } from '../../database/client.ts'
 import { type Claim, keyOf } from './claim.ts'
 import type { Pause } from './decide.ts'
 import { createLoop } from './loop.ts'
-import { pauseWebhook } from './pause.ts'
-import { type Result, writeResults } from './record.ts'
+import { pauseWebhook, type Result, writeResults } from './record.ts'
 
 export interface RecorderServices {
   db: Db

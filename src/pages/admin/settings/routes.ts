@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { contractFigures } from '../../../applications/throttle.ts'
+import { contractRateLimit } from '../../../applications/throttle.ts'
 import { formOf, orShowAgain, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
@@ -81,7 +81,7 @@ async function settingsPage(request: FastifyRequest, services: ChangeStore): Pro
     template: '/pages/admin/settings/settings',
     title: 'Settings',
     values: { Name: name, SecureURL: secureUrl, Currency: currency, TimeZone: timeZone },
-    data: { zones, throttle: throttle ?? contractFigures },
+    data: { zones, throttle: throttle ?? contractRateLimit },
   }
 }
 
