@@ -1,7 +1,7 @@
 import { databaseError } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Resource } from './define.ts'
-import { columnPath, type FieldSet } from './fields.ts'
+import { columnPath } from './fields.ts'
 
 /** What was done when the database refused it. */
 type Doing = 'write' | 'deletion' | 'import'
@@ -72,15 +72,11 @@ export function refusalOf(error: unknown, resource: Resource, doing: Doing = 'wr
 
 /** The wire path of a column of the resource's table, or of one of its lists' tables. */
 export function fieldOf(resource: Resource, table: string, column: string): string {
-  if (table === resource.table) return pathOf(resource.storedFields, column) ?? column
+  if (table === resource.table) return columnPath(resource.storedFields, column)?.join('.') ?? column
   for (const [name, field] of resource.fields.entries) {
     if (field.kind !== 'list' || field.rows?.table !== table) continue
-    const member = pathOf(field.fields, column)
-    if (member !== undefined) return `${name}.${member}`
+    const member = columnPath(field.fields, column)
+    if (member !== undefined) return [name, ...member].join('.')
   }
   return column
-}
-
-function pathOf(fields: FieldSet, column: string): string | undefined {
-  return columnPath(fields, column)?.join('.')
 }
