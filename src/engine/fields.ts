@@ -121,32 +121,33 @@ export interface FieldFold<T> {
   readonly list: (field: ListField, members: Folded<T>, name: string) => T
 }
 
-export type Folded<T> = ReadonlyMap<string, T>
+export type Folded<T> = ReadonlyArray<readonly [name: string, made: T]>
 
 /** The one walk over a tree of fields, from the innermost outwards. */
 export function foldFields<T>({ entries }: Pick<FieldSet, 'entries'>, fold: FieldFold<T>): Folded<T> {
-  const made = entries.map(([name, field]): [string, T] => {
+  return entries.map(([name, field]) => {
     if (field.kind === 'object') return [name, fold.object(field, foldFields(field.fields, fold), name)]
     if (field.kind === 'list') return [name, fold.list(field, foldFields(field.fields, fold), name)]
     return [name, fold.value(field, name)]
   })
-  return new Map(made)
 }
 
 /** The same walk, taken once for each set of fields: for what is asked of them with every request. */
 export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T> {
   const known = new WeakMap<FieldSet, Folded<T>>()
   return (fields) => {
-    const folded = known.get(fields) ?? foldFields(fields, fold)
-    known.set(fields, folded)
-    return folded
+    const folded = known.get(fields)
+    if (folded !== undefined) return folded
+    const made = foldFields(fields, fold)
+    known.set(fields, made)
+    return made
   }
 }
 
 const leavesOf: FieldFold<readonly Leaf[]> = {
   value: (field, name) => [{ path: [name], field }],
   object: (_field, members, name) =>
-    [...members.values()].flat().map(({ path, field }) => ({ path: [name, ...path], field })),
+    members.flatMap(([, leaves]) => leaves.map(({ path, field }) => ({ path: [name, ...path], field }))),
   list: (field, _members, name) => [{ path: [name], field }],
 }
 
@@ -160,7 +161,7 @@ export function fieldSet(fields: Fields): FieldSet {
   return {
     entries,
     byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
-    leaves: [...foldFields({ entries }, leavesOf).values()].flat(),
+    leaves: foldFields({ entries }, leavesOf).flatMap(([, leaves]) => leaves),
     get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
   }
 }

@@ -35,7 +35,7 @@ export function readInput(fields: FieldSet, body: unknown, rules: InputRules, pa
   return readRecord(fields, readersOf(fields), body, rules, path)
 }
 
-/** Reads what was given of a member, undefined being nothing, into the patch. */
+/** Reads what was given of a member into the patch; with a new record it is called for what was not given too. */
 type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => void
 
 interface Into {
@@ -88,7 +88,11 @@ function readMembers(
 ): void {
   if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
   const given = canonicalNames(fields, body)
-  for (const [name, read] of readers) read(given.get(name), path === '' ? name : `${path}.${name}`, rules, into)
+  for (const [name, read] of readers) {
+    const member = given.get(name)
+    if (member !== undefined || rules.mode === 'create')
+      read(member, path === '' ? name : `${path}.${name}`, rules, into)
+  }
 }
 
 function readList(field: ListField, readers: Readers, given: unknown, rules: InputRules, path: string): Patch[] {

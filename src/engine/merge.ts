@@ -56,6 +56,8 @@ export function mergeDocument(fields: FieldSet, current: Document, patch: Patch,
 function mergeMembers(members: Folded<MergeMember | null>, current: Document, patch: Patch, newKey: NewKey): Document {
   const next: Document = {}
   for (const [name, merge] of members) {
+    // Most of a wide record's members are neither stored nor given.
+    if (current[name] === undefined && patch.details[name] === undefined && patch.lists[name] === undefined) continue
     const value = merge?.(current[name], patch, newKey)
     if (value !== undefined) next[name] = value
   }
