@@ -10,7 +10,6 @@ import { startEmbedded } from './database/embedded/embedded.ts'
 import { listen } from './database/listen.ts'
 import { migrate } from './database/migrations.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
-import { resourceOf } from './engine/define.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys } from './process/keys.ts'
 import { createLog, type Log } from './process/log.ts'
@@ -21,6 +20,7 @@ import { type Config, readConfig } from './process/settings.ts'
 import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdown.ts'
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
+import { resourceNamed } from './registry.ts'
 import { recordsToXml } from './rest/xml-write.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { fillSandbox } from './sandbox/records.ts'
@@ -89,7 +89,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     ...basis,
     outbound,
     metrics: createDispatcherMetrics(metrics.registry),
-    toXml: (service, record) => recordsToXml([record], resourceOf(service)),
+    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
   await listenToDatabase(url, { authenticator, dispatcher }, log, shutdown)
   const callLog = createCallLog(basis)

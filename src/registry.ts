@@ -39,3 +39,10 @@ export const transferredResources = [paymentMethods, ...resources] as const sati
 export const servedResources = [...resources, webhooks] as const satisfies readonly Resource[]
 
 export type Service = (typeof servedResources)[number]['service']
+
+/** Throws for the name of no service. */
+export function resourceNamed(service: string): Resource {
+  const resource = servedResources.find((one) => one.service === service)
+  if (!resource) throw new Error(`There is no service ${service}`)
+  return resource
+}

@@ -1,7 +1,8 @@
 import type { Snapshot } from '../database/snapshot.ts'
+import { sql } from '../database/sql.ts'
 import { type FieldSet, hasRows, type ListField } from '../engine/fields.ts'
-import { ROW_COUNTER } from '../engine/ids.ts'
 import { keyColumn } from '../engine/reader.ts'
+import { ROW_COUNTER } from '../engine/write.ts'
 import { resources, servedResources } from '../registry.ts'
 import { stocksAndMovements } from '../resources/products/movements.ts'
 
@@ -51,7 +52,7 @@ export const checks: readonly Check[] = [
     sql: `
       SELECT s."storeId", concat('Product ', s."productId", ', option ' || s."optionCode") AS "record",
         concat('stock ', trim_scale(s."stock"), ', movements ', trim_scale(s."moved")) AS "found"
-      FROM (${stocksAndMovements('TRUE')}) s
+      FROM (${stocksAndMovements(sql`TRUE`).sql}) s
       JOIN "Product" p ON p."storeId" = s."storeId" AND p."id" = s."productId"
       WHERE s."stock" <> s."moved"`,
   },

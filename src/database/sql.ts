@@ -2,11 +2,16 @@ import { Prisma } from './generated/client.ts'
 
 /**
  * SQL as values: fragments compose, and each carries its parameters, so that nobody numbers them. `sql` is a template tag whose
- * values become parameters, or parts of the text where they are fragments themselves; `join` puts a separator between
- * fragments; `empty` is no text. Statements run by `$queryRaw` and `$executeRaw`.
+ * values become parameters, or parts of the text where they are fragments themselves; `empty` is no
+ * text. Statements run by `$queryRaw` and `$executeRaw`.
  */
-export const { sql, join, empty } = Prisma
+export const { sql, empty } = Prisma
 export type Sql = Prisma.Sql
+
+/** Fragments with a separator between them; of none, no text. */
+export function join(fragments: readonly Sql[], separator = ', '): Sql {
+  return fragments.length === 0 ? empty : Prisma.join([...fragments], separator)
+}
 
 /** A table or column by its name in the schema. Throws for any other text, so that no caller's input becomes SQL. */
 export function identifier(name: string): Sql {

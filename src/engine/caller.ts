@@ -1,4 +1,5 @@
 import type { Db, Transaction } from '../database/client.ts'
+import type { Resource } from './define.ts'
 
 export type Access = 'read' | 'write'
 
@@ -48,7 +49,7 @@ export type RaisedEvents = Map<string, RaisedEvent>
 
 export interface RaisedEvent {
   readonly eventType: number
-  readonly service: string
+  readonly resource: Resource
   readonly recordId: number
   /** The record's JSON text; null: as the change leaves it. */
   readonly body: string | null

@@ -1,15 +1,13 @@
-import type { Sql } from '../database/sql.ts'
+import { identifier, join, type Sql, sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
+import type { Change } from './change.ts'
 import type { Endpoint } from './endpoints.ts'
-import type { EventKind } from './event-kinds.ts'
-import { type Field, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
+import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
 import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
-import type { Row } from './merge.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 import type { Referrer } from './referrers.ts'
-import type { Change, Deletion, Stored } from './write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -24,8 +22,6 @@ export interface Definition {
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries, such as `catalogid`. */
   idParam: string
-  /** Path of the identifier's field, such as `SKUInfo.CatalogID`. */
-  idField: string
   table: string
   methods: readonly Method[]
   /** False: PUT changes one record at its address, and none on the collection. */
@@ -45,20 +41,14 @@ export interface Definition {
   endpoints?: () => Endpoint[]
   /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Sql | null
-  /** What else a change of a record means (stock, statuses, passwords): called in its transaction, before it is written. */
-  settle?: (change: Change) => Promise<void>
+  /** What else changes of records mean before they are written: what is checked, completed, refused. In their transaction. */
+  rules?: (changes: readonly Change[]) => Promise<void>
+  /** What follows when they are written: a ledger's rows, other records, events. Imports, which know no `rules`, end here too. */
+  effects?: (changes: readonly Change[]) => Promise<void>
   /** Who refers to these records, and what becomes of that when one of them is deleted. */
   referrers?: readonly Referrer[]
-  /** What else the deletion of a record means: called in its transaction, the record locked, before it is gone. */
-  settleDeletion?: (deletion: Deletion) => Promise<void>
-  /** The events that a change raises, out of what was there (null: it is new) and what will be. */
-  raises?: (before: Stored | null, after: Stored) => readonly EventKind[]
-  /** The event that a deletion raises. */
-  deletionRaises?: EventKind
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
-  /** What an import of records means beyond their rows: called with the rows, just written, in the import's transaction. May refuse. */
-  imported?: (caller: Caller, rows: readonly Row[]) => Promise<void>
 }
 
 /** A list inside the record, under an address of its own: `/Products/12/Features`. */
@@ -111,13 +101,10 @@ export interface Resource {
   readonly subResources: Readonly<Record<string, SubResource>>
   readonly endpoints: (() => Endpoint[]) | undefined
   readonly owner: ((caller: Caller) => Sql | null) | undefined
-  readonly settle: ((change: Change) => Promise<void>) | undefined
+  readonly rules: ((changes: readonly Change[]) => Promise<void>) | undefined
+  readonly effects: ((changes: readonly Change[]) => Promise<void>) | undefined
   readonly referrers: readonly Referrer[]
-  readonly settleDeletion: ((deletion: Deletion) => Promise<void>) | undefined
-  readonly raises: ((before: Stored | null, after: Stored) => readonly EventKind[]) | undefined
-  readonly deletionRaises: EventKind | undefined
   readonly ledger: Ledger | undefined
-  readonly imported: ((caller: Caller, rows: readonly Row[]) => Promise<void>) | undefined
   readonly reader: Reader
   /** Reads `privateFields`. */
   readonly privateReader: Reader
@@ -125,6 +112,8 @@ export interface Resource {
   readonly projections: ReadonlyMap<string, Reader>
   /** Every column of the record's row that an update may write. */
   readonly columns: readonly string[]
+  /** Sets all of them to those of the row `n`: put together once, since every change needs it. */
+  readonly assignments: Sql
   /** Whether the row has a `details` document. */
   readonly hasDetails: boolean
 }
@@ -137,14 +126,15 @@ export function defineResource<const Service extends string>(
   const fields = fieldSet(definition.fields)
   const privateFields = fieldSet(definition.privateFields ?? {})
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
-  const resultKey = keyNameAt(service, fields, definition.idField)
+  const resultKey = columnPath(fields, 'id')?.at(-1)
+  if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
   for (const sub of Object.values(subResources)) checkSubResource(service, fields, sub)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
   const columns = new Set([...columnsOf(storedFields), ...Object.keys(hidden)])
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
-  const resource = {
+  return {
     service,
     names: [service, ...aliases],
     privilege: definition.privilege ?? service,
@@ -165,49 +155,22 @@ export function defineResource<const Service extends string>(
     subResources,
     endpoints: definition.endpoints,
     owner: definition.owner,
-    settle: definition.settle,
+    rules: definition.rules,
+    effects: definition.effects,
     referrers: definition.referrers ?? [],
-    settleDeletion: definition.settleDeletion,
-    raises: definition.raises,
-    deletionRaises: definition.deletionRaises,
     ledger: definition.ledger,
-    imported: definition.imported,
     reader: compileReader(fields),
     privateReader: compileReader(privateFields),
     projections: projectionsOf(fields, subResources),
     columns: [...columns],
+    assignments: join([...columns].map(identifier).map((column) => sql`${column} = n.${column}`)),
     hasDetails,
   }
-  defined.set(service, resource)
-  return resource
-}
-
-const defined = new Map<string, Resource>()
-
-/** The resource of a service: for those who know the service's name alone, such as events. */
-export function resourceOf(service: string): Resource {
-  const resource = defined.get(service)
-  if (!resource) throw new Error(`There is no service ${service}`)
-  return resource
 }
 
 /** What a method asks of the caller's privileges (contract §7). */
 export function accessOf(method: Method): Access {
   return method === 'GET' ? 'read' : 'write'
-}
-
-function keyNameAt(service: string, fields: FieldSet, path: string): string {
-  let set = fields
-  let field: Field | undefined
-  const names = path.split('.')
-  for (const name of names) {
-    field = set.get(name)
-    if (field?.kind === 'object') set = field.fields
-  }
-  if (field === undefined || field.kind === 'object' || field.kind === 'list' || field.column !== 'id') {
-    throw new Error(`${service}: ${path} is not a field of the column "id"`)
-  }
-  return names.at(-1) as string
 }
 
 function checkList(path: string, field: ListField): void {
@@ -231,12 +194,8 @@ function checkSubResource(service: string, fields: FieldSet, sub: SubResource): 
   }
 }
 
-function columnsOf(fields: FieldSet): string[] {
-  return fields.entries.flatMap(([, field]) => {
-    if (field.kind === 'object') return columnsOf(field.fields)
-    if (field.kind === 'list' || field.column === undefined) return []
-    return [field.column]
-  })
+function columnsOf({ leaves }: FieldSet): string[] {
+  return leaves.flatMap(({ field }) => (field.kind === 'list' || field.column === undefined ? [] : [field.column]))
 }
 
 function projectionsOf(fields: FieldSet, subResources: Readonly<Record<string, SubResource>>): Map<string, Reader> {

@@ -19,10 +19,11 @@ export interface ValueField {
   readonly schema: z.ZodType<Scalar | null>
   /** The column that holds it; absent: the row's `details` document. */
   readonly column: string | undefined
-  /** What is shown instead of the column: SQL over `t` (the record), `r` (the list's row) and `s` (its store). */
+  /**
+   * What is shown instead of the column, or, of a field that is neither derived nor has a column, where `details` lacks a
+   * value: SQL over `t` (the record), `r` (the list's row) and `s` (its store).
+   */
   readonly sql: Sql | undefined
-  /** What is shown where `details` lacks a value: SQL over `t` and `s`. Only for members of the `details` document. */
-  readonly fallback: Sql | undefined
   /** Shown for NULL and for what `details` lacks. */
   readonly default: Scalar
   /** The column is NULL where the wire has the default (references, dates not set). */
@@ -100,10 +101,55 @@ export type Field = ValueField | ObjectField | ListField
 export interface FieldSet {
   readonly entries: ReadonlyArray<readonly [name: string, field: Field]>
   readonly byLowerName: ReadonlyMap<string, string>
+  /** The values and lists among them and in objects among them: what the one row of a record or an item holds. */
+  readonly leaves: readonly Leaf[]
   get(name: string): Field | undefined
 }
 
+export interface Leaf {
+  /** Wire names, from the record or item inwards. */
+  readonly path: readonly string[]
+  readonly field: ValueField | ListField
+}
+
 export type Fields = Readonly<Record<string, Field>>
+
+/** What to make of a field of each kind; `members` are what was made of the fields inside, by name in wire order. */
+export interface FieldFold<T> {
+  readonly value: (field: ValueField, name: string) => T
+  readonly object: (field: ObjectField, members: Folded<T>, name: string) => T
+  readonly list: (field: ListField, members: Folded<T>, name: string) => T
+}
+
+export type Folded<T> = ReadonlyArray<readonly [name: string, made: T]>
+
+/** The one walk over a tree of fields, from the innermost outwards. */
+export function foldFields<T>({ entries }: Pick<FieldSet, 'entries'>, fold: FieldFold<T>): Folded<T> {
+  return entries.map(([name, field]) => {
+    if (field.kind === 'object') return [name, fold.object(field, foldFields(field.fields, fold), name)]
+    if (field.kind === 'list') return [name, fold.list(field, foldFields(field.fields, fold), name)]
+    return [name, fold.value(field, name)]
+  })
+}
+
+/** The same walk, taken once for each set of fields: for what is asked of them with every request. */
+export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T> {
+  const known = new WeakMap<FieldSet, Folded<T>>()
+  return (fields) => {
+    const folded = known.get(fields)
+    if (folded !== undefined) return folded
+    const made = foldFields(fields, fold)
+    known.set(fields, made)
+    return made
+  }
+}
+
+const leavesOf: FieldFold<readonly Leaf[]> = {
+  value: (field, name) => [{ path: [name], field }],
+  object: (_field, members, name) =>
+    members.flatMap(([, leaves]) => leaves.map(({ path, field }) => ({ path: [name, ...path], field }))),
+  list: (field, _members, name) => [{ path: [name], field }],
+}
 
 /** Some of the fields, in the same order: those that whoever reads a record in part needs. */
 export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
@@ -115,6 +161,7 @@ export function fieldSet(fields: Fields): FieldSet {
   return {
     entries,
     byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
+    leaves: foldFields({ entries }, leavesOf).flatMap(([, leaves]) => leaves),
     get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
   }
 }
@@ -122,7 +169,7 @@ export function fieldSet(fields: Fields): FieldSet {
 interface ValueOptions {
   column?: string
   access?: FieldAccess
-  /** Makes the field derived, unless it has a column too: then the column is stored and the SQL shown. */
+  /** Makes the field derived, unless it has a column or `access` says another. */
   sql?: Sql
   required?: boolean
   nullable?: boolean
@@ -137,7 +184,6 @@ export const LONG_TEXT = 65_535
 
 interface TextOptions extends ValueOptions {
   default?: string
-  fallback?: Sql
   format?: 'email'
   /** Where white space, as String.prototype.trim() counts it, is taken off what is given; absent: nowhere. */
   trim?: 'both' | 'end'
@@ -229,24 +275,11 @@ function value(
   schema: ValueField['schema'],
   defaultValue: Scalar,
   bounds: Bounds,
-  options: ValueOptions & { defaultNow?: boolean; fallback?: Sql },
+  options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
-  const { column, sql, fallback, required = false, nullable = false, defaultNow = false, note = '' } = options
+  const { column, sql, required = false, nullable = false, defaultNow = false, note = '' } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return {
-    kind,
-    access,
-    schema,
-    column,
-    sql,
-    fallback,
-    default: defaultValue,
-    nullable,
-    defaultNow,
-    required,
-    bounds,
-    note,
-  }
+  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required, bounds, note }
 }
 
 function textSchema(max: number, trim?: TextOptions['trim']) {
@@ -329,4 +362,20 @@ const booleanSchema = z.preprocess((given) => {
 /** Whether a field is a list whose items lie in a table. */
 export function hasRows(field: Field | undefined): field is ListField & { readonly rows: ListRows } {
   return field?.kind === 'list' && field.rows !== undefined
+}
+
+/** The wire names that lead to the field of a column; undefined: none has it. */
+export function columnPath({ leaves }: FieldSet, column: string): readonly string[] | undefined {
+  return leaves.find(({ field }) => field.kind !== 'list' && field.column === column)?.path
+}
+
+/** Whether the field, or an item of the list, lies in the `details` document. */
+export function isDocumentMember(field: ValueField | ListField): boolean {
+  if (field.kind === 'list') return field.rows === undefined && field.sql === undefined
+  return field.column === undefined && field.access !== 'derived' && field.access !== 'wo'
+}
+
+/** Whether SQL gives the value where `details` lacks one. */
+export function isFilledIn(field: ValueField | ListField): boolean {
+  return field.sql !== undefined && isDocumentMember(field)
 }

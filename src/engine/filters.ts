@@ -43,29 +43,21 @@ export function containing(column: string): Filter {
   }
 }
 
+function comparing(kind: FilterKind, operator: Sql, type: Sql, read: (given: string, name: string) => string | number) {
+  return (column: string): Filter => ({
+    kind,
+    read: (given, name) => sql`t.${named(column)} ${operator} ${read(given, name)}::${type}`,
+  })
+}
+
 /** A whole number. */
-export function equalTo(column: string): Filter {
-  return { kind: 'integer', read: (given, name) => sql`t.${named(column)} = ${wholeNumber(given, name)}::int` }
-}
-
-/** The lower bound of a range of numbers, inclusive. */
-export function atLeast(column: string): Filter {
-  return { kind: 'number', read: (given, name) => sql`t.${named(column)} >= ${number(given, name)}::numeric` }
-}
-
-/** The upper bound of a range of numbers, inclusive. */
-export function atMost(column: string): Filter {
-  return { kind: 'number', read: (given, name) => sql`t.${named(column)} <= ${number(given, name)}::numeric` }
-}
-
+export const equalTo = comparing('integer', sql`=`, sql`int`, wholeNumber)
+/** The bounds of a range of numbers, inclusive. */
+export const atLeast = comparing('number', sql`>=`, sql`numeric`, number)
+export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
 /** The same for a column of integers: an index of integers does not serve comparisons with decimals. */
-export function integerAtLeast(column: string): Filter {
-  return { kind: 'integer', read: (given, name) => sql`t.${named(column)} >= ${wholeNumber(given, name)}::int` }
-}
-
-export function integerAtMost(column: string): Filter {
-  return { kind: 'integer', read: (given, name) => sql`t.${named(column)} <= ${wholeNumber(given, name)}::int` }
-}
+export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, wholeNumber)
+export const integerAtMost = comparing('integer', sql`<=`, sql`int`, wholeNumber)
 
 /** 1, 0, true or false; −1 is "no filter" (rest-resources 0.5). */
 export function flag(column: string): Filter {

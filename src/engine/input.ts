@@ -1,6 +1,6 @@
 import { dateForms, instantText, readDate } from '../values/dates.ts'
-import { StoreFailure } from '../values/failure.ts'
-import type { Field, FieldSet, ListField, Scalar, ValueField } from './fields.ts'
+import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
+import { refused } from './refused.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }
 
@@ -32,88 +32,97 @@ export const LIST_ITEMS_MAX = 10_000
  * Throws `bad-request` that names the first wrong field by its path, such as `OrderItemList[2].ItemQuantity`.
  */
 export function readInput(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
+  return readRecord(fields, readersOf(fields), body, rules, path)
+}
+
+/** Reads what was given of a member into the patch; with a new record it is called for what was not given too. */
+type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => void
+
+interface Into {
+  readonly patch: Patch
+  /** The document of `patch`, or of the object in it that the member lies in. */
+  readonly details: Record<string, Json>
+}
+
+const readersOf = foldOnce<ReadMember>({
+  value:
+    (field, name) =>
+    (given, path, rules, { patch, details }) => {
+      const value = readValue(field, given, rules, path)
+      if (value === null) return
+      if (field.access === 'key') patch.key = value as string | number
+      else if (field.access === 'wo') patch.writeOnly[name] = value
+      else if (field.column === undefined) details[name] = value
+      else patch.columns[field.column] = field.nullable && value === field.default ? null : value
+    },
+  object:
+    (field, members, name) =>
+    (given, path, rules, { patch, details }) => {
+      if (given === undefined && rules.mode !== 'create') return
+      const inner: Record<string, Json> = {}
+      readMembers(field.fields, members, given ?? {}, path, rules, { patch, details: inner })
+      if (Object.keys(inner).length > 0) details[name] = inner
+    },
+  list:
+    (field, members, name) =>
+    (given, path, rules, { patch }) => {
+      if (given !== undefined && isTaken(field, rules)) patch.lists[name] = readList(field, members, given, rules, path)
+    },
+})
+
+type Readers = Folded<ReadMember>
+
+function readRecord(fields: FieldSet, readers: Readers, body: unknown, rules: InputRules, path: string): Patch {
   const patch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
-  readMembers(fields, body, rules, path, patch, patch.details)
+  readMembers(fields, readers, body, path, rules, { patch, details: patch.details })
   return patch
 }
 
 function readMembers(
   fields: FieldSet,
+  readers: Readers,
   body: unknown,
-  rules: InputRules,
   path: string,
-  patch: Patch,
-  details: Record<string, Json>,
+  rules: InputRules,
+  into: Into,
 ): void {
-  if (!isRecord(body)) {
-    throw new StoreFailure('bad-request', `${path || 'The record'} must be an object with fields`, { field: path })
-  }
+  if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
   const given = canonicalNames(fields, body)
-  for (const [name, field] of fields.entries) {
-    const at = path === '' ? name : `${path}.${name}`
+  for (const [name, read] of readers) {
     const member = given.get(name)
-    if (field.kind === 'object') {
-      if (member === undefined && rules.mode !== 'create') continue
-      const inner: Record<string, Json> = {}
-      readMembers(field.fields, member ?? {}, rules, at, patch, inner)
-      if (Object.keys(inner).length > 0) details[name] = inner
-    } else if (field.kind === 'list') {
-      if (member !== undefined && isTaken(field, rules)) patch.lists[name] = readList(field, member, rules, at)
-    } else {
-      readValue(name, field, member, rules, at, patch, details)
-    }
+    if (member !== undefined || rules.mode === 'create')
+      read(member, path === '' ? name : `${path}.${name}`, rules, into)
   }
 }
 
-function readList(field: ListField, given: unknown, rules: InputRules, path: string): Patch[] {
-  if (!Array.isArray(given)) throw new StoreFailure('bad-request', `${path} must be a list`, { field: path })
+function readList(field: ListField, readers: Readers, given: unknown, rules: InputRules, path: string): Patch[] {
+  if (!Array.isArray(given)) throw refused(path, `${path} must be a list`)
   if (given.length > LIST_ITEMS_MAX) {
-    throw new StoreFailure('bad-request', `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`, {
-      field: path,
-    })
+    throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`)
   }
   // An item that carries a key may be a known one of which a part is sent; whether it must be whole is known when it is stored.
-  const items = given.map((item, index) =>
-    readInput(
-      field.fields,
-      item,
-      { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' },
-      `${path}[${index}]`,
-    ),
-  )
+  const itemRules: InputRules = { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' }
+  const items = given.map((item, index) => readRecord(field.fields, readers, item, itemRules, `${path}[${index}]`))
   if (field.keyFrom === 'caller' && field.key !== undefined) refuseMissingKeys(items, field.key, path)
   return items
 }
 
 function refuseMissingKeys(items: readonly Patch[], key: string, path: string): void {
   items.forEach((item, index) => {
-    if (item.key === undefined || String(item.key).trim() === '' || item.key === 0) {
-      throw new StoreFailure('bad-request', `${path}[${index}].${key} is required`, {
-        field: `${path}[${index}].${key}`,
-      })
-    }
+    const at = `${path}[${index}].${key}`
+    if (item.key === undefined || String(item.key).trim() === '' || item.key === 0)
+      throw refused(at, `${at} is required`)
   })
 }
 
-function readValue(
-  name: string,
-  field: ValueField,
-  given: unknown,
-  rules: InputRules,
-  path: string,
-  patch: Patch,
-  details: Record<string, Json>,
-): void {
+/** Null: nothing was given that changes the field. */
+function readValue(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
   const value = isGiven(field, given, rules) ? checked(field, given, rules, path) : null
   if (field.required && rules.mode !== 'import') {
-    const empty = value === null ? rules.mode === 'create' : typeof value === 'string' && value.trim() === ''
-    if (empty) throw new StoreFailure('bad-request', `${path} is required and must not be empty`, { field: path })
+    const isEmpty = value === null ? rules.mode === 'create' : typeof value === 'string' && value.trim() === ''
+    if (isEmpty) throw refused(path, `${path} is required and must not be empty`)
   }
-  if (value === null) return
-  if (field.access === 'key') patch.key = value as string | number
-  else if (field.access === 'wo') patch.writeOnly[name] = value
-  else if (field.column === undefined) details[name] = value
-  else patch.columns[field.column] = field.nullable && value === field.default ? null : value
+  return value
 }
 
 /** What is never given back is read as its default, and clients send back what they read. */
@@ -124,24 +133,17 @@ function isGiven(field: ValueField, given: unknown, rules: InputRules): boolean 
 
 function checked(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
   const result = field.schema.safeParse(given)
-  if (!result.success) {
-    throw new StoreFailure('bad-request', `${path} ${result.error.issues[0]?.message ?? 'is not valid'}`, {
-      field: path,
-    })
-  }
-  if (field.kind !== 'date' || result.data === null || result.data === '') return dateOrValue(field, result.data)
-  const read = readDate(String(result.data), rules.timeZone)
-  if (!read) throw new StoreFailure('bad-request', `${path} is not a date; allowed: ${dateForms}`, { field: path })
+  if (!result.success) throw refused(path, `${path} ${result.error.issues[0]?.message ?? 'is not valid'}`)
+  const { data } = result
+  if (field.kind !== 'date' || data === null) return data
+  // An empty date clears a date that may be missing, and is "not given" for one that may not.
+  if (data === '') return field.nullable ? data : null
+  const read = readDate(String(data), rules.timeZone)
+  if (!read) throw refused(path, `${path} is not a date; allowed: ${dateForms}`)
   return instantText(read.instant)
 }
 
-/** An empty date clears a date that may be missing, and is "not given" for one that may not. */
-function dateOrValue(field: ValueField, value: Scalar | null): Scalar | null {
-  return field.kind === 'date' && value === '' && !field.nullable ? null : value
-}
-
-function isTaken(field: Field, { mode }: InputRules): boolean {
-  if (field.kind === 'object') return true
+function isTaken(field: ValueField | ListField, { mode }: InputRules): boolean {
   if (field.access === 'derived') return false
   if (field.access === 'new') return mode !== 'update'
   return field.access !== 'ro' || mode === 'import'

@@ -1,6 +1,6 @@
 import { dateForms } from '../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
-import { DATE_LENGTH_MAX, type Field, type FieldSet, type ListField, type ValueField } from './fields.ts'
+import { DATE_LENGTH_MAX, type Field, type FieldSet, isFilledIn, type ListField, type ValueField } from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
 
 /** A JSON Schema (draft 2020-12), or a reference to one. */
@@ -64,8 +64,8 @@ function isDescribed(field: Field, mode: SchemaMode): boolean {
 }
 
 function isRequired(field: Field): boolean {
-  if (field.kind === 'list') return false
-  return field.kind === 'object' ? field.fields.entries.some(([, member]) => isRequired(member)) : field.required
+  if (field.kind === 'object') return field.fields.leaves.some((leaf) => isRequired(leaf.field))
+  return field.kind !== 'list' && field.required
 }
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
@@ -166,7 +166,7 @@ function descriptionOf(field: ValueField, mode: SchemaMode): string {
   if (access === 'wo')
     return mode === 'read' ? 'Taken and never given back: always empty.' : 'Taken, and never given back.'
   if (access === 'key') return keyDescriptions[mode]
-  if (mode === 'read' && (access === 'derived' || field.fallback !== undefined))
+  if (mode === 'read' && (access === 'derived' || isFilledIn(field)))
     return 'Computed when it is read; ignored when it is sent.'
   if (mode === 'read' && access === 'new') return 'Given with a new record; ignored when it is sent later.'
   if (mode === 'read' && access === 'ro') return 'Kept by the store; ignored when it is sent.'

@@ -1,6 +1,7 @@
+import { anyOf, identifier, join, sql, storeId } from '../database/sql.ts'
 import type { Caller } from './caller.ts'
+import type { Resource } from './define.ts'
 import { type FieldSet, type Fields, fieldSet } from './fields.ts'
-import { listedIds, thisStore } from './listed.ts'
 import { columnDefaults, type Row } from './merge.ts'
 import { compileReader, type Reader } from './reader.ts'
 
@@ -18,7 +19,7 @@ export interface Ledger {
   /** Reads a row as `t`. */
   readonly reader: Reader
   /** Appends the row that is missing of each of these records. An import that brings no rows of them has just written them. */
-  readonly complete: (caller: Caller, recordIds: readonly number[]) => Promise<void>
+  readonly complete: (caller: Caller, resource: Resource, recordIds: readonly number[]) => Promise<void>
 }
 
 export function defineLedger(definition: Omit<Ledger, 'fields' | 'reader'> & { fields: Fields }): Ledger {
@@ -36,14 +37,11 @@ export function ledgerRow(caller: Caller, ledger: Ledger, recordId: number, colu
 export async function insertLedgerRows(caller: Caller, ledger: Ledger, rows: readonly Row[]): Promise<void> {
   const [first] = rows
   if (first === undefined) return
-  const columns = Object.keys(first)
-    .map((name) => `"${name}"`)
-    .join(', ')
-  await caller.db.$executeRawUnsafe(
-    `INSERT INTO "${ledger.table}" (${columns})
-     SELECT ${columns} FROM json_populate_recordset(NULL::"${ledger.table}", $1::text::json)`,
-    JSON.stringify(rows),
-  )
+  const columns = join(Object.keys(first).map(identifier))
+  const table = identifier(ledger.table)
+  await caller.db.$executeRaw(sql`
+    INSERT INTO ${table} (${columns})
+    SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`)
 }
 
 /** Removes what lies behind the first `kept` rows of each of these records. */
@@ -53,14 +51,10 @@ export async function cutLedger(
   recordIds: readonly number[],
   kept: number,
 ): Promise<void> {
-  await caller.db.$executeRawUnsafe(
-    `DELETE FROM "${ledger.table}" l USING (
-       SELECT t."id", row_number() OVER (PARTITION BY t."${ledger.parent}" ORDER BY t."id") AS "place"
-       FROM "${ledger.table}" t
-       WHERE t."storeId" = ${thisStore} AND t."${ledger.parent}" = ${listedIds}) behind
-     WHERE l."id" = behind."id" AND behind."place" > $3::int`,
-    caller.store.id,
-    recordIds.join(','),
-    kept,
-  )
+  const [table, parent] = [identifier(ledger.table), identifier(ledger.parent)]
+  await caller.db.$executeRaw(sql`
+    DELETE FROM ${table} l USING (
+      SELECT t."id", row_number() OVER (PARTITION BY t.${parent} ORDER BY t."id") AS "place"
+      FROM ${table} t WHERE t."storeId" = ${storeId(caller.store)} AND t.${parent} = ${anyOf(recordIds)}) behind
+    WHERE l."id" = behind."id" AND behind."place" > ${kept}::int`)
 }

@@ -1,5 +1,4 @@
 import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
-import { thisStore } from './listed.ts'
 
 /**
  * How records refer to another one: by a column of their own, or by rows of a table that has both ids. Such a table has at
@@ -23,16 +22,9 @@ export function isTableLink(link: Link): link is TableLink {
 }
 
 /**
- * SQL over `t`, the record that refers; `?` is the target's id, `$1` the store's. The sub-select does not depend on `t`:
- * PostgreSQL 15 would run one that does for each record of the store.
+ * Records of the store that refer to this one, as a condition over `t`. The sub-select does not depend on `t`: PostgreSQL 15
+ * would run one that does for each record of the store.
  */
-export function refersBy(link: Link): string {
-  if (!isTableLink(link)) return `t."${link.column}" = ?::int`
-  const { table, record, column } = link
-  return `t."id" IN (SELECT l."${record}" FROM "${table}" l WHERE l."storeId" = ${thisStore} AND l."${column}" = ?::int)`
-}
-
-/** The same as a condition: records of the store that refer to this one. */
 export function linkedTo(link: Link, store: { readonly id: number }, id: number): Sql {
   if (!isTableLink(link)) return sql`t.${identifier(link.column)} = ${id}::int`
   const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]

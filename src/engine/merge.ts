@@ -1,4 +1,12 @@
-import type { FieldSet, ListField, ListRows, Scalar } from './fields.ts'
+import {
+  type FieldSet,
+  type Folded,
+  foldOnce,
+  isDocumentMember,
+  type ListField,
+  type ListRows,
+  type Scalar,
+} from './fields.ts'
 import type { Json, Patch } from './input.ts'
 import { keyColumn } from './reader.ts'
 
@@ -14,52 +22,61 @@ export function keep(key: number | string): Patch {
   return { key, columns: {}, details: {}, lists: {}, writeOnly: {} }
 }
 
+type MergeMember = (current: Json | undefined, patch: Patch, newKey: NewKey) => Json | undefined
+
+const membersOf = foldOnce<MergeMember | null>({
+  value: (field, name) => {
+    if (!isDocumentMember(field)) return null
+    return (current, { details }) => {
+      const value = details[name] ?? current
+      return value === field.default ? undefined : value
+    }
+  },
+  object: (_field, members, name) => (current, patch, newKey) => {
+    const inner = { ...patch, details: (patch.details[name] ?? {}) as Document, lists: {} }
+    const merged = mergeMembers(members, (current ?? {}) as Document, inner, newKey)
+    return Object.keys(merged).length > 0 ? merged : undefined
+  },
+  list: (field, members, name) => {
+    if (!isDocumentMember(field)) return null
+    return (current, { lists }, newKey) => {
+      const given = lists[name]
+      const stored = (current ?? []) as Document[]
+      const items = given === undefined ? stored : mergeItems(field, members, stored, given, newKey)
+      return items.length > 0 ? items : undefined
+    }
+  },
+})
+
 /** The document after a patch: what is given replaces what was there, in wire order, without what equals the default. */
 export function mergeDocument(fields: FieldSet, current: Document, patch: Patch, newKey: NewKey): Document {
+  return mergeMembers(membersOf(fields), current, patch, newKey)
+}
+
+function mergeMembers(members: Folded<MergeMember | null>, current: Document, patch: Patch, newKey: NewKey): Document {
   const next: Document = {}
-  for (const [name, field] of fields.entries) {
-    const value = mergeMember(name, field, current[name], patch, newKey)
+  for (const [name, merge] of members) {
+    // Most of a wide record's members are neither stored nor given.
+    if (current[name] === undefined && patch.details[name] === undefined && patch.lists[name] === undefined) continue
+    const value = merge?.(current[name], patch, newKey)
     if (value !== undefined) next[name] = value
   }
   return next
-}
-
-function mergeMember(
-  name: string,
-  field: FieldSet['entries'][number][1],
-  current: Json | undefined,
-  patch: Patch,
-  newKey: NewKey,
-): Json | undefined {
-  if (field.kind === 'list') {
-    if (field.rows !== undefined || field.sql !== undefined) return undefined
-    const given = patch.lists[name]
-    const items =
-      given === undefined ? current : mergeDocumentItems(field, (current ?? []) as Document[], given, newKey)
-    return Array.isArray(items) && items.length > 0 ? items : undefined
-  }
-  if (field.kind === 'object') {
-    const inner = { ...patch, details: (patch.details[name] ?? {}) as Document, lists: {} }
-    const merged = mergeDocument(field.fields, (current ?? {}) as Document, inner, newKey)
-    return Object.keys(merged).length > 0 ? merged : undefined
-  }
-  if (field.column !== undefined || field.sql !== undefined || field.access === 'wo') return undefined
-  const value = patch.details[name] ?? current
-  return value === field.default ? undefined : value
 }
 
 /**
  * The list after it was replaced: an item whose key is known keeps it, and what the caller left out of it;
  * any other item is new; items that were not sent are gone (rest-resources 0.8).
  */
-function mergeDocumentItems(
+function mergeItems(
   field: ListField,
+  members: Folded<MergeMember | null>,
   current: readonly Document[],
   given: readonly Patch[],
   newKey: NewKey,
 ): Document[] {
   const { key } = field
-  if (key === undefined) return given.map((patch) => mergeDocument(field.fields, {}, patch, newKey))
+  if (key === undefined) return given.map((patch) => mergeMembers(members, {}, patch, newKey))
   const known = new Map(current.map((item) => [item[key] as Scalar, item]))
   const keysInUse = current.map((item) => item[key] as Json)
   return given.map((patch) => {
@@ -67,7 +84,7 @@ function mergeDocumentItems(
     const keyValue = existing === undefined ? newKey(field, patch, keysInUse) : (patch.key as Scalar)
     keysInUse.push(keyValue)
     const details = { ...patch.details, [key]: keyValue }
-    return mergeDocument(field.fields, existing ?? {}, { ...patch, details }, newKey)
+    return mergeMembers(members, existing ?? {}, { ...patch, details }, newKey)
   })
 }
 
@@ -122,19 +139,12 @@ function takeKnown<T>(known: Map<Scalar, T>, key: Scalar | undefined): T | undef
 }
 
 /** What the columns of these fields hold in a new row. */
-export function columnDefaults(fields: FieldSet, now: Date): Row {
+export function columnDefaults({ leaves }: FieldSet, now: Date): Row {
   const row: Row = {}
-  for (const [, field] of fields.entries) {
-    if (field.kind === 'object') Object.assign(row, columnDefaults(field.fields, now))
-    else if (field.kind !== 'list' && field.column !== undefined) row[field.column] = columnDefault(field, now)
+  for (const { field } of leaves) {
+    if (field.kind === 'list' || field.column === undefined) continue
+    const unset = field.nullable || field.kind === 'date' ? null : field.default
+    row[field.column] = field.defaultNow ? now.toISOString() : unset
   }
   return row
-}
-
-function columnDefault(
-  field: { kind: string; nullable: boolean; defaultNow: boolean; default: Scalar },
-  now: Date,
-): Json {
-  if (field.defaultNow) return now.toISOString()
-  return field.nullable || field.kind === 'date' ? null : field.default
 }

@@ -4,8 +4,8 @@ import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import { type Filters, identifier, invalid } from './filters.ts'
-import { isTableLink, linkedTo, type TableLink } from './links.ts'
-import type { Reader, Row, WireRecord } from './reader.ts'
+import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
+import type { Reader, Selected, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are left out. */
 export type Query = ReadonlyMap<string, string>
@@ -41,13 +41,17 @@ export function listRecords(
   query: Query,
   options: ListOptions = {},
 ): Promise<Listing> {
-  return list(caller, resource, { reader: resource.reader, filters: resource.filters, own: [] }, query, options)
+  return list(caller, resource, resource, query, options)
 }
 
-/** What a page is read by, where it is not a service's own list. */
-export interface PageSource {
+/** What a list is read by. */
+interface Source {
   readonly reader: Reader
   readonly filters: Filters
+  /** The records that refer to this one alone. */
+  readonly linked?: { readonly link: Link; readonly id: number }
+  /** This record alone. */
+  readonly id?: number | null
 }
 
 /**
@@ -57,17 +61,17 @@ export interface PageSource {
 export async function readPage(
   caller: Caller,
   resource: Resource,
-  { reader, filters }: PageSource,
+  source: Source,
   { query, limit, offset }: { query: Query; limit: number; offset: number },
 ): Promise<WireRecord[]> {
-  const where = new Where(caller, resource, filters, query, [])
-  const { rows } = await where.read(reader, { limit, offset, after: 0 })
-  return rows.map(reader.record)
+  const choice = choose(caller, resource, source, query)
+  const { rows } = await readRows(caller, choice, source.reader, { limit, offset, after: 0 })
+  return rows.map(source.reader.record)
 }
 
 /** How many records a query names. */
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
-  return new Where(caller, resource, resource.filters, query, []).count()
+  return count(caller, choose(caller, resource, resource, query))
 }
 
 /** One record's JSON text. Throws `not-found`. */
@@ -83,7 +87,7 @@ export function readOne(caller: Caller, resource: Resource, reader: Reader, id: 
     .$queryRaw<{ row: string }[]>(sql`
       SELECT ${reader.select}::text AS "row" FROM ${named(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
       WHERE ${recordCondition(caller, resource, id)}`)
-    .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Row) : null))
+    .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Selected) : null))
 }
 
 /** Lists an object inside the records, such as every product's SKUInfo; `id` narrows to one record. */
@@ -97,8 +101,7 @@ export async function listProjection(
 ): Promise<Listing> {
   const reader = resource.projections.get(sub.object)
   if (!reader) throw new Error(`${resource.service}: no projection ${sub.object}`)
-  const own = id === null ? [] : [sql`t."id" = ${id}::int`]
-  return list(caller, resource, { reader, filters: sub.filters, own }, query, options)
+  return list(caller, resource, { reader, filters: sub.filters, id }, query, options)
 }
 
 /** Lists the records of another service that belong to one record, with all filters of their service. */
@@ -110,9 +113,8 @@ export async function listRelated(
   options: ListOptions = {},
 ): Promise<Listing> {
   const other = sub.resource()
-  const own = [linkedTo(sub.link, caller.store, id)]
-  const linked = isTableLink(sub.link) ? { link: sub.link, id } : null
-  return list(caller, other, { reader: other.reader, filters: other.filters, own, linked }, query, options)
+  const { reader, filters } = other
+  return list(caller, other, { reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
 /** The same for a few records that no table holds: all that match, by identifier, with their JSON texts. */
@@ -145,16 +147,13 @@ export async function exists(caller: Caller, resource: Resource, id: number): Pr
 
 /** One record of those that the caller may know of, as a condition over `t`. */
 export function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
-  return allOf([sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`, ...owned(caller, resource)])
+  const record = sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`
+  return join([record, ...owned(caller, resource)], ' AND ')
 }
 
 function owned(caller: Caller, { owner }: Resource): Sql[] {
   const condition = owner?.(caller) ?? null
   return condition === null ? [] : [condition]
-}
-
-function allOf(conditions: readonly Sql[]): Sql {
-  return join(conditions as Sql[], ' AND ')
 }
 
 /** The id of the record whose alternate key (a product's SKU) is this text, without regard to case; null: none. */
@@ -169,37 +168,22 @@ export function notFound(resource: Resource, id: number): StoreFailure {
   return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: String(id) })
 }
 
-interface Source {
-  readonly reader: Reader
-  readonly filters: Filters
-  /** Conditions of the address itself. */
-  readonly own: readonly Sql[]
-  /** What `own` says, where it is nothing but a link by the rows of a table. */
-  readonly linked?: Linked | null
-}
-
-interface Linked {
-  readonly link: TableLink
-  /** The record that is referred to. */
-  readonly id: number
-}
-
 async function list(
   caller: Caller,
   resource: Resource,
-  { reader, filters, own, linked = null }: Source,
+  source: Source,
   query: Query,
   { counted = false }: ListOptions,
 ): Promise<Listing> {
-  const where = new Where(caller, resource, filters, query, own, linked)
-  if (isCountOnly(query)) return { count: await where.count() }
+  const choice = choose(caller, resource, source, query)
+  if (isCountOnly(query)) return { count: await count(caller, choice) }
   const { limit, offset } = pageOf(query, resource.maxRecords)
   const after = cursorOf(query)
-  const { rows, next } = await where.read(reader, { limit, offset, after })
-  const records = rows.map(reader.compose)
-  // Who follows cursors to the end must not meet a refusal there.
-  if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await where.count())
-  return { records, next, total: counted ? await where.count() : null }
+  const { rows, next } = await readRows(caller, choice, source.reader, { limit, offset, after })
+  const records = rows.map(source.reader.compose)
+  // A client that follows cursors to the end gets an empty page, not an error.
+  if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
+  return { records, next, total: counted ? await count(caller, choice) : null }
 }
 
 /** The id that the page begins behind; 0: none was given. */
@@ -223,60 +207,6 @@ export function emptyPage(offset: number, count: number): StoreFailure {
   return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
 }
 
-/** The conditions of one list, ready to be counted or read. */
-class Where {
-  readonly #caller: Caller
-  readonly #chosen: Choice
-
-  constructor(
-    caller: Caller,
-    resource: Resource,
-    filters: Filters,
-    query: Query,
-    own: readonly Sql[],
-    linked: Linked | null = null,
-  ) {
-    this.#caller = caller
-    const asked = [...owned(caller, resource), ...queryConditions(caller, resource, filters, query)]
-    this.#chosen =
-      linked && asked.length === 0 ? linkedIds(caller, resource, linked) : records(caller, resource, [...own, ...asked])
-  }
-
-  async count(): Promise<number> {
-    const { from, where } = this.#chosen
-    const [row] = await this.#caller.db.$queryRaw<{ count: number }[]>(
-      sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`,
-    )
-    return row?.count ?? 0
-  }
-
-  /**
-   * The page is chosen before anything is joined to it, so that rows passed over cost little, and comes as one value: each
-   * value that is handed over has its price. One row more than asked for tells whether there is a next page, and where it
-   * begins. (Measured beside other ways: docs/decisions/sync.md.)
-   */
-  async read(
-    reader: Reader,
-    { limit, offset, after }: { limit: number; offset: number; after: number },
-  ): Promise<{ rows: readonly Row[]; next: string | null }> {
-    const { from, id, where, toRecords } = this.#chosen
-    // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
-    const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
-    const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
-    const bounds = isPlannedOnce
-      ? sql`LIMIT ${constant(limit + 1)}`
-      : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
-    const [found] = await this.#caller.db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
-      SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
-        SELECT t."id", ${reader.select} AS "row"
-        FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
-        JOIN "Store" s ON s."id" = t."storeId") p`)
-    const rows = found?.page ? (JSON.parse(found.page) as Row[]) : []
-    const next = found && rows.length > limit ? String(found.highest - 1) : null
-    return { rows: rows.slice(0, limit), next }
-  }
-}
-
 /** The rows by which the records of a list are chosen. */
 interface Choice {
   readonly from: Sql
@@ -287,9 +217,19 @@ interface Choice {
   readonly toRecords: Sql
 }
 
-function records(caller: Caller, { table }: Resource, conditions: readonly Sql[]): Choice {
-  const where = allOf([sql`t."storeId" = ${caller.store.id}::int`, ...conditions])
-  return { from: sql`${named(table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
+function choose(caller: Caller, resource: Resource, { filters, linked, id = null }: Source, query: Query): Choice {
+  const asked = [...owned(caller, resource), ...queryConditions(caller, resource, filters, query)]
+  if (linked && isTableLink(linked.link) && asked.length === 0) {
+    return linkedRows(caller, resource, linked.link, linked.id)
+  }
+  const conditions = [
+    sql`t."storeId" = ${caller.store.id}::int`,
+    ...(id === null ? [] : [sql`t."id" = ${id}::int`]),
+    ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
+    ...asked,
+  ]
+  const where = join(conditions, ' AND ')
+  return { from: sql`${named(resource.table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
 }
 
 /**
@@ -297,7 +237,7 @@ function records(caller: Caller, { table }: Resource, conditions: readonly Sql[]
  * the page are looked up: a join would leave it to PostgreSQL's statistics whether it walks through all records of the store
  * instead. OFFSET 0 keeps the look-up apart, and `storeId` keeps the store's id from the planner.
  */
-function linkedIds({ store }: Caller, { table: target }: Resource, { link, id }: Linked): Choice {
+function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
   const [table, record, column] = [named(link.table), named(link.record), named(link.column)]
   return {
     from: sql`${table} l`,
@@ -307,6 +247,40 @@ function linkedIds({ store }: Caller, { table: target }: Resource, { link, id }:
         JOIN LATERAL (SELECT * FROM ${named(target)} t
           WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
   }
+}
+
+async function count({ db }: Caller, { from, where }: Choice): Promise<number> {
+  const [row] = await db.$queryRaw<{ count: number }[]>(
+    sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`,
+  )
+  return row?.count ?? 0
+}
+
+/**
+ * The page is chosen before anything is joined to it, so that rows passed over cost little, and comes as one value: each
+ * value that is handed over has its price. One row more than asked for tells whether there is a next page, and where it
+ * begins. (Measured beside other ways: docs/decisions/sync.md.)
+ */
+async function readRows(
+  { db }: Caller,
+  { from, id, where, toRecords }: Choice,
+  { select }: Reader,
+  { limit, offset, after }: { limit: number; offset: number; after: number },
+): Promise<{ rows: readonly Selected[]; next: string | null }> {
+  // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
+  const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
+  const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
+  const bounds = isPlannedOnce
+    ? sql`LIMIT ${constant(limit + 1)}`
+    : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
+  const [found] = await db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
+    SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
+      SELECT t."id", ${select} AS "row"
+      FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
+      JOIN "Store" s ON s."id" = t."storeId") p`)
+  const rows = found?.page ? (JSON.parse(found.page) as Selected[]) : []
+  const next = found && rows.length > limit ? String(found.highest - 1) : null
+  return { rows: rows.slice(0, limit), next }
 }
 
 /**

@@ -1,5 +1,6 @@
-import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
-import type { Field, FieldSet, ListField, ListRows, Scalar, ValueField } from './fields.ts'
+import { identifier, join, type Sql, sql } from '../database/sql.ts'
+import type { ListField, ListRows, Scalar, ValueField } from './fields.ts'
+import { type FieldFold, type FieldSet, type Folded, foldFields, isDocumentMember, isFilledIn } from './fields.ts'
 
 /**
  * How a record is read: PostgreSQL gives one json array per record (columns, `details`, lists as arrays of arrays),
@@ -10,52 +11,102 @@ export interface Reader {
   /** Over `t` (the record) and `s` (its store): the json array. */
   readonly select: Sql
   /** The wire record's JSON text out of the parsed array. */
-  readonly compose: (row: Row) => string
+  readonly compose: (row: Selected) => string
   /** The same as a value, for who writes it in another form: as `JSON.parse` would give it, without the detour. */
-  readonly record: (row: Row) => WireRecord
+  readonly record: (row: Selected) => WireRecord
 }
 
 /** Members that hold their default are inherited: read them by name, do not list them. */
 export type WireRecord = { readonly [name: string]: WireValue }
 export type WireValue = string | number | boolean | WireRecord | readonly WireRecord[]
 
-export type Row = readonly unknown[]
+/** What `select` gave of one record. */
+export type Selected = readonly unknown[]
 
 export function compileReader(fields: FieldSet): Reader {
-  const shape = compileShape(fields, sql`t`)
-  return { select: arrayOf(shape.columns), compose: shape.compose, record: shape.record }
+  return compileRow(fields, foldFields(fields, compilers), sql`t`)
 }
 
 type Details = Readonly<Record<string, unknown>>
 const noDetails: Details = {}
 
-interface Shape {
-  readonly columns: readonly Sql[]
-  readonly compose: (row: Row) => string
-  readonly record: (row: Row) => WireRecord
-}
+/** Takes a column of the row into the array, and returns its place there. */
+type SlotOf = (column: Sql) => number
 
-function compileShape(fields: FieldSet, alias: Sql): Shape {
+/** The reader of a record's row, or of the row or document of an item in a list. */
+function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sql): Reader {
   const columns: Sql[] = []
-  const slotOf = (column: Sql): number => columns.push(column) - 1
+  const slotOf: SlotOf = (column) => columns.push(column) - 1
   const detailsSlot = hasDocumentMember(fields) ? slotOf(sql`${alias}."details"`) : -1
-  const members = compileMembers(fields, alias, slotOf)
-  const detailsOf = (row: Row) => (row[detailsSlot] as Details | undefined) ?? noDetails
+  const { compose, record } = compileMembers(compiled, slotOf, alias)
+  const detailsOf = (row: Selected) => (row[detailsSlot] as Details | undefined) ?? noDetails
   return {
-    columns,
-    compose: (row) => members.compose(row, detailsOf(row)),
-    record: (row) => members.record(row, detailsOf(row)),
+    select: arrayOf(columns),
+    compose: (row) => compose(row, detailsOf(row)),
+    record: (row) => record(row, detailsOf(row)),
   }
 }
 
-/** The text of a value that differs from the default, or undefined where the default stands. */
-type ValueText = (row: Row, details: Details) => string | undefined
-/** The value itself, or undefined where the default stands. */
-type Value = (row: Row, details: Details) => WireValue | undefined
+/** How a member of a row is read. */
+type CompileMember = (slotOf: SlotOf, alias: Sql) => CompiledMember
+
+interface CompiledMember {
+  readonly defaultText: string
+  /** The text of a value that differs from the default; undefined where the default stands. */
+  readonly valueText: (row: Selected, details: Details) => string | undefined
+  /** The value itself; undefined where the default stands. */
+  readonly value: (row: Selected, details: Details) => WireValue | undefined
+  /** Whether it is one value of `details`, so that what `details` lacks has the default. */
+  readonly isDocumentValue: boolean
+}
+
+const compilers: FieldFold<CompileMember> = {
+  value: (field, name) => (slotOf, alias) => {
+    const value = compileValue(field, name, slotOf, alias)
+    const encode: (shown: Scalar) => string = encoders[field.kind]
+    return {
+      defaultText: JSON.stringify(field.default),
+      valueText: (row, details) => {
+        const shown = value(row, details)
+        return shown === undefined ? undefined : encode(shown)
+      },
+      value,
+      isDocumentValue: isDocumentMember(field) && field.sql === undefined,
+    }
+  },
+  object: (_field, members, name) => (slotOf, alias) => {
+    const { defaults, compose, record } = compileMembers(members, slotOf, alias)
+    const detailsOf = (details: Details) => (details[name] as Details | undefined) ?? noDetails
+    return {
+      defaultText: defaults,
+      valueText: (row, details) => compose(row, detailsOf(details)),
+      value: (row, details) => record(row, detailsOf(details)),
+      isDocumentValue: false,
+    }
+  },
+  list: (field, members, name) => (slotOf) => {
+    const { compose, record, select } = compileItems(field, members)
+    const isDocumentValue = isDocumentMember(field)
+    const slot = isDocumentValue ? -1 : slotOf(select)
+    const itemsOf = (row: Selected, details: Details) =>
+      (isDocumentValue ? details[name] : row[slot]) as Selected[] | null
+    return {
+      defaultText: '[]',
+      valueText: (row, details) => {
+        const items = itemsOf(row, details)
+        return items ? `[${items.map((item) => compose(item)).join(',')}]` : undefined
+      },
+      value: (row, details) => itemsOf(row, details)?.map((item) => record(item)),
+      isDocumentValue,
+    }
+  },
+}
 
 interface Members {
-  readonly compose: (row: Row, details: Details) => string
-  readonly record: (row: Row, details: Details) => WireRecord
+  /** The JSON text of the record of defaults. */
+  readonly defaults: string
+  readonly compose: (row: Selected, details: Details) => string
+  readonly record: (row: Selected, details: Details) => WireRecord
 }
 
 /**
@@ -63,22 +114,22 @@ interface Members {
  * is kept as one text, and a record is that text with the pieces between its own values cut out of it: a few dozen
  * pieces instead of a hundred and more members (a third of the time for a page of products).
  */
-function compileMembers(fields: FieldSet, alias: Sql, slotOf: (column: Sql) => number): Members {
+function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: Sql): Members {
   let defaults = '{'
   const stored: Member[] = []
   const documented = new Map<string, Member>()
-  fields.entries.forEach(([name, field], index) => {
-    defaults += `${index === 0 ? '' : ','}${JSON.stringify(name)}:`
-    const { valueText, value, isDocumentValue } = compileMember(name, field, alias, slotOf)
-    const start = defaults.length
-    defaults += defaultText(field)
-    const member = { name, start, end: defaults.length, valueText, value }
-    if (isDocumentValue) documented.set(name, member)
-    else stored.push(member)
-  })
+  for (const [name, compile] of compiled) {
+    const member = compile(slotOf, alias)
+    const start = `${defaults}${defaults === '{' ? '' : ','}${JSON.stringify(name)}:`
+    defaults = start + member.defaultText
+    const placed = { ...member, name, start: start.length, end: defaults.length }
+    if (member.isDocumentValue) documented.set(name, placed)
+    else stored.push(placed)
+  }
   defaults += '}'
   const defaultRecord = JSON.parse(defaults) as WireRecord
   return {
+    defaults,
     compose: (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details),
     record: (row, details) => {
       const record: Record<string, WireValue> = Object.create(defaultRecord)
@@ -95,13 +146,11 @@ function compileMembers(fields: FieldSet, alias: Sql, slotOf: (column: Sql) => n
   }
 }
 
-interface Member {
+interface Member extends CompiledMember {
   readonly name: string
   /** Where its default stands in the text of defaults. */
   readonly start: number
   readonly end: number
-  readonly valueText: ValueText
-  readonly value: Value
 }
 
 /** The members that may differ from the default in this record, in wire order. */
@@ -120,7 +169,7 @@ function membersOf(
   return members.sort((a, b) => a.start - b.start)
 }
 
-function composePieces(defaults: string, members: readonly Member[], row: Row, details: Details): string {
+function composePieces(defaults: string, members: readonly Member[], row: Selected, details: Details): string {
   let text = ''
   let copied = 0
   for (const { start, end, valueText } of members) {
@@ -132,54 +181,25 @@ function composePieces(defaults: string, members: readonly Member[], row: Row, d
   return text + defaults.slice(copied)
 }
 
-function defaultText(field: Field): string {
-  if (field.kind === 'list') return '[]'
-  if (field.kind !== 'object') return JSON.stringify(field.default)
-  return compileMembers(field.fields, sql`t`, () => 0).compose([], noDetails)
+function quoted(time: Scalar): string {
+  return `"${time}"`
 }
 
-interface CompiledMember {
-  readonly valueText: ValueText
-  readonly value: Value
-  readonly isDocumentValue: boolean
-}
+const encoders = { text: JSON.stringify, date: quoted, integer: String, decimal: String, boolean: String }
 
-function compileMember(name: string, field: Field, alias: Sql, slotOf: (column: Sql) => number): CompiledMember {
-  if (field.kind === 'object') {
-    const { compose, record } = compileMembers(field.fields, alias, slotOf)
-    const detailsOf = (details: Details) => (details[name] as Details | undefined) ?? noDetails
-    return {
-      valueText: (row, details) => compose(row, detailsOf(details)),
-      value: (row, details) => record(row, detailsOf(details)),
-      isDocumentValue: false,
-    }
-  }
-  if (field.kind === 'list') return compileList(name, field, slotOf)
-  if (field.access === 'wo') return { valueText: () => undefined, value: () => undefined, isDocumentValue: false }
-  const encode = field.kind === 'text' || field.kind === 'date' ? JSON.stringify : String
-  if (field.fallback !== undefined) {
-    const slot = slotOf(field.fallback)
-    const value: Value = (row, details) => (details[name] ?? row[slot] ?? undefined) as Scalar | undefined
-    const valueText: ValueText = (row, details) => {
-      const shown = value(row, details)
-      return shown === undefined ? undefined : encode(shown)
-    }
-    return { valueText, value, isDocumentValue: false }
-  }
-  const stored = valueSql(field, alias)
-  if (stored === undefined) {
-    const value: Value = (_row, details) => details[name] as Scalar
-    return { valueText: (_row, details) => encode(details[name]), value, isDocumentValue: true }
-  }
-  const slot = slotOf(stored)
-  const isDate = field.kind === 'date'
-  const encodeStored = isDate ? (time: unknown) => `"${dateText(time)}"` : encode
-  const decodeStored = isDate ? dateText : (stored: unknown) => stored as Scalar
-  return {
-    valueText: (row) => (row[slot] == null ? undefined : encodeStored(row[slot])),
-    value: (row) => (row[slot] == null ? undefined : decodeStored(row[slot])),
-    isDocumentValue: false,
-  }
+function compileValue(
+  field: ValueField,
+  name: string,
+  slotOf: SlotOf,
+  alias: Sql,
+): (row: Selected, details: Details) => Scalar | undefined {
+  if (field.access === 'wo') return () => undefined
+  const column = columnOf(field, alias)
+  if (column === undefined) return (_row, details) => details[name] as Scalar | undefined
+  const slot = slotOf(column)
+  if (isFilledIn(field)) return (row, details) => (details[name] ?? row[slot] ?? undefined) as Scalar | undefined
+  if (field.kind === 'date') return (row) => (row[slot] == null ? undefined : dateText(row[slot]))
+  return (row) => (row[slot] ?? undefined) as Scalar | undefined
 }
 
 /** PostgreSQL's own form of a time costs a fraction of to_char; the milliseconds that it may have are not of the wire's. */
@@ -191,50 +211,30 @@ function dateText(time: unknown): string {
 /** `2012-07-11T10:44:08` */
 const DATE_LENGTH = 19
 
-function valueSql(field: ValueField, alias: Sql): Sql | undefined {
-  if (field.sql !== undefined) return field.sql
-  if (field.column === undefined) return undefined
+function columnOf(field: ValueField, alias: Sql): Sql | undefined {
+  if (field.sql !== undefined || field.column === undefined) return field.sql
   const column = sql`${alias}.${identifier(field.column)}`
   return field.kind === 'date' ? sql`${column} AT TIME ZONE s."timeZone"` : column
 }
 
-function compileList(name: string, field: ListField, slotOf: (column: Sql) => number): CompiledMember {
+/** How the items of a list are read, and the SQL that gives them where they do not lie in `details`. */
+function compileItems(field: ListField, members: Folded<CompileMember>): Reader {
   if (field.sql !== undefined) {
-    const slot = slotOf(field.sql)
+    // They come as wire objects.
     return {
-      valueText: (row) => (row[slot] ? JSON.stringify(row[slot]) : undefined),
-      value: (row) => (row[slot] as WireRecord[] | null) ?? undefined,
-      isDocumentValue: false,
+      select: field.sql,
+      compose: (item) => JSON.stringify(item),
+      record: (item) => item as unknown as WireRecord,
     }
   }
-  const item = compileShape(field.fields, sql`r`)
-  if (field.rows === undefined) {
-    // An item of a document list has no columns: its one slot is the item itself.
-    const itemsOf = (details: Details) => details[name] as unknown[]
-    return {
-      valueText: (_row, details) => composeList(itemsOf(details), (value) => item.compose([value])),
-      value: (_row, details) => itemsOf(details).map((value) => item.record([value])),
-      isDocumentValue: true,
-    }
-  }
-  const slot = slotOf(rowsSql(field, field.rows, item))
-  const itemsOf = (row: Row) => row[slot] as Row[] | null
-  return {
-    valueText: (row) => {
-      const items = itemsOf(row)
-      return items ? composeList(items, (value) => item.compose(value as Row)) : undefined
-    },
-    value: (row) => itemsOf(row)?.map(item.record),
-    isDocumentValue: false,
-  }
+  const item = compileRow(field.fields, members, sql`r`)
+  if (field.rows !== undefined) return { ...item, select: rowsSql(field, field.rows, item) }
+  // An item of a document list has no columns: its one slot is the item itself.
+  return { ...item, compose: (value) => item.compose([value]), record: (value) => item.record([value]) }
 }
 
-function composeList(items: readonly unknown[], compose: (item: unknown) => string): string {
-  return `[${items.map(compose).join(',')}]`
-}
-
-function rowsSql(field: ListField, rows: ListRows, item: Shape): Sql {
-  return sql`(SELECT json_agg(${arrayOf(item.columns)} ORDER BY ${rowOrder(field, rows)}) FROM ${identifier(rows.table)} r
+function rowsSql(field: ListField, rows: ListRows, { select }: Reader): Sql {
+  return sql`(SELECT json_agg(${select} ORDER BY ${rowOrder(field, rows)}) FROM ${identifier(rows.table)} r
     WHERE r."storeId" = t."storeId" AND r.${identifier(rows.parent)} = t."id")`
 }
 
@@ -255,15 +255,11 @@ export function keyColumn(field: ListField): string {
 }
 
 /** PostgreSQL takes at most 100 arguments; a definition has fewer columns than that. */
-function arrayOf(columns: readonly Sql[]): Sql {
-  return sql`json_build_array(${columns.length === 0 ? empty : join([...columns])})`
+export function arrayOf(columns: readonly Sql[]): Sql {
+  return sql`json_build_array(${join(columns)})`
 }
 
 /** Whether anything of these fields lies in the `details` document. */
-export function hasDocumentMember(fields: FieldSet): boolean {
-  return fields.entries.some(([, field]) => {
-    if (field.kind === 'object') return hasDocumentMember(field.fields)
-    if (field.kind === 'list') return field.rows === undefined && field.sql === undefined
-    return field.column === undefined && field.sql === undefined && field.access !== 'wo'
-  })
+export function hasDocumentMember({ leaves }: FieldSet): boolean {
+  return leaves.some(({ field }) => isDocumentMember(field))
 }

@@ -1,9 +1,9 @@
+import { identifier, sql, storeId } from '../database/sql.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import { hasRows, type ListField } from './fields.ts'
 import type { Json } from './input.ts'
-import { thisStore } from './listed.ts'
 import { keyColumn } from './reader.ts'
 import type { TransferRecord } from './transfer/record.ts'
 
@@ -19,16 +19,14 @@ export interface Reference {
 export async function referencesOf(caller: Caller, resource: Resource): Promise<Reference[]> {
   const lists = resource.fields.entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
   const tables = [resource.table, ...lists.map(({ field }) => field.rows.table)]
-  const keys = await caller.db.$queryRawUnsafe<{ table: string; column: string; target: string }[]>(
-    `SELECT f."relname" AS "table", a."attname" AS "column", r."relname" AS "target"
+  const keys = await caller.db.$queryRaw<{ table: string; column: string; target: string }[]>(sql`
+     SELECT f."relname" AS "table", a."attname" AS "column", r."relname" AS "target"
      FROM pg_constraint c
      JOIN pg_class f ON f."oid" = c."conrelid" JOIN pg_namespace n ON n."oid" = f."relnamespace"
      JOIN pg_class r ON r."oid" = c."confrelid"
      JOIN pg_attribute a ON a."attrelid" = c."conrelid" AND a."attnum" = ANY (c."conkey")
      WHERE c."contype" = 'f' AND n."nspname" = current_schema() AND a."attname" <> 'storeId'
-       AND f."relname" IN (SELECT json_array_elements_text($1::text::json))`,
-    JSON.stringify(tables),
-  )
+       AND f."relname" IN (SELECT json_array_elements_text(${JSON.stringify(tables)}::text::json))`)
   return keys.flatMap(({ table, column, target }) => {
     const list = lists.find(({ field }) => field.rows.table === table)
     if (list && list.field.rows.parent === column) return []
@@ -82,11 +80,9 @@ async function unknownIds(
 ): Promise<Set<Json | undefined>> {
   const ids = new Set(records.flatMap(valuesOf).filter((id) => id !== undefined && id !== null))
   if (ids.size === 0) return new Set()
-  const rows = await caller.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT v."id" FROM unnest(string_to_array($2, ',')::int[]) AS v ("id")
-     WHERE NOT EXISTS (SELECT 1 FROM "${target}" o WHERE o."storeId" = ${thisStore} AND o."id" = v."id")`,
-    caller.store.id,
-    [...ids].join(','),
-  )
+  const rows = await caller.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT v."id" FROM unnest(string_to_array(${[...ids].join(',')}, ',')::int[]) AS v ("id")
+    WHERE NOT EXISTS (
+      SELECT 1 FROM ${identifier(target)} o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = v."id")`)
   return new Set(rows.map(({ id }) => id))
 }

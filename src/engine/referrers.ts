@@ -1,8 +1,9 @@
+import { anyOf, constant, identifier, type Sql, sql, storeId } from '../database/sql.ts'
 import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
 import { raise } from './events.ts'
-import { listedIds, thisStore } from './listed.ts'
+import { type Link, linkedTo } from './links.ts'
 import type { Document } from './merge.ts'
 import { refused } from './refused.ts'
 
@@ -12,12 +13,12 @@ export interface Referrer {
   readonly table: string
   /** The wire paths of the reference, without indices: `CategoryList.CategoryID`. */
   readonly fields: readonly string[]
-  /** SQL over `t`, the referring record, such as `refersBy` makes; `?` is the id of the one that is deleted, `$1` the store's. */
-  readonly where: string
+  /** A link, or the condition over `t`, the referring record, that it names the record with this id. */
+  readonly by: Link | ((id: number) => Sql)
   /** `refuse`: the record stays as long as others refer to it. `clear`: the others lose the reference, and are stamped as changed. */
   readonly rule: 'refuse' | 'clear'
-  /** What it raises when a reference is cleared. */
-  readonly raises?: EventKind
+  /** What it raises, of which resource, when a reference is cleared; without a resource, of the one that is deleted. */
+  readonly raises?: { readonly kind: EventKind; readonly of?: Resource }
   /** For a reference in the `details` document, where no foreign key clears it: the document without it. */
   readonly without?: (details: Document, id: number) => Document
 }
@@ -34,9 +35,16 @@ const DELETION_LOCK = 7_301_401
  * To be called before the record is locked. Records that name one another in their documents are deleted one after the
  * other in a store: together, each would wait for one that another is about to delete.
  */
-export async function lockDeletions(caller: Caller, { table, referrers }: Resource): Promise<void> {
+export async function lockDeletions({ db, store }: Caller, { table, referrers }: Resource): Promise<void> {
   if (!referrers.some((referrer) => referrer.table === table && referrer.rule === 'clear')) return
-  await caller.db.$executeRawUnsafe('SELECT pg_advisory_xact_lock($1::int, $2::int)', DELETION_LOCK, caller.store.id)
+  await db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${DELETION_LOCK}::int, ${store.id}::int)`)
+}
+
+/** The deletion of one record, as its referrers see it. */
+interface Target {
+  readonly caller: Caller
+  readonly resource: Resource
+  readonly id: number
 }
 
 /**
@@ -44,21 +52,16 @@ export async function lockDeletions(caller: Caller, { table, referrers }: Resour
  * and with the record locked against new references. Throws `bad-request` that says what refers to it.
  */
 export async function applyReferrers(caller: Caller, resource: Resource, id: number): Promise<void> {
-  for (const referrer of resource.referrers) {
-    if (referrer.rule === 'refuse') await refuse(caller, resource, referrer, id)
-  }
-  for (const referrer of resource.referrers) {
-    if (referrer.rule === 'clear') await clear(caller, resource.table, referrer, id)
-  }
+  const target = { caller, resource, id }
+  for (const referrer of resource.referrers) if (referrer.rule === 'refuse') await refuse(target, referrer)
+  for (const referrer of resource.referrers) if (referrer.rule === 'clear') await clear(target, referrer)
 }
 
-async function refuse(caller: Caller, resource: Resource, referrer: Referrer, id: number): Promise<void> {
-  const found = await caller.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT t."id" FROM "${referrer.table}" t WHERE ${refersTo(resource.table, referrer, '$2')}
-     ORDER BY t."id" LIMIT ${NAMED_MAX + 1}`,
-    caller.store.id,
-    id,
-  )
+async function refuse(target: Target, referrer: Referrer): Promise<void> {
+  const { caller, resource } = target
+  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT t."id" FROM ${identifier(referrer.table)} t WHERE ${refersTo(target, referrer)}
+    ORDER BY t."id" LIMIT ${constant(NAMED_MAX + 1)}`)
   if (found.length === 0) return
   const named = found.slice(0, NAMED_MAX).map((row) => row.id)
   const ids = `${named.join(', ')}${found.length > NAMED_MAX ? ' and more' : ''}`
@@ -69,70 +72,55 @@ async function refuse(caller: Caller, resource: Resource, referrer: Referrer, id
   )
 }
 
-async function clear(caller: Caller, target: string, referrer: Referrer, id: number): Promise<void> {
-  const ids = await lockReferring(caller, target, referrer, id)
+async function clear(target: Target, referrer: Referrer): Promise<void> {
+  const ids = await lockReferring(target, referrer)
   if (ids.length === 0) return
   const { without, raises } = referrer
-  if (raises) for (const referring of ids) raise(caller, raises, Number(referring))
-  if (without === undefined) return stamp(caller, target, referrer, id)
+  if (raises) for (const referring of ids) raise(target.caller, raises.kind, raises.of ?? target.resource, referring)
+  if (without === undefined) return stamp(target, referrer)
   for (let first = 0; first < ids.length; first += REWRITTEN_MAX) {
-    await rewrite(caller, target, { ...referrer, without }, id, ids.slice(first, first + REWRITTEN_MAX))
+    await rewrite(target, referrer, without, ids.slice(first, first + REWRITTEN_MAX))
   }
 }
 
 /** In the order of their ids, as everyone locks several records. The ids are one value: each one costs. */
-async function lockReferring(caller: Caller, target: string, referrer: Referrer, id: number): Promise<string[]> {
-  const [found] = await caller.db.$queryRawUnsafe<{ ids: string | null }[]>(
-    `SELECT string_agg(o."id"::text, ',') AS "ids" FROM (
-       SELECT t."id" FROM "${referrer.table}" t WHERE ${refersTo(target, referrer, '$2')}
-       ORDER BY t."id" FOR NO KEY UPDATE) o`,
-    caller.store.id,
-    id,
-  )
-  return found?.ids?.split(',') ?? []
+async function lockReferring(target: Target, referrer: Referrer): Promise<number[]> {
+  const [found] = await target.caller.db.$queryRaw<{ ids: string | null }[]>(sql`
+    SELECT string_agg(o."id"::text, ',') AS "ids" FROM (
+      SELECT t."id" FROM ${identifier(referrer.table)} t WHERE ${refersTo(target, referrer)}
+      ORDER BY t."id" FOR NO KEY UPDATE) o`)
+  return found?.ids?.split(',').map(Number) ?? []
 }
 
 /** The foreign key clears the reference with the deletion; whoever asks for what changed must see it. */
-async function stamp(caller: Caller, target: string, referrer: Referrer, id: number): Promise<void> {
-  await caller.db.$executeRawUnsafe(
-    `UPDATE "${referrer.table}" t SET "updatedAt" = greatest(t."updatedAt", $3::timestamptz), "updatedBy" = $4
-     WHERE ${refersTo(target, referrer, '$2')}`,
-    caller.store.id,
-    id,
-    caller.now().toISOString(),
-    caller.actor,
-  )
+async function stamp(target: Target, referrer: Referrer): Promise<void> {
+  await target.caller.db.$executeRaw(sql`
+    UPDATE ${identifier(referrer.table)} t SET ${stamps(target)} WHERE ${refersTo(target, referrer)}`)
 }
 
 async function rewrite(
-  caller: Caller,
-  target: string,
-  referrer: Referrer & Required<Pick<Referrer, 'without'>>,
-  id: number,
-  ids: readonly string[],
+  target: Target,
+  referrer: Referrer,
+  without: NonNullable<Referrer['without']>,
+  ids: readonly number[],
 ): Promise<void> {
-  const rows = await caller.db.$queryRawUnsafe<{ id: number; details: Document }[]>(
-    `SELECT t."id", t."details" FROM "${referrer.table}" t
-     WHERE t."id" = ${listedIds} AND ${refersTo(target, referrer, '$3')}`,
-    caller.store.id,
-    ids.join(','),
-    id,
-  )
-  const changed = rows.map((row) => ({ id: row.id, details: referrer.without(row.details, id) }))
-  await caller.db.$executeRawUnsafe(
-    `UPDATE "${referrer.table}" t
-     SET "details" = n."details", "updatedAt" = greatest(t."updatedAt", $3::timestamptz), "updatedBy" = $4
-     FROM json_to_recordset($2::text::json) AS n ("id" int, "details" json)
-     WHERE t."storeId" = ${thisStore} AND t."id" = n."id"`,
-    caller.store.id,
-    JSON.stringify(changed),
-    caller.now().toISOString(),
-    caller.actor,
-  )
+  const { caller, id } = target
+  const table = identifier(referrer.table)
+  const rows = await caller.db.$queryRaw<{ id: number; details: Document }[]>(sql`
+    SELECT t."id", t."details" FROM ${table} t WHERE t."id" = ${anyOf(ids)} AND ${refersTo(target, referrer)}`)
+  const changed = rows.map((row) => ({ id: row.id, details: without(row.details, id) }))
+  await caller.db.$executeRaw(sql`
+    UPDATE ${table} t SET "details" = n."details", ${stamps(target)}
+    FROM json_to_recordset(${JSON.stringify(changed)}::text::json) AS n ("id" int, "details" json)
+    WHERE t."storeId" = ${storeId(caller.store)} AND t."id" = n."id"`)
+}
+
+function stamps({ caller: { now, actor } }: Target): Sql {
+  return sql`"updatedAt" = greatest(t."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}`
 }
 
 /** A record that refers to itself goes with itself. */
-function refersTo(target: string, { table, where }: Referrer, id: string): string {
-  const isOther = table === target ? ` AND t."id" <> ${id}::int` : ''
-  return `t."storeId" = ${thisStore}${isOther} AND ${where.replaceAll('?', id)}`
+function refersTo({ caller: { store }, resource, id }: Target, { table, by }: Referrer): Sql {
+  const condition = sql`t."storeId" = ${storeId(store)} AND ${typeof by === 'function' ? by(id) : linkedTo(by, store, id)}`
+  return table === resource.table ? sql`${condition} AND t."id" <> ${id}::int` : condition
 }

@@ -1,12 +1,11 @@
 import { StoreFailure } from '../values/failure.ts'
 import type { Field, FieldSet } from './fields.ts'
+import type { Json } from './input.ts'
+import type { Document } from './merge.ts'
 import type { Query } from './read.ts'
 
 /** Names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200
-
-type Json = string | number | boolean | null | Json[] | JsonObject
-type JsonObject = { [name: string]: Json }
 
 /**
  * Applies `$orderby` and `$select` to the JSON texts of a page that was already read (rest-protocol 8.1); without either
@@ -18,7 +17,7 @@ export function shapeRecords(records: readonly string[], fields: FieldSet, query
   if (orderby === undefined && select === undefined) return records
   const orders = orderby === undefined ? [] : readOrders(orderby, fields)
   const selection = select === undefined ? null : readSelection(select, fields)
-  const page = records.map((text) => ({ text, record: JSON.parse(text) as JsonObject }))
+  const page = records.map((text) => ({ text, record: JSON.parse(text) as Document }))
   if (orders.length > 0) page.sort((one, other) => compareRecords(one.record, other.record, orders))
   return page.map(({ text, record }) => (selection === null ? text : JSON.stringify(chosen(record, selection))))
 }
@@ -101,7 +100,7 @@ function invalid(parameter: string, problem: string, given: string): StoreFailur
   return new StoreFailure('bad-request', `${parameter} ${problem}: "${shown}"`, { field: parameter })
 }
 
-function compareRecords(one: JsonObject, other: JsonObject, orders: readonly Order[]): number {
+function compareRecords(one: Document, other: Document, orders: readonly Order[]): number {
   for (const { path, sign } of orders) {
     const difference = compareValues(valueAt(one, path), valueAt(other, path))
     if (difference !== 0) return sign * difference
@@ -109,8 +108,8 @@ function compareRecords(one: JsonObject, other: JsonObject, orders: readonly Ord
   return 0
 }
 
-function valueAt(record: JsonObject, path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>((value, name) => (value as JsonObject | undefined)?.[name], record)
+function valueAt(record: Document, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, name) => (value as Document | undefined)?.[name], record)
 }
 
 /** A field has one type, so both values are texts, or numbers, or booleans (false before true). */
@@ -139,7 +138,7 @@ function ranked(unit: number): number {
 /** The record with the chosen members alone, in record order. */
 function chosen(value: Json, selection: Selection): Json {
   if (Array.isArray(value)) return value.map((item) => chosen(item, selection))
-  const members = Object.entries(value as JsonObject).filter(([name]) => selection.has(name))
+  const members = Object.entries(value as Document).filter(([name]) => selection.has(name))
   return Object.fromEntries(
     members.map(([name, member]) => {
       const inner = selection.get(name)

@@ -1,15 +1,16 @@
+import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
-import { fieldOf, refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
-import { inChange, raise } from './events.ts'
-import { type FieldSet, hasRows, type ListField, type ListRows, type Scalar } from './fields.ts'
-import { type RowIds, reserveIds, withRowIds } from './ids.ts'
-import { type Patch, readInput } from './input.ts'
+import { hasRows, type ListField, type ListRows } from './fields.ts'
+import type { Patch } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
-import { findByAlternateKey, getRecord, notFound, recordCondition } from './read.ts'
+import type { NewRows } from './plan-change.ts'
+import { notFound } from './read.ts'
 import { hasDocumentMember, keyColumn } from './reader.ts'
-import { applyReferrers, lockDeletions } from './referrers.ts'
+
+// The rows of records: their ids, their locks, what is in them after a change, and writing them.
 
 /** A record's row, and those of its table lists that the change touches, by wire name. */
 export interface Stored {
@@ -17,247 +18,136 @@ export interface Stored {
   lists: Record<string, Row[]>
 }
 
-/** One change of one record, as its resource's `settle` sees it: inside the transaction, the record locked, nothing written yet. */
-export interface Change {
-  /** Its `db` is the transaction. */
-  readonly caller: Caller
-  readonly id: number
-  readonly patch: Patch
-  /** Null: the record is new. */
-  readonly before: Stored | null
-  /** What will be written; `settle` may still change it. */
-  readonly after: Stored
-  /** Work that needs the record to be written first; runs in the same transaction. */
-  readonly afterwards: (() => Promise<void>)[]
-}
+type FieldWithRows = ListField & { readonly rows: ListRows }
 
-/** The deletion of one record, as its resource's `settleDeletion` sees it. */
-export interface Deletion {
-  /** Its `db` is the transaction. */
-  readonly caller: Caller
-  readonly id: number
-  readonly before: Row
-}
-
-/** What a caller asks of a change besides the change itself. */
-export interface Terms {
-  /** Given the record's JSON text as it is under the lock, before it is changed; throws to refuse the change. */
-  readonly precondition?: (record: string) => void
-  /** Runs in the transaction after the change, with the record's id, or the key of an item that was added. May run again. */
-  readonly finish?: (tx: Caller, key: Scalar) => Promise<void>
-}
-
-/** Creates a record from a wire body and returns its id. Throws `bad-request` that names the field. */
-export async function createRecord(
-  caller: Caller,
-  resource: Resource,
-  body: unknown,
-  terms: Terms = {},
-): Promise<number> {
-  const patch = readInput(resource.fields, body, { mode: 'create', timeZone: caller.store.timeZone })
-  return addRecord(caller, resource, patch, terms)
-}
-
-/** Creates a record from what was read already, which may hold more than wire fields. Returns its id. */
-export async function addRecord(
-  caller: Caller,
-  resource: Resource,
-  patch: Patch,
-  { finish }: Terms = {},
-): Promise<number> {
-  const id = await reserveIds(caller, resource.table, 1)
-  await write(caller, resource, countItems(resource.fields, patch), async (tx, ids) => {
-    const now = tx.now()
-    const blank: Stored = { row: newRecordRow(resource, id, tx, now), lists: {} }
-    const after = merged(resource, blank, patch, ids, tx, id)
-    await settleAndStore({ caller: tx, id, patch, before: null, after, afterwards: [] }, resource)
-    await finish?.(tx, id)
-  })
-  return id
-}
-
-/** What an update does to the stored record: a patch, or one that depends on what is stored. */
-export type PatchOf = Patch | ((stored: Stored) => Patch)
-
-export interface ComputedPatch {
-  /** The table lists that the patch is computed from. */
-  touches: readonly string[]
-  /** How many new nested rows the patch may bring. */
-  newRows: number
-  /** The key that `finish` is given, out of what was stored; absent: the record's id. */
-  keyOf?: (after: Stored) => Scalar
-}
+/** The counter of the ids of nested rows, one for all kinds in a store. */
+export const ROW_COUNTER = 'row'
 
 /**
- * Updates a record under its lock and returns its id, or the key that `computed` names. Only what the patch holds changes;
- * LastUpdate is stamped while the lock is held. Throws `not-found` for an unknown id.
+ * Reserves `count` ids of a kind of record in the caller's store and returns the first of them.
+ * Called outside of transactions: ids are then never waited for, and a transaction that fails leaves a gap.
  */
-export async function changeRecord(
-  caller: Caller,
-  resource: Resource,
-  id: number,
-  patchOf: PatchOf,
-  { precondition, finish }: Terms = {},
-  computed: ComputedPatch = { touches: [], newRows: 0 },
-): Promise<Scalar> {
-  const fixed = typeof patchOf === 'function' ? null : patchOf
-  const count = fixed ? countItems(resource.fields, fixed) : { keyless: computed.newRows, all: computed.newRows }
-  return write(caller, resource, count, async (tx, ids) => {
-    const before = await lockRecord(tx, resource, id, fixed ? Object.keys(fixed.lists) : computed.touches)
-    if (precondition) precondition(await getRecord(tx, resource, id))
-    const patch = typeof patchOf === 'function' ? patchOf(before) : patchOf
-    const after = merged(resource, stamped(before, tx), patch, ids, tx, id)
-    await settleAndStore({ caller: tx, id, patch, before, after, afterwards: [] }, resource)
-    const key = computed.keyOf?.(after) ?? id
-    await finish?.(tx, key)
-    return key
-  })
+export async function reserveIds({ db, store }: Caller, counter: string, count: number): Promise<number> {
+  const [row] = await db.$queryRaw<{ value: number | bigint }[]>(sql`
+    INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${count}::int)
+    ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = least(c."value"::bigint + ${count}::int, ${INT32_MAX}::int)
+    RETURNING "value"`)
+  const last = Number(row?.value)
+  if (last >= INT32_MAX) throw new StoreFailure('unavailable', `The store has no ${counter} identifiers left`)
+  return last - count + 1
 }
 
-/** Updates a record from a wire body (rest-resources 0.8). */
-export async function updateRecord(
-  caller: Caller,
-  resource: Resource,
-  id: number,
-  body: unknown,
-  terms: Terms = {},
-): Promise<void> {
-  const patch = readInput(resource.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
-  await changeRecord(caller, resource, id, patch, terms)
+/** Raises a counter so that the ids up to `used` are not given out again. */
+export async function raiseCounter({ db, store }: Caller, counter: string, used: number): Promise<void> {
+  await db.$executeRaw(sql`
+    INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${used}::int)
+    ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`)
 }
 
-/**
- * Updates the record that a wire body names: by its identifier, or where it has none by the alternate key, which then
- * finds the record and changes nothing of it (rest-resources 0.8). Returns the identifier.
- */
-export async function updateNamedRecord(
-  caller: Caller,
-  resource: Resource,
-  body: unknown,
-  terms: Terms = {},
-): Promise<number> {
-  const patch = readInput(resource.fields, body, { mode: 'update', timeZone: caller.store.timeZone })
-  const { key } = patch
-  if (key !== undefined && key !== 0) {
-    if (typeof key !== 'number' || key < 0) throw unnamed(resource)
-    await changeRecord(caller, resource, key, patch, terms)
-    return key
+/** Thrown inside a transaction when more new rows turn up than ids were reserved for; the transaction is run again with enough. */
+class RowIdsExhausted extends Error {}
+
+/** Ids for the new nested rows of one write. */
+export class RowIds {
+  readonly #first: number
+  readonly #count: number
+  #next: number
+
+  constructor(first: number, count: number) {
+    this.#first = first
+    this.#count = count
+    this.#next = first
   }
-  const { alternateKey = '' } = resource
-  const { [alternateKey]: text, ...columns } = patch.columns
-  if (typeof text !== 'string') throw unnamed(resource)
-  const id = await findByAlternateKey(caller, resource, text)
-  if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} "${text}"`, { field: text })
-  await changeRecord(caller, resource, id, { ...patch, columns }, terms)
-  return id
+
+  /** All of them once more, for a transaction that is run again. */
+  anew(): RowIds {
+    return new RowIds(this.#first, this.#count)
+  }
+
+  take(): number {
+    if (this.#next >= this.#first + this.#count) throw new RowIdsExhausted()
+    return this.#next++
+  }
 }
 
-function unnamed(resource: Resource): StoreFailure {
-  const field = fieldOf(resource, resource.table, 'id')
-  const alternative = resource.alternateKey ? `, or ${fieldOf(resource, resource.table, resource.alternateKey)}` : ''
-  return new StoreFailure('bad-request', `${field} must be a whole number from 1 to 2147483647${alternative}`, {
-    field,
-  })
+export async function reserveRowIds(caller: Caller, count: number): Promise<RowIds> {
+  return new RowIds(count === 0 ? 0 : await reserveIds(caller, ROW_COUNTER, count), count)
+}
+
+/** Runs a write with ids for the rows that are surely new; where rows with an unknown key turn up as well, once more with enough. */
+export async function withRowIds<T>(
+  caller: Caller,
+  { keyless, all }: NewRows,
+  write: (ids: RowIds) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write(await reserveRowIds(caller, keyless))
+  } catch (error) {
+    if (!(error instanceof RowIdsExhausted)) throw error
+    return write(await reserveRowIds(caller, all))
+  }
 }
 
 /**
- * Deletes a record; who refers to it follows the rules of its definition, in the same transaction. Throws `not-found` for an
- * unknown id, `bad-request` for a record that others refer to and may not lose.
+ * Locks a record against other changes and reads its row and the named table lists. For a deletion, others cannot refer to
+ * it either. Throws `not-found`.
  */
-export async function deleteRecord(
-  caller: Caller,
-  resource: Resource,
-  id: number,
-  { precondition, finish }: Terms = {},
-): Promise<void> {
-  const deletion = async (tx: Caller) => {
-    await lockDeletions(tx, resource)
-    const before = await lockRow(tx, resource, id, 'FOR UPDATE')
-    const { deletionRaises } = resource
-    const record = precondition || deletionRaises ? await getRecord(tx, resource, id) : ''
-    precondition?.(record)
-    if (deletionRaises) raise(tx, deletionRaises, id, record)
-    await applyReferrers(tx, resource, id)
-    await resource.settleDeletion?.({ caller: tx, id, before })
-    await tx.db.$executeRawUnsafe(
-      `DELETE FROM "${resource.table}" WHERE "storeId" = $1::int AND "id" = $2::int`,
-      tx.store.id,
-      id,
-    )
-    await finish?.(tx, id)
-  }
-  await write(caller, resource, { keyless: 0, all: 0 }, deletion, 'deletion')
-}
-
-/** Locks a record against other changes and reads its row and the named table lists. Throws `not-found`. */
 export async function lockRecord(
   caller: Caller,
   resource: Resource,
   id: number,
   listNames: readonly string[],
+  kind: 'update' | 'delete' = 'update',
 ): Promise<Stored> {
-  const row = await lockRow(caller, resource, id, 'FOR NO KEY UPDATE')
+  const own = resource.owner?.(caller)
+  const [found] = await caller.db.$queryRaw<{ row: string }[]>(sql`
+    SELECT to_json(t)::text AS "row" FROM ${identifier(resource.table)} t
+    WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int ${own ? sql`AND ${own}` : empty}
+    ${kind === 'update' ? forUpdate : forDeletion}`)
+  if (!found) throw notFound(resource, id)
   const lists: Record<string, Row[]> = {}
   for (const name of listNames) {
     const field = resource.fields.get(name)
-    if (hasRows(field)) lists[name] = await readRows(caller, field, field.rows, id)
+    if (hasRows(field)) lists[name] = await readRows(caller, field, id)
   }
-  return { row, lists }
+  return { row: JSON.parse(found.row) as Row, lists }
 }
 
-/** `FOR UPDATE` also keeps others from referring to the record. */
-async function lockRow(
-  caller: Caller,
-  resource: Resource,
-  id: number,
-  lock: 'FOR NO KEY UPDATE' | 'FOR UPDATE',
-): Promise<Row> {
-  const record = recordCondition(caller, resource, id)
-  const [found] = await caller.db.$queryRawUnsafe<{ row: string }[]>(
-    `SELECT to_json(t)::text AS "row" FROM "${resource.table}" t WHERE ${record.text} ${lock}`,
-    ...record.values,
-  )
-  if (!found) throw notFound(resource, id)
-  return JSON.parse(found.row) as Row
-}
+const forUpdate = sql`FOR NO KEY UPDATE`
+const forDeletion = sql`FOR UPDATE`
 
 /** The rows of a table list of one record, in order. */
-export async function readRows(caller: Caller, field: ListField, rows: ListRows, id: number): Promise<Row[]> {
-  const found = await caller.db.$queryRawUnsafe<{ row: string }[]>(
-    `SELECT to_json(r)::text AS "row" FROM "${rows.table}" r
-     WHERE r."storeId" = $1::int AND r."${rows.parent}" = $2::int ORDER BY r."${rows.position ?? keyColumn(field)}"`,
-    caller.store.id,
-    id,
-  )
+export async function readRows({ db, store }: Caller, field: ListField, id: number): Promise<Row[]> {
+  if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
+  const { table, parent, position } = field.rows
+  const found = await db.$queryRaw<{ row: string }[]>(sql`
+    SELECT to_json(r)::text AS "row" FROM ${identifier(table)} r
+    WHERE r."storeId" = ${store.id}::int AND r.${identifier(parent)} = ${id}::int
+    ORDER BY r.${identifier(position ?? keyColumn(field))}`)
   return found.map(({ row }) => JSON.parse(row) as Row)
 }
 
-async function write<T>(
-  caller: Caller,
-  resource: Resource,
-  newRows: { keyless: number; all: number },
-  work: (tx: Caller, ids: RowIds) => Promise<T>,
-  change?: 'deletion',
-): Promise<T> {
-  try {
-    return await withRowIds(caller, newRows.keyless, newRows.all, (ids) => inChange(caller, (tx) => work(tx, ids)))
-  } catch (error) {
-    throw refusalOf(error, resource, change) ?? error
-  }
-}
-
 /** A new row of a record, before its fields are filled in. */
-export function newRecordRow(resource: Resource, id: number, caller: Caller, now: Date): Row {
+export function newRecordRow(caller: Caller, resource: Resource, id: number): Row {
+  const now = caller.now()
   const row: Row = { ...columnDefaults(resource.storedFields, now), ...resource.hidden }
   if (resource.hasDetails) row.details = {}
   if ('createdAt' in row) row.createdAt = now.toISOString()
   return { ...row, storeId: caller.store.id, id, ...stamps(row, caller, now) }
 }
 
-/** LastUpdate never goes back, whatever the clocks of several machines say: who asks for what changed since would miss it. */
-function stamped(before: Stored, caller: Caller): Stored {
-  const now = Math.max(caller.now().getTime(), Date.parse(String(before.row.updatedAt ?? 0)))
-  return { ...before, row: { ...before.row, ...stamps(before.row, caller, new Date(now)) } }
+/** A new row of a table list, before its fields and its key are filled in. */
+export function newListRow(caller: Caller, { fields, rows }: FieldWithRows, parentId: number): Row {
+  const now = caller.now()
+  const row: Row = {
+    ...columnDefaults(fields, now),
+    ...rows.hidden,
+    storeId: caller.store.id,
+    [rows.parent]: parentId,
+  }
+  if (rows.position !== undefined) row[rows.position] = 0
+  if (hasDocumentMember(fields)) row.details = {}
+  return { ...row, ...stamps(row, caller, now) }
 }
 
 function stamps(row: Row, caller: Caller, now: Date): Row {
@@ -267,34 +157,34 @@ function stamps(row: Row, caller: Caller, now: Date): Row {
   return stamped
 }
 
-function merged(resource: Resource, base: Stored, patch: Patch, ids: RowIds, caller: Caller, id: number): Stored {
+/** What a record holds after a patch. `before` null: it is new. */
+export function mergeRecord(
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  before: Stored | null,
+  patch: Patch,
+  ids: RowIds,
+): Stored {
   const newKey = newKeyOf(ids)
-  const row: Row = { ...base.row, ...patch.columns }
+  const base = before === null ? newRecordRow(caller, resource, id) : stamped(before.row, caller)
+  const row: Row = { ...base, ...patch.columns }
   if (resource.hasDetails) {
-    row.details = mergeDocument(resource.storedFields, (base.row.details ?? {}) as Document, patch, newKey)
+    row.details = mergeDocument(resource.storedFields, (base.details ?? {}) as Document, patch, newKey)
   }
   const lists: Record<string, Row[]> = {}
   for (const [name, given] of Object.entries(patch.lists)) {
     const field = resource.fields.get(name)
     if (!hasRows(field)) continue
-    const blank = newListRow(field, field.rows, caller, id)
-    lists[name] = mergeRows(field, field.rows, base.lists[name] ?? [], given, blank, newKey)
+    lists[name] = mergeRows(field, field.rows, before?.lists[name] ?? [], given, newListRow(caller, field, id), newKey)
   }
   return { row, lists }
 }
 
-/** A new row of a table list, before its fields and its key are filled in. */
-export function newListRow(field: ListField, rows: ListRows, caller: Caller, parentId: number): Row {
-  const now = caller.now()
-  const row: Row = {
-    ...columnDefaults(field.fields, now),
-    ...rows.hidden,
-    storeId: caller.store.id,
-    [rows.parent]: parentId,
-  }
-  if (rows.position !== undefined) row[rows.position] = 0
-  if (hasDocumentMember(field.fields)) row.details = {}
-  return { ...row, ...stamps(row, caller, now) }
+/** LastUpdate never goes back, whatever the clocks of several machines say: who asks for what changed since would miss it. */
+function stamped(row: Row, caller: Caller): Row {
+  const now = Math.max(caller.now().getTime(), Date.parse(String(row.updatedAt ?? 0)))
+  return { ...row, ...stamps(row, caller, new Date(now)) }
 }
 
 function newKeyOf(ids: RowIds): NewKey {
@@ -306,46 +196,57 @@ function newKeyOf(ids: RowIds): NewKey {
   }
 }
 
-async function settleAndStore(change: Change, resource: Resource): Promise<void> {
-  await resource.settle?.(change)
-  await storeRecord(change, resource)
-  for (const work of change.afterwards) await work()
-  const { caller, before, after, id } = change
-  for (const kind of resource.raises?.(before, after) ?? []) raise(caller, kind, id)
+/** Inserts rows that hold every column of the table, by name. */
+export async function insertRows(
+  { db }: Caller,
+  table: string,
+  rows: readonly Row[],
+  onConflict: Sql = empty,
+): Promise<void> {
+  if (rows.length === 0) return
+  const name = identifier(table)
+  await db.$executeRaw(sql`
+    INSERT INTO ${name}
+    SELECT * FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`)
 }
 
-async function storeRecord({ caller, before, after, id }: Change, resource: Resource): Promise<void> {
-  if (before === null) await insertRows(caller, resource.table, [after.row])
-  else await updateRow(caller, resource, after.row)
+/** The row as given replaces a stored one with the same primary key. */
+export function upsertOn(primaryKey: readonly string[], columns: readonly string[]): Sql {
+  const others = columns.filter((name) => !primaryKey.includes(name)).map(identifier)
+  const assignments = others.map((name) => sql`${name} = excluded.${name}`)
+  return sql`ON CONFLICT (${join(primaryKey.map(identifier))}) DO UPDATE SET ${join(assignments)}`
+}
+
+export async function updateRow({ db }: Caller, { table, assignments }: Resource, row: Row): Promise<void> {
+  const name = identifier(table)
+  await db.$executeRaw(sql`
+    UPDATE ${name} AS t SET ${assignments}
+    FROM json_populate_record(NULL::${name}, ${JSON.stringify(row)}::text::json) n
+    WHERE t."storeId" = n."storeId" AND t."id" = n."id"`)
+}
+
+export async function deleteRow({ db, store }: Caller, { table }: Resource, id: number): Promise<void> {
+  await db.$executeRaw(sql`
+    DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`)
+}
+
+/** Writes what changed in the table lists of a record: rows gone, new and changed. */
+export async function storeLists(
+  caller: Caller,
+  { fields }: Resource,
+  id: number,
+  before: Stored | null,
+  after: Stored,
+): Promise<void> {
   for (const [name, rows] of Object.entries(after.lists)) {
-    const field = resource.fields.get(name)
+    const field = fields.get(name)
     if (hasRows(field)) await replaceRows(caller, field, id, before?.lists[name] ?? [], rows)
   }
 }
 
-/** Inserts rows that hold every column of the table, by name. */
-export async function insertRows(caller: Caller, table: string, rows: readonly Row[], onConflict = ''): Promise<void> {
-  if (rows.length === 0) return
-  await caller.db.$executeRawUnsafe(
-    `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1::text::json) ${onConflict}`,
-    JSON.stringify(rows),
-  )
-}
-
-async function updateRow(caller: Caller, resource: Resource, row: Row): Promise<void> {
-  const assignments = resource.columns.map((column) => `"${column}" = n."${column}"`).join(', ')
-  await caller.db.$executeRawUnsafe(
-    `UPDATE "${resource.table}" AS t SET ${assignments}
-     FROM json_populate_record(NULL::"${resource.table}", $1::text::json) n
-     WHERE t."storeId" = n."storeId" AND t."id" = n."id"`,
-    JSON.stringify(row),
-  )
-}
-
-/** Writes what changed between two states of a table list: rows gone, new and changed. */
 async function replaceRows(
   caller: Caller,
-  field: ListField & { rows: ListRows },
+  field: FieldWithRows,
   parentId: number,
   before: readonly Row[],
   after: readonly Row[],
@@ -355,53 +256,17 @@ async function replaceRows(
   const kept = new Set(after.map((row) => row[column]))
   const gone = before.filter((row) => !kept.has(row[column])).map((row) => row[column])
   if (gone.length > 0) {
-    await caller.db.$executeRawUnsafe(
-      `DELETE FROM "${table}" WHERE "storeId" = $1::int AND "${parent}" = $2::int
-       AND "${column}"::text IN (SELECT json_array_elements_text($3::text::json))`,
-      caller.store.id,
-      parentId,
-      JSON.stringify(gone),
-    )
+    await caller.db.$executeRaw(sql`
+      DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int AND ${identifier(parent)} = ${parentId}::int
+      AND ${identifier(column)}::text IN (SELECT json_array_elements_text(${JSON.stringify(gone)}::text::json))`)
   }
   const stored = new Map(before.map((row) => [row[column], JSON.stringify(sorted(row))]))
   const changed = after.filter((row) => stored.get(row[column]) !== JSON.stringify(sorted(row)))
-  await insertRows(caller, table, changed, upsertClause(field, changed[0]))
-}
-
-/** ON CONFLICT on the primary key: the row as given replaces the stored one. */
-export function upsertClause(
-  { keyFrom, rows, ...field }: ListField & { rows: ListRows },
-  row: Row | undefined,
-): string {
-  const column = keyColumn({ keyFrom, rows, ...field })
-  const primaryKey = keyFrom === 'counter' ? ['storeId', column] : ['storeId', rows.parent, column]
-  return upsertOn(primaryKey, Object.keys(row ?? {}))
-}
-
-export function upsertOn(primaryKey: readonly string[], columns: readonly string[]): string {
-  const assignments = columns
-    .filter((name) => !primaryKey.includes(name))
-    .map((name) => `"${name}" = excluded."${name}"`)
-  return `ON CONFLICT (${primaryKey.map((name) => `"${name}"`).join(', ')}) DO UPDATE SET ${assignments.join(', ')}`
+  if (changed.length === 0) return
+  const primaryKey = field.keyFrom === 'counter' ? ['storeId', column] : ['storeId', parent, column]
+  await insertRows(caller, table, changed, upsertOn(primaryKey, Object.keys(changed[0] ?? {})))
 }
 
 function sorted(row: Row): [string, unknown][] {
   return Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
-}
-
-/** How many items of counted lists a patch brings: without a key (surely new), and in all. */
-function countItems(fields: FieldSet, patch: Patch): { keyless: number; all: number } {
-  let keyless = 0
-  let all = 0
-  for (const [name, items] of Object.entries(patch.lists)) {
-    const field = fields.get(name)
-    if (field?.kind !== 'list') continue
-    for (const item of items) {
-      const counted = field.key !== undefined && field.keyFrom === 'counter' ? 1 : 0
-      const inner = countItems(field.fields, item)
-      keyless += (item.key === undefined || item.key === 0 ? counted : 0) + inner.keyless
-      all += counted + inner.all
-    }
-  }
-  return { keyless, all }
 }

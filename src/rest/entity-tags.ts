@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Conditions } from '../engine/change.ts'
+import type { Call } from '../engine/endpoints.ts'
 import type { Query } from '../engine/read.ts'
-import type { Terms } from '../engine/write.ts'
 import { plainTag } from '../server/compression.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'
@@ -33,10 +34,10 @@ export function namedTag(tag: string, ifNoneMatch: string | undefined): string |
  * What `If-Match` and `If-None-Match` ask of a change of one record (RFC 9110 §13.1), to be compared under its lock.
  * Throws `precondition-failed` at once where the request changes several: they have no tag in common.
  */
-export function preconditionOf(headers: IncomingHttpHeaders, records: number): Pick<Terms, 'precondition'> {
+export function preconditionOf({ headers, records }: Call): Pick<Conditions, 'precondition'> {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers
   if (ifMatch === undefined && ifNoneMatch === undefined) return {}
-  if (records > 1) {
+  if (records.length > 1) {
     const field = ifMatch === undefined ? 'If-None-Match' : 'If-Match'
     throw unmet(field, 'If-Match and If-None-Match go with a change of one record')
   }

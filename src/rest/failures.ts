@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
-import { defect } from '../engine/change-each.ts'
+import { defect } from '../engine/change.ts'
 import type { Answer } from '../engine/endpoints.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'

@@ -1,4 +1,4 @@
-import { changeEach, created, deleted, updated } from '../engine/change-each.ts'
+import { changeRecords } from '../engine/change.ts'
 import type { Method, Resource } from '../engine/define.ts'
 import {
   type Endpoint,
@@ -10,7 +10,6 @@ import {
 } from '../engine/endpoints.ts'
 import { getRecord, listRecords } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
-import { createRecord, deleteRecord, updateNamedRecord, updateRecord } from '../engine/write.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
 
@@ -62,10 +61,9 @@ function create(resource: Resource): Operation {
     takes: { type: resource, mode: 'create', many: true },
     gives: { kind: 'results', key: resource.resultKey, change: 'created' },
     run: async (call) => {
-      const { records } = call
       refuseIfMatch(call.headers)
-      const change = (record: unknown, terms: object) => createRecord(call.caller, resource, record, terms)
-      return changeEach(call, { records, change, done: created(resource.resultKey) })
+      const creations = call.records.map((body) => ({ kind: 'create' as const, body }))
+      return changeRecords(call, resource, creations)
     },
   }
 }
@@ -75,13 +73,8 @@ function updateMany(resource: Resource): Operation {
     takes: { type: resource, mode: 'update', many: true },
     gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
     run: async (call) => {
-      const { records } = call
-      return changeEach(call, {
-        condition: preconditionOf(call.headers, records.length),
-        records,
-        change: (record, terms) => updateNamedRecord(call.caller, resource, record, terms),
-        done: updated(resource.resultKey),
-      })
+      const updates = call.records.map((body) => ({ kind: 'update' as const, body }))
+      return changeRecords(call, resource, updates, preconditionOf(call))
     },
   }
 }
@@ -91,16 +84,8 @@ function updateOne(resource: Resource): Operation {
     takes: { type: resource, mode: 'update', many: false },
     gives: { kind: 'results', key: resource.resultKey, change: 'updated' },
     run: async (call) => {
-      const { id, records } = call
-      return changeEach(call, {
-        condition: preconditionOf(call.headers, 1),
-        records,
-        change: async (record, terms) => {
-          await updateRecord(call.caller, resource, id, record, terms)
-          return id
-        },
-        done: updated(resource.resultKey),
-      })
+      const updates = call.records.map((body) => ({ kind: 'update' as const, id: call.id, body }))
+      return changeRecords(call, resource, updates, preconditionOf(call))
     },
   }
 }
@@ -108,17 +93,6 @@ function updateOne(resource: Resource): Operation {
 function remove(resource: Resource): Operation {
   return {
     gives: { kind: 'results', key: resource.resultKey, change: 'deleted' },
-    run: async (call) => {
-      const { id } = call
-      return changeEach(call, {
-        condition: preconditionOf(call.headers, 1),
-        records: [id],
-        change: async (_id, terms) => {
-          await deleteRecord(call.caller, resource, id, terms)
-          return id
-        },
-        done: deleted(resource.resultKey),
-      })
-    },
+    run: async (call) => changeRecords(call, resource, [{ kind: 'delete', id: call.id }], preconditionOf(call)),
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../engine/caller.ts'
-import { changeEach, created, updated } from '../engine/change-each.ts'
+import { changeRecords } from '../engine/change.ts'
 import type { NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/define.ts'
 import {
   type Answer,
@@ -11,11 +11,9 @@ import {
   type Operation,
   type RecordType,
 } from '../engine/endpoints.ts'
-import type { ListField, Scalar } from '../engine/fields.ts'
-import { addItem, ITEMS_MAX, itemKey, listField, listItems, updateItem } from '../engine/nested.ts'
+import type { ListField } from '../engine/fields.ts'
+import { ITEMS_MAX, listField, listItems } from '../engine/nested.ts'
 import { exists, type Listing, listProjection, listRelated } from '../engine/read.ts'
-import { StoreFailure } from '../values/failure.ts'
-
 import { preconditionOf } from './entity-tags.ts'
 import { taken } from './record-endpoints.ts'
 
@@ -33,13 +31,13 @@ function nestedEndpoints(resource: Resource, name: string, sub: NestedSubResourc
   const path = `/:id/${name}`
   const params = idOf(resource)
   const list = nestedList(resource, sub)
-  const operations = { GET: listNested(list), POST: addNested(list), PUT: updateManyNested(list) }
+  const operations = { GET: listNested(list), POST: addNested(list), PUT: updateNested(list, 'many') }
   const collection: Endpoint = { path, params, privileges, operations: taken(sub.methods, operations) }
   if (!sub.methods.includes('PUT')) return [collection]
   // 0 may be the key of the only shipment of an order.
   const itemId = { name: sub.idParam, min: isCode(list) ? null : 0 }
   const item = { path: `${path}/:itemId`, params: { ...params, itemId }, privileges }
-  return [collection, { ...item, operations: { PUT: updateOneNested(list) } }]
+  return [collection, { ...item, operations: { PUT: updateNested(list, 'one') } }]
 }
 
 interface NestedList {
@@ -73,66 +71,27 @@ function listNested({ resource, sub, field }: NestedList): Operation {
 }
 
 /** Preconditions are about the record that the items are part of. */
-function addNested({ resource, sub, field, resultKey }: NestedList): Operation {
+function addNested({ resource, sub: list, field, resultKey: key }: NestedList): Operation {
   return {
     takes: { type: field, mode: 'create', many: true },
-    gives: { kind: 'results', key: resultKey, change: 'created' },
+    gives: { kind: 'results', key, change: 'created' },
     run: async (call) => {
-      const { id, records } = call
-      return changeEach(call, {
-        condition: preconditionOf(call.headers, records.length),
-        records,
-        change: (item, terms) => addItem(call.caller, resource, sub, id, item, terms),
-        done: created(resultKey),
-      })
+      const additions = call.records.map((body) => ({ kind: 'add-item' as const, id: call.id, list, body }))
+      return changeRecords(call, resource, additions, { key, ...preconditionOf(call) })
     },
   }
 }
 
-function updateManyNested(list: NestedList): Operation {
-  const { resource, sub, field, resultKey } = list
+/** `one`: the address names the item; else each item of the body names itself. */
+function updateNested({ resource, sub: list, field, resultKey: key }: NestedList, count: 'one' | 'many'): Operation {
   return {
-    takes: { type: field, mode: 'update', many: true },
-    gives: { kind: 'results', key: resultKey, change: 'updated' },
+    takes: { type: field, mode: 'update', many: count === 'many' },
+    gives: { kind: 'results', key, change: 'updated' },
     run: async (call) => {
-      const { id, records } = call
-      return changeEach(call, {
-        condition: preconditionOf(call.headers, records.length),
-        records,
-        change: async (item, terms) => {
-          const key = sentKey(call.caller, list, item)
-          await updateItem(call.caller, resource, sub, id, key, item, terms)
-          return key
-        },
-        done: updated(resultKey),
-      })
-    },
-  }
-}
-
-function sentKey(caller: Caller, { resource, sub, key: name }: NestedList, item: unknown): number | string {
-  const key: Scalar | undefined = itemKey(caller, resource, sub, item)
-  if (typeof key === 'string' && key !== '') return key
-  if (typeof key === 'number' && key >= 0) return key
-  throw new StoreFailure('bad-request', `${name} must say which item is meant`, { field: name })
-}
-
-function updateOneNested(list: NestedList): Operation {
-  const { resource, sub, field, resultKey } = list
-  return {
-    takes: { type: field, mode: 'update', many: false },
-    gives: { kind: 'results', key: resultKey, change: 'updated' },
-    run: async (call) => {
-      const { id, itemId: key, records } = call
-      return changeEach(call, {
-        condition: preconditionOf(call.headers, 1),
-        records,
-        change: async (item, terms) => {
-          await updateItem(call.caller, resource, sub, id, key, item, terms)
-          return key
-        },
-        done: updated(resultKey),
-      })
+      const { id, itemId } = call
+      const addressed = count === 'one' && { key: itemId }
+      const updates = call.records.map((body) => ({ kind: 'update-item' as const, id, list, body, ...addressed }))
+      return changeRecords(call, resource, updates, { key, ...preconditionOf(call) })
     },
   }
 }

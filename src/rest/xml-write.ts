@@ -1,12 +1,10 @@
 import type { RecordType } from '../engine/endpoints.ts'
 import type { FieldSet } from '../engine/fields.ts'
+import type { WireRecord, WireValue } from '../engine/reader.ts'
 import type { ResultItem } from '../values/result-item.ts'
 import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
 
 const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
-
-type Wire = string | number | boolean | WireRecord[] | WireRecord
-type WireRecord = { readonly [name: string]: Wire }
 
 /** Records out of their JSON texts, in the form of rest-protocol 7.1. */
 export function recordsToXml(records: readonly string[], { typeName, fields }: RecordType): string {
@@ -49,11 +47,11 @@ function listContent(records: readonly WireRecord[], typeName: string, fields: F
 /** The members in the order of the record, which is that of the field tables. */
 function recordContent(record: WireRecord, fields: FieldSet): string {
   let content = ''
-  for (const name in record) content += element(name, memberContent(record[name] as Wire, name, fields))
+  for (const name in record) content += element(name, memberContent(record[name] as WireValue, name, fields))
   return content
 }
 
-function memberContent(value: Wire, name: string, fields: FieldSet): string {
+function memberContent(value: WireValue, name: string, fields: FieldSet): string {
   if (typeof value === 'string') return escapeXml(value)
   if (typeof value !== 'object') return String(value)
   const field = fields.get(name)

@@ -1,7 +1,7 @@
 import type { Caller } from '../engine/caller.ts'
+import type { Change } from '../engine/change.ts'
 import { eventKind } from '../engine/event-kinds.ts'
 import type { Row } from '../engine/merge.ts'
-import type { Change } from '../engine/write.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { endDeliveries } from './numbering.ts'
@@ -18,7 +18,11 @@ const CREATION_LOCK = 7_301_406
 export const DISABLED_REASON = 'The webhook was disabled'
 
 /** What it means that a webhook is new, or that it is no longer enabled, or is again. */
-export async function settleWebhook(change: Change): Promise<void> {
+export async function webhookRules(changes: readonly Change[]): Promise<void> {
+  for (const change of changes) await settle(change)
+}
+
+async function settle(change: Change): Promise<void> {
   const { caller, before, after } = change
   if (before === null) {
     await settleNew(caller, after.row)

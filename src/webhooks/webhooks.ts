@@ -7,7 +7,7 @@ import { containing, exactly, flag, since, until } from '../engine/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
 import { webhookEndpoints } from './endpoints.ts'
 import { ownWebhooks } from './ownership.ts'
-import { settleWebhook } from './settle-webhook.ts'
+import { webhookRules } from './settle-webhook.ts'
 
 const address = text(1000, { column: 'url', required: true })
 
@@ -51,7 +51,6 @@ export const webhooks = defineResource({
   typeName: 'Webhook',
   inputTypeNames: ['WebhookPOST', 'WebhookPUT'],
   idParam: 'id',
-  idField: 'Id',
   table: 'Webhook',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   changesMany: false,
@@ -90,5 +89,5 @@ export const webhooks = defineResource({
   },
   owner: ownWebhooks,
   endpoints: webhookEndpoints,
-  settle: settleWebhook,
+  rules: webhookRules,
 })

@@ -2,10 +2,10 @@ import { type Db, isClient, type Transaction } from '../../database/client.ts'
 import { constant, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../define.ts'
-import type { FieldSet } from '../fields.ts'
+import { columnPath, type FieldSet } from '../fields.ts'
 import type { Ledger } from '../ledger.ts'
-import type { Row } from '../reader.ts'
-import { compileUnseen, type Unseen } from '../unseen.ts'
+import type { Selected } from '../reader.ts'
+import { compileExtras, type Extras } from './extras.ts'
 
 const PAGE_RECORDS = 200
 /** Rows of a ledger in one line. */
@@ -46,14 +46,14 @@ async function exportResource(
   resource: Resource,
   write: (lines: string) => Promise<void>,
 ): Promise<number> {
-  const unseen = compileUnseen(resource)
+  const extras = compileExtras(resource)
   let count = 0
   for (let last = 0; ; ) {
-    const page = await readPage(caller, resource, unseen, last)
+    const page = await readPage(caller, resource, extras, last)
     let lines = ''
     for (const stored of page) {
       const pieces = resource.ledger ? await readPieces(caller, resource.ledger, stored) : []
-      const recordLines = linesOf(resource, unseen, stored, pieces)
+      const recordLines = linesOf(resource, extras, stored, pieces)
       count += recordLines.length
       lines += recordLines.join('')
     }
@@ -65,28 +65,28 @@ async function exportResource(
 
 interface StoredRecord {
   readonly id: number
-  /** The arrays of the three readers. */
+  /** The arrays of the three selects. */
   readonly record: string
   readonly private: string
-  readonly unseen: string
+  readonly extras: string
   /** The first piece of the ledger: its rows with their ids. */
   readonly ledger: string | null
 }
 
-async function readPage(caller: Caller, resource: Resource, unseen: Unseen, last: number): Promise<StoredRecord[]> {
+async function readPage(caller: Caller, resource: Resource, extras: Extras, last: number): Promise<StoredRecord[]> {
   const { table, reader, privateReader, ledger } = resource
   return caller.db.$queryRaw<StoredRecord[]>(sql`
     SELECT p.*, ${ledger ? ledgerRows(caller, ledger, sql`p."id"`, sql`0`) : sql`NULL::text`} AS "ledger"
     FROM (
       SELECT t."id", ${reader.select}::text AS "record", ${privateReader.select}::text AS "private",
-        ${unseen.select}::text AS "unseen"
+        ${extras.select}::text AS "extras"
       FROM (SELECT * FROM ${identifier(table)} t WHERE t."storeId" = ${caller.store.id}::int AND t."id" > ${last}::int
             ORDER BY t."id" LIMIT ${constant(PAGE_RECORDS)}) t
       JOIN "Store" s ON s."id" = t."storeId") p
     ORDER BY p."id"`)
 }
 
-type LedgerRow = readonly [id: string, row: Row]
+type LedgerRow = readonly [id: string, row: Selected]
 
 /** A json array of up to PIECE_ROWS pairs of id and row, as text; NULL: no more. Ids as text: they have 64 bits. */
 function ledgerRows(caller: Caller, { table, parent, reader }: Ledger, id: Sql, after: Sql): Sql {
@@ -114,16 +114,16 @@ async function readLedgerAfter(caller: Caller, ledger: Ledger, id: number, after
   return found?.rows ?? null
 }
 
-function linesOf(resource: Resource, unseen: Unseen, stored: StoredRecord, pieces: readonly string[][]): string[] {
+function linesOf(resource: Resource, extras: Extras, stored: StoredRecord, pieces: readonly string[][]): string[] {
   const { service, reader, privateReader, ledger } = resource
   const [first, ...others] = pieces.map((rows) => `"${ledger?.name}":[${rows.join(',')}]`)
   const members = [
-    privateReader.compose(JSON.parse(stored.private) as Row).slice(1, -1),
-    ...unseen.compose(JSON.parse(stored.unseen) as Row),
+    privateReader.compose(JSON.parse(stored.private) as Selected).slice(1, -1),
+    ...extras.compose(JSON.parse(stored.extras) as Selected),
     first ?? '',
   ].filter((member) => member !== '')
   const hidden = members.length > 0 ? `,"private":{${members.join(',')}}` : ''
-  const record = reader.compose(JSON.parse(stored.record) as Row)
+  const record = reader.compose(JSON.parse(stored.record) as Selected)
   const line = `{"service":"${service}","record":${record}${hidden}}\n`
   const identifier = identifierOf(resource.fields, stored.id)
   const continuations = others.map(
@@ -135,10 +135,6 @@ function linesOf(resource: Resource, unseen: Unseen, stored: StoredRecord, piece
 
 /** A record of its identifier alone. */
 function identifierOf(fields: FieldSet, id: number): string {
-  for (const [name, field] of fields.entries) {
-    if (field.kind === 'list') continue
-    const value = field.kind === 'object' ? identifierOf(field.fields, id) : field.column === 'id' ? String(id) : ''
-    if (value !== '') return `{${JSON.stringify(name)}:${value}}`
-  }
-  return ''
+  const path = columnPath(fields, 'id') ?? []
+  return path.reduceRight((value, name) => `{${JSON.stringify(name)}:${value}}`, String(id))
 }

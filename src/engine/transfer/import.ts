@@ -1,4 +1,5 @@
-import { databaseError, isClient } from '../../database/client.ts'
+import { isClient } from '../../database/client.ts'
+import { identifier, join, sql } from '../../database/sql.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
 import { refusalOf } from '../constraints.ts'
@@ -19,7 +20,7 @@ export interface TransferLine {
   service: string
   /** As GET gives it. */
   record: Record<string, unknown>
-  /** What GET does not show: private fields, and what an exact copy needs besides (unseen.ts, ledger.ts). */
+  /** What GET does not show: private fields, and what an exact copy needs besides (extras.ts, ledger.ts). */
   private?: Record<string, unknown>
   /** Of a record's second and later lines: how many rows of its ledger came before. They bring more of these and nothing else. */
   continues?: number
@@ -273,7 +274,7 @@ async function countAnew(caller: Caller, resources: readonly Resource[]): Promis
     ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
     ...(ledger ? [ledger.table] : []),
   ])
-  await caller.db.$executeRawUnsafe(`ANALYZE ${tables.map((table) => `"${table}"`).join(', ')}`)
+  await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
 }
 
 /** Records of one service, each id once. */
@@ -317,13 +318,5 @@ function linesOf(pending: readonly PendingRecord[]): string {
 /** Why a record is refused; null for an error that is not about the record. */
 function reasonOf(error: unknown, resource: Resource): string | null {
   if (error instanceof StoreFailure) return error.kind === 'unavailable' ? null : error.message
-  const refusal = refusalOf(error, resource)
-  if (refusal) return refusal.message
-  const found = databaseError(error)
-  if (found === null) return null
-  const [, table] = /^(\w+)_pkey$/.exec(found.constraint ?? '') ?? []
-  const list = resource.fields.entries.find(([, field]) => field.kind === 'list' && field.rows?.table === table)
-  if (table !== undefined && list) return `${list[0]} has an id that an item of another ${resource.typeName} has`
-  // Classes 22 and 23: what was given cannot be kept.
-  return /^2[23]/.test(found.code) ? 'The record holds a value that cannot be stored' : null
+  return refusalOf(error, resource, 'import')?.message ?? null
 }

@@ -1,8 +1,8 @@
+import { anyOf, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../define.ts'
 import { type FieldSet, hasRows, type ListField, type ListRows } from '../fields.ts'
 import type { Json, Patch } from '../input.ts'
-import { listedIds, thisStore } from '../listed.ts'
 import type { Document } from '../merge.ts'
 import { keyColumn } from '../reader.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
@@ -18,7 +18,7 @@ export async function adoptKeys(
 ): Promise<TransferRecord[]> {
   const keyless = records.filter(({ keys }) => keys.keyless > 0)
   if (keyless.length === 0) return [...records]
-  const ids = keyless.map(({ id }) => id).join(',')
+  const ids = keyless.map(({ id }) => id)
   const documents = await lockDocuments(caller, resource, ids)
   const rows = new Map<string, Map<number, Document[]>>()
   for (const [name, field] of resource.fields.entries) {
@@ -32,26 +32,20 @@ export async function adoptKeys(
   })
 }
 
-async function lockDocuments(caller: Caller, { table, hasDetails }: Resource, ids: string) {
-  const found = await caller.db.$queryRawUnsafe<{ id: number; details: string | null }[]>(
-    `SELECT t."id", ${hasDetails ? 't."details"::text' : 'NULL::text'} AS "details" FROM "${table}" t
-     WHERE t."storeId" = ${thisStore} AND t."id" = ${listedIds}
-     ORDER BY t."id" FOR NO KEY UPDATE`,
-    caller.store.id,
-    ids,
-  )
+async function lockDocuments(caller: Caller, { table, hasDetails }: Resource, ids: readonly number[]) {
+  const found = await caller.db.$queryRaw<{ id: number; details: string | null }[]>(sql`
+    SELECT t."id", ${hasDetails ? sql`t."details"::text` : sql`NULL::text`} AS "details" FROM ${identifier(table)} t
+    WHERE t."storeId" = ${storeId(caller.store)} AND t."id" = ${anyOf(ids)}
+    ORDER BY t."id" FOR NO KEY UPDATE`)
   return new Map(found.map(({ id, details }) => [id, JSON.parse(details ?? '{}') as Document]))
 }
 
 /** By record: what identifies the items of a table list, as items of a document list have it. */
-async function storedKeys(caller: Caller, field: ListField, { table, parent }: ListRows, ids: string) {
-  const column = keyColumn(field)
-  const found = await caller.db.$queryRawUnsafe<{ parent: number; key: number }[]>(
-    `SELECT r."${parent}" AS "parent", r."${column}" AS "key" FROM "${table}" r
-     WHERE r."storeId" = ${thisStore} AND r."${parent}" = ${listedIds} ORDER BY r."${column}"`,
-    caller.store.id,
-    ids,
-  )
+async function storedKeys(caller: Caller, field: ListField, rows: ListRows, ids: readonly number[]) {
+  const [table, parent, column] = [rows.table, rows.parent, keyColumn(field)].map(identifier) as [Sql, Sql, Sql]
+  const found = await caller.db.$queryRaw<{ parent: number; key: number }[]>(sql`
+    SELECT r.${parent} AS "parent", r.${column} AS "key" FROM ${table} r
+    WHERE r."storeId" = ${storeId(caller.store)} AND r.${parent} = ${anyOf(ids)} ORDER BY r.${column}`)
   const byParent = new Map<number, Document[]>()
   for (const row of found) {
     const items = byParent.get(row.parent) ?? []

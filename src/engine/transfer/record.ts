@@ -5,7 +5,7 @@ import { isRecord, type Patch, readInput } from '../input.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Row } from '../merge.ts'
 import { refused } from '../refused.ts'
-import { readUnseen } from '../unseen.ts'
+import { readExtras } from './extras.ts'
 
 /** A line of a transfer file, read and checked. */
 export interface TransferRecord {
@@ -52,7 +52,7 @@ export function readTransferRecord(services: Services, content: unknown, timeZon
   const ledger = readLedger(resource, content.continues, hidden, timeZone)
   if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch, patch.details, '')
   refuseWriteOnly(patch)
-  readUnseen(resource, hidden, { record, patch, timeZone })
+  readExtras(resource, hidden, { record, patch, timeZone })
   const keys: KeyCounts = { items: 0, keyless: 0, highest: 0 }
   checkKeys(resource.storedFields, patch, '', keys)
   return { resource, id, patch, ledger, keys }

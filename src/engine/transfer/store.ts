@@ -1,14 +1,24 @@
 import { inTransaction } from '../../database/client.ts'
+import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
+import { inChange } from '../change.ts'
 import type { Resource } from '../define.ts'
-import { inChange, raise } from '../events.ts'
 import { hasRows, type ListField, type ListRows } from '../fields.ts'
-import { ROW_COUNTER, RowIds, raiseCounter, reserveIds } from '../ids.ts'
 import { cutLedger, insertLedgerRows, type Ledger, ledgerRow } from '../ledger.ts'
-import { listedIds, thisStore } from '../listed.ts'
 import { mergeDocument, mergeRows, type NewKey, type Row } from '../merge.ts'
 import { refused } from '../refused.ts'
-import { insertRows, lockRecord, newListRow, newRecordRow, type Stored, upsertOn } from '../write.ts'
+import {
+  insertRows,
+  lockRecord,
+  newListRow,
+  newRecordRow,
+  ROW_COUNTER,
+  type RowIds,
+  raiseCounter,
+  reserveRowIds,
+  type Stored,
+  upsertOn,
+} from '../write.ts'
 import { adoptKeys } from './keys.ts'
 import { isNewKey, type LedgerPiece, type TransferRecord } from './record.ts'
 
@@ -25,27 +35,18 @@ export async function storeRecords(
   await raiseCounter(caller, resource.table, Math.max(...records.map(({ id }) => id)))
   const highest = Math.max(...records.map(({ keys }) => keys.highest))
   if (highest > 0) await raiseCounter(caller, ROW_COUNTER, highest)
-  const keyless = records.reduce((sum, { keys }) => sum + keys.keyless, 0)
-  const first = keyless > 0 ? await reserveIds(caller, ROW_COUNTER, keyless) : 0
+  const ids = await reserveRowIds(
+    caller,
+    records.reduce((sum, { keys }) => sum + keys.keyless, 0),
+  )
   // In the order of their ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  const write = (tx: Caller) => writeRecords(tx, resource, ordered, new RowIds(first, keyless))
-  if (raising && resource.raises) await inChange(caller, (tx) => writeRaising(tx, resource, ordered, write))
-  else await inTransaction(caller.db, (db) => write({ ...caller, db }))
-}
-
-async function writeRaising(
-  tx: Caller,
-  resource: Resource,
-  records: readonly TransferRecord[],
-  write: (tx: Caller) => Promise<void>,
-): Promise<void> {
-  const before = await readStored(tx, resource, records)
-  await write(tx)
-  const after = await readStored(tx, resource, records)
-  for (const [id, stored] of after) {
-    for (const kind of resource.raises?.(before.get(id) ?? null, stored) ?? []) raise(tx, kind, id)
-  }
+  if (raising && resource.effects)
+    await inChange(caller, (tx) => writeRecords(tx, resource, ordered, ids.anew(), readStored))
+  else
+    await inTransaction(caller.db, (db) =>
+      writeRecords({ ...caller, db, raised: new Map() }, resource, ordered, ids.anew()),
+    )
 }
 
 /** Those that are there, by id, each locked. */
@@ -54,12 +55,10 @@ async function readStored(
   resource: Resource,
   records: readonly TransferRecord[],
 ): Promise<Map<number, Stored>> {
-  const found = await tx.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT t."id" FROM "${resource.table}" t WHERE t."storeId" = ${thisStore} AND t."id" = ${listedIds}
-     ORDER BY t."id" FOR NO KEY UPDATE`,
-    tx.store.id,
-    records.map(({ id }) => id).join(','),
-  )
+  const ids = records.map(({ id }) => id)
+  const found = await tx.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT t."id" FROM ${identifier(resource.table)} t
+    WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
   const lists = resource.fields.entries.filter(([, field]) => hasRows(field)).map(([name]) => name)
   const stored = new Map<number, Stored>()
   for (const { id } of found) stored.set(id, await lockRecord(tx, resource, id, lists))
@@ -72,18 +71,24 @@ export async function continueLedger(caller: Caller, resource: Resource, { id, l
   if (!ledger || !piece) throw new Error(`${resource.service} ${id}: nothing to continue`)
   await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
-    const found = await db.$queryRawUnsafe<unknown[]>(
-      `SELECT 1 FROM "${resource.table}" t WHERE t."storeId" = $1::int AND t."id" = $2::int FOR NO KEY UPDATE`,
-      caller.store.id,
-      id,
-    )
+    const found = await db.$queryRaw<unknown[]>(sql`
+      SELECT 1 FROM ${identifier(resource.table)} t
+      WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int FOR NO KEY UPDATE`)
     if (found.length === 0) throw refused(resource.resultKey, `There is no ${resource.typeName} ${id} to continue`)
     await cutLedger(tx, ledger, [id], piece.after)
     await insertPieces(tx, ledger, [{ id, piece }])
   })
 }
 
-async function writeRecords(tx: Caller, resource: Resource, records: readonly TransferRecord[], ids: RowIds) {
+/** The steps of a change that an import takes: merge, write, ledger, effects. `read` gives them what was there before. */
+async function writeRecords(
+  tx: Caller,
+  resource: Resource,
+  records: readonly TransferRecord[],
+  ids: RowIds,
+  read?: typeof readStored,
+): Promise<void> {
+  const before = await read?.(tx, resource, records)
   const keyed = await adoptKeys(tx, resource, records)
   const newKey = newKeyOf(ids)
   const rows = keyed.map((record) => recordRow(tx, resource, record, newKey))
@@ -91,8 +96,14 @@ async function writeRecords(tx: Caller, resource: Resource, records: readonly Tr
   for (const [name, field] of resource.fields.entries) {
     if (hasRows(field)) await writeList(tx, name, field, keyed, newKey)
   }
-  if (resource.ledger) await writeLedger(tx, resource.ledger, keyed)
-  await resource.imported?.(tx, rows)
+  if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
+  if (!resource.effects) return
+  const after = await read?.(tx, resource, records)
+  const changes = keyed.map(({ id, patch }, index) => {
+    const stored = { before: before?.get(id) ?? null, after: after?.get(id) ?? { row: rows[index] as Row, lists: {} } }
+    return { kind: 'import', caller: tx, resource, id, patch, ...stored } as const
+  })
+  await resource.effects(changes)
 }
 
 function newKeyOf(ids: RowIds): NewKey {
@@ -101,7 +112,7 @@ function newKeyOf(ids: RowIds): NewKey {
 }
 
 function recordRow(tx: Caller, resource: Resource, { id, patch }: TransferRecord, newKey: NewKey): Row {
-  const row: Row = { ...newRecordRow(resource, id, tx, tx.now()), ...patch.columns }
+  const row: Row = { ...newRecordRow(tx, resource, id), ...patch.columns }
   if (resource.hasDetails) row.details = mergeDocument(resource.storedFields, {}, patch, newKey)
   return row
 }
@@ -115,21 +126,22 @@ async function writeList(
   newKey: NewKey,
 ): Promise<void> {
   const { table, parent } = field.rows
-  await tx.db.$executeRawUnsafe(
-    `DELETE FROM "${table}" WHERE "storeId" = ${thisStore} AND "${parent}" = ${listedIds}`,
-    tx.store.id,
-    records.map(({ id }) => id).join(','),
-  )
+  const ids = records.map(({ id }) => id)
+  await tx.db.$executeRaw(sql`
+    DELETE FROM ${identifier(table)} WHERE "storeId" = ${storeId(tx.store)} AND ${identifier(parent)} = ${anyOf(ids)}`)
   const rows = records.flatMap(({ id, patch }) => {
     const items = patch.lists[name] ?? []
-    return items.length > 0
-      ? mergeRows(field, field.rows, [], items, newListRow(field, field.rows, tx, id), newKey)
-      : []
+    return items.length > 0 ? mergeRows(field, field.rows, [], items, newListRow(tx, field, id), newKey) : []
   })
   await insertRows(tx, table, rows)
 }
 
-async function writeLedger(tx: Caller, ledger: Ledger, records: readonly TransferRecord[]): Promise<void> {
+async function writeLedger(
+  tx: Caller,
+  resource: Resource,
+  ledger: Ledger,
+  records: readonly TransferRecord[],
+): Promise<void> {
   const pieces = records.flatMap(({ id, ledger: piece }) => (piece ? [{ id, piece }] : []))
   if (pieces.length > 0) {
     const ids = pieces.map(({ id }) => id)
@@ -137,7 +149,7 @@ async function writeLedger(tx: Caller, ledger: Ledger, records: readonly Transfe
     await insertPieces(tx, ledger, pieces)
   }
   const without = records.filter((record) => record.ledger === null).map(({ id }) => id)
-  if (without.length > 0) await ledger.complete(tx, without)
+  if (without.length > 0) await ledger.complete(tx, resource, without)
 }
 
 async function insertPieces(tx: Caller, ledger: Ledger, pieces: readonly { id: number; piece: LedgerPiece }[]) {

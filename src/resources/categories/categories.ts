@@ -2,10 +2,9 @@ import { defineResource } from '../../engine/define.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
 import { boolean, date, type Fields, integer, list, reference, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
-import { refersBy } from '../../engine/links.ts'
 import { optionSetList } from '../option-sets.ts'
 import { products } from '../products/products.ts'
-import { importCategories, settleCategory } from './settle-category.ts'
+import { categoryEffects, categoryRules } from './rules.ts'
 
 const externalIds: Fields = {
   ID: integer({ access: 'key' }),
@@ -23,7 +22,6 @@ export const categories = defineResource({
   aliases: ['Categories'],
   typeName: 'Category',
   idParam: 'categoryid',
-  idField: 'CategoryID',
   table: 'Category',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
@@ -78,16 +76,16 @@ export const categories = defineResource({
     Options: { kind: 'nested', list: 'OptionSetList', methods: ['GET', 'POST', 'PUT'], idParam: 'optionsetid' },
     Products: { kind: 'related', resource: () => products, link: inCategory },
   },
-  settle: settleCategory,
-  imported: importCategories,
+  rules: categoryRules,
+  effects: categoryEffects,
   referrers: [
-    { table: 'Category', fields: ['CategoryParent'], where: refersBy({ column: 'parentId' }), rule: 'refuse' },
+    { table: 'Category', fields: ['CategoryParent'], by: { column: 'parentId' }, rule: 'refuse' },
     {
       table: 'Product',
       fields: ['CategoryList.CategoryID'],
-      where: refersBy(inCategory),
+      by: inCategory,
       rule: 'clear',
-      raises: productChanged,
+      raises: { kind: productChanged, of: products },
     },
   ],
 })

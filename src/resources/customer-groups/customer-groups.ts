@@ -1,6 +1,5 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, text } from '../../engine/fields.ts'
-import { refersBy } from '../../engine/links.ts'
 import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
@@ -10,7 +9,6 @@ export const customerGroups = defineResource({
   service: 'CustomerGroups',
   typeName: 'CustomerGroup',
   idParam: 'groupid',
-  idField: 'CustomerGroupID',
   table: 'CustomerGroup',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
@@ -35,9 +33,9 @@ export const customerGroups = defineResource({
     {
       table: 'Product',
       fields: ['AllowAccessCustomerGroupID'],
-      where: refersBy({ column: 'accessGroupId' }),
+      by: { column: 'accessGroupId' },
       rule: 'refuse',
     },
-    { table: 'Customer', fields: ['CustomerGroupID'], where: refersBy(inGroup), rule: 'clear' },
+    { table: 'Customer', fields: ['CustomerGroupID'], by: inGroup, rule: 'clear' },
   ],
 })

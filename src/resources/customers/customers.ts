@@ -1,17 +1,14 @@
 import { defineResource } from '../../engine/define.ts'
-import { customerNew } from '../../engine/event-kinds.ts'
 import { boolean, date, decimal, importOnly, integer, reference, text } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
-import { refersBy } from '../../engine/links.ts'
 import { passwordHash } from './password-hash.ts'
-import { settleCustomer } from './settle-customer.ts'
+import { customerEffects, customerRules } from './rules.ts'
 
 /** Customers (rest-resources 2). LastUpdate is not on the wire although lists filter by it. */
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
   idParam: 'customerid',
-  idField: 'CustomerID',
   table: 'Customer',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
@@ -74,7 +71,7 @@ export const customers = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
-  settle: settleCustomer,
-  raises: (before) => (before === null ? [customerNew] : []),
-  referrers: [{ table: 'Order', fields: ['CustomerID'], where: refersBy({ column: 'customerId' }), rule: 'clear' }],
+  rules: customerRules,
+  effects: customerEffects,
+  referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
 })

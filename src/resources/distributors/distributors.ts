@@ -2,7 +2,6 @@ import { defineResource } from '../../engine/define.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
 import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
-import { refersBy } from '../../engine/links.ts'
 import { products } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
@@ -12,7 +11,6 @@ export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',
   idParam: 'distributorid',
-  idField: 'DistributorID',
   table: 'Distributor',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
@@ -61,9 +59,9 @@ export const distributors = defineResource({
     {
       table: 'Product',
       fields: ['DistributorList.DistributorID'],
-      where: refersBy(ofDistributor),
+      by: ofDistributor,
       rule: 'clear',
-      raises: productChanged,
+      raises: { kind: productChanged, of: products },
     },
   ],
 })

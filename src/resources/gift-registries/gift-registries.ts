@@ -9,7 +9,6 @@ export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',
   idParam: 'giftregistryid',
-  idField: 'GiftRegistryID',
   table: 'GiftRegistry',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,

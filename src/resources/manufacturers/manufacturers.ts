@@ -2,7 +2,6 @@ import { defineResource } from '../../engine/define.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
-import { refersBy } from '../../engine/links.ts'
 import { products } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
@@ -12,7 +11,6 @@ export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',
   idParam: 'manufacturerid',
-  idField: 'ManufacturerID',
   table: 'Manufacturer',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
@@ -38,9 +36,9 @@ export const manufacturers = defineResource({
     {
       table: 'Product',
       fields: ['ManufacturerID'],
-      where: refersBy(ofManufacturer),
+      by: ofManufacturer,
       rule: 'clear',
-      raises: productChanged,
+      raises: { kind: productChanged, of: products },
     },
   ],
 })

@@ -1,3 +1,4 @@
+import type { Db } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 
 /** The texts of a store's order statuses, as they were when they were read. */
@@ -35,4 +36,9 @@ export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'
 
 function folded(text: string): string {
   return text.trim().toLowerCase()
+}
+
+/** A store's order statuses, in the merchant's order. */
+export function listStatuses(db: Db, storeId: number) {
+  return db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] })
 }

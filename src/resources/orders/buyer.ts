@@ -1,6 +1,7 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Document, Row } from '../../engine/merge.ts'
-import { wrongField } from './wrong-field.ts'
+import { wrongField } from '../../engine/refused.ts'
 
 /** Whom an order is for. */
 export interface Buyer {
@@ -15,13 +16,10 @@ const guest: Buyer = { billing: {}, priceLevel: 0 }
 /** The customer with this id; null is a guest. Refuses (400) an id that no customer has. */
 export async function readBuyer(caller: Caller, customerId: number | null): Promise<Buyer> {
   if (customerId === null) return guest
-  const [found] = await caller.db.$queryRawUnsafe<{ customer: string; priceLevel: number | null }[]>(
-    `SELECT to_json(c)::text AS "customer", g."priceLevel"
+  const [found] = await caller.db.$queryRaw<{ customer: string; priceLevel: number | null }[]>(sql`
+     SELECT to_json(c)::text AS "customer", g."priceLevel"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
-     WHERE c."storeId" = $1::int AND c."id" = $2::int`,
-    caller.store.id,
-    customerId,
-  )
+     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${customerId}::int`)
   if (!found) throw wrongField('CustomerID', 'refers to a customer that does not exist')
   return { billing: billingOf(JSON.parse(found.customer) as Row), priceLevel: found.priceLevel ?? 0 }
 }

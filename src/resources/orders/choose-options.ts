@@ -1,5 +1,5 @@
+import { wrongField } from '../../engine/refused.ts'
 import type { Option, OptionSet, SoldProduct } from './sold-products.ts'
-import { wrongField } from './wrong-field.ts'
 
 /** An option that a line names, and the set that it is from. */
 export interface Choice {

@@ -1,11 +1,11 @@
 import type { Caller } from '../../engine/caller.ts'
 import { type FieldSet, fieldSet } from '../../engine/fields.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
-import { wrongField } from './wrong-field.ts'
 
 /** Items of one order that is placed. */
 export const ITEMS_MAX = 500

@@ -1,13 +1,22 @@
 import type { Caller } from '../../engine/caller.ts'
+import { LONG_TEXT, type Scalar } from '../../engine/fields.ts'
 import type { Patch } from '../../engine/input.ts'
+import type { Document } from '../../engine/merge.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
 import { type Choice, chooseOptions, readOptionIds } from './choose-options.ts'
-import { findProducts, type NamedProduct } from './find-products.ts'
-import { lockProducts } from './held-stock.ts'
-import { lineColumns, lineDetails } from './line-fields.ts'
 import { priceOf } from './price.ts'
-import { optionIdsIn, readSoldProducts, type SoldProduct, type SoldVariant, skuOf, variantOf } from './sold-products.ts'
-import { wrongField } from './wrong-field.ts'
+import {
+  findProducts,
+  type NamedProduct,
+  optionIdsIn,
+  readSoldProducts,
+  type SoldProduct,
+  type SoldVariant,
+  skuOf,
+  variantOf,
+} from './sold-products.ts'
+import { lockProducts } from './stock.ts'
 
 /** A line of an order that is placed. */
 export interface OrderLine {
@@ -128,4 +137,51 @@ export function optionPriceOf(choices: readonly Choice[], variant: SoldVariant |
   const combined = new Set(ownPrice > 0 ? optionIdsIn(variant?.code ?? '') : [])
   const others = choices.filter(({ option }) => !combined.has(option.OptionID))
   return toNumber(others.reduce((sum, { option }) => sum + exact(option.OptionValue ?? 0), exact(ownPrice)))
+}
+
+/** Of ItemID. */
+const SKU_LENGTH_MAX = 150
+
+/** What a line takes over from its product and the chosen options, by column. */
+export function lineColumns(
+  product: SoldProduct,
+  variant: SoldVariant | null,
+  choices: readonly Choice[],
+): Record<string, Scalar | null> {
+  return {
+    optionCode: variant?.code ?? null,
+    sku: skuOf(product, variant).slice(0, SKU_LENGTH_MAX),
+    description: descriptionOf(product, choices).slice(0, LONG_TEXT),
+    unitCost: variant?.cost || product.cost,
+    weight: variant?.weight || Number(product.details.Weight ?? 0),
+    unitStock: (variant ?? product).stock,
+  }
+}
+
+/** The product's name, and what was chosen in the HTML that clients take apart (rest-resources 3.4). */
+function descriptionOf(product: SoldProduct, choices: readonly Choice[]): string {
+  const chosen = choices.map(
+    ({ set, option }) => `<br><b>${escaped(set.OptionSetName)}:</b>&nbsp;${escaped(option.OptionName)}`,
+  )
+  return product.name + chosen.join('')
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function escaped(text = ''): string {
+  return text.replace(/[&<>"]/g, (character) => entities[character] as string)
+}
+
+/** What it keeps as the product had it when it was ordered, by wire name. */
+export function lineDetails({ details }: SoldProduct): Document {
+  return {
+    ItemImage1: details.MainImageFile ?? '',
+    ItemImage2: details.AdditionalImageFile2 ?? '',
+    ItemImage3: details.AdditionalImageFile3 ?? '',
+    ItemImage4: details.AdditionalImageFile4 ?? '',
+    ItemWarehouseLocation: details.WarehouseLocation ?? '',
+    ItemWarehouseBin: details.WarehouseBin ?? '',
+    ItemWarehouseAisle: details.WarehouseAisle ?? '',
+    ItemWarehouseCustom: details.WarehouseCustom ?? '',
+  }
 }

@@ -1,18 +1,18 @@
 import type { Caller } from '../../engine/caller.ts'
 import { hasRows, type ListField } from '../../engine/fields.ts'
-import type { RowIds } from '../../engine/ids.ts'
 import type { Patch } from '../../engine/input.ts'
 import { type Document, mergeDocument, mergeRows, type Row } from '../../engine/merge.ts'
-import { newListRow, newRecordRow } from '../../engine/write.ts'
+import { emptyPatch } from '../../engine/plan-change.ts'
+import { wrongField } from '../../engine/refused.ts'
+import { newListRow, newRecordRow, type RowIds } from '../../engine/write.ts'
+import { exact, inCents, toNumber } from './amounts.ts'
 import { type Buyer, shippingToBuyer } from './buyer.ts'
 import { orderItemList, shipmentList } from './lists.ts'
-import { orderAmount } from './order-amount.ts'
 import type { OrderBody } from './order-body.ts'
 import type { OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
-import { nameOrderInQuestions } from './questions.ts'
+import { nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
-import { wrongField } from './wrong-field.ts'
 
 // The rows of an order that is placed.
 
@@ -30,7 +30,7 @@ export function orderRow(
   const details = mergeDocument(orders.storedFields, {}, whole, () => ids.take())
   nameOrderInQuestions(details, id)
   const row: Row = {
-    ...newRecordRow(orders, id, caller, caller.now()),
+    ...newRecordRow(caller, orders, id),
     billingEmail: BillingEmail,
     ...patch.columns,
     statusId: isNotCompleted ? statusNotCompleted : details.BillingOnLinePayment === true ? statusNew : statusUnpaid,
@@ -59,8 +59,6 @@ export function shipmentRows(
     weight: patches[index]?.columns.weight ?? weightOf(lines, index + 1, patches.length),
   }))
 }
-
-const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
 
 function weightOf(lines: readonly OrderLine[], number: number, shipmentCount: number): number {
   const sum = lines
@@ -99,5 +97,22 @@ export function newRows(
   ids: RowIds,
 ): Row[] {
   if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
-  return mergeRows(field, field.rows, [], patches, newListRow(field, field.rows, caller, orderId), () => ids.take())
+  return mergeRows(field, field.rows, [], patches, newListRow(caller, field, orderId), () => ids.take())
+}
+
+/** Of decimal fields (fields.ts). */
+const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
+
+/** Lines, shipping and taxes less discounts, and never below 0. A shipment's tax is a part of the order's. */
+export function orderAmount(order: Row, { shipments }: OrderBody, lines: readonly OrderLine[]): number {
+  const cents = (value: unknown) => inCents(exact(Number(value ?? 0)))
+  const added = [
+    ...lines.map(({ amount }) => amount),
+    ...(shipments ?? []).map(({ columns }) => cents(columns.cost)),
+    ...[order.salesTax, order.salesTax2, order.salesTax3].map(cents),
+  ]
+  const discounts = cents(order.discountCoupon) + cents(order.discountPromotion)
+  const total = added.reduce((sum, amount) => sum + amount, 0n) - discounts
+  if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
+  return total > 0n ? toNumber(total) : 0
 }

@@ -2,10 +2,9 @@ import { sql } from '../../database/sql.ts'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
-import { importOrders } from './import-orders.ts'
+import { orderEffects } from './effects.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
-import { orderEvents } from './order-events.ts'
-import { settleOrder } from './settle-order.ts'
+import { orderRules } from './rules.ts'
 
 /** OFFSET 0 keeps the document from being parsed once for each method of the store. */
 const paymentMethodName = sql`(SELECT m."name"
@@ -17,7 +16,6 @@ export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
   idParam: 'orderid',
-  idField: 'OrderID',
   table: 'Order',
   methods: ['GET', 'PUT'],
   maxRecords: 300,
@@ -33,7 +31,7 @@ export const orders = defineResource({
     SalesPerson: text(50),
     ContinueURL: text(LONG_TEXT, {
       access: 'ro',
-      fallback: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
+      sql: sql`s."secureUrl" || '/continue?order_key=' || t."id"`,
       note: 'The address of the order in the front end of the shop. An import or the checkout may have brought another one.',
     }),
     AlternateOrderID: text(),
@@ -52,7 +50,7 @@ export const orders = defineResource({
     BillingEmail: text(100, { column: 'billingEmail' }),
     BillingPaymentMethod: text(LONG_TEXT, {
       access: 'ro',
-      fallback: paymentMethodName,
+      sql: paymentMethodName,
       note: 'The name of BillingPaymentMethodID in the list of the store, unless an import or the checkout brought another one.',
     }),
     BillingOnLinePayment: boolean(),
@@ -128,7 +126,6 @@ export const orders = defineResource({
       resultKey: 'QuestionID',
     },
   },
-  settle: settleOrder,
-  imported: importOrders,
-  raises: orderEvents,
+  rules: orderRules,
+  effects: orderEffects,
 })

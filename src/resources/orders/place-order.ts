@@ -1,17 +1,19 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import { inChange } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { orderNew } from '../../engine/event-kinds.ts'
-import { inChange, raise } from '../../engine/events.ts'
-import { ROW_COUNTER, RowIds, reserveIds } from '../../engine/ids.ts'
-import { insertRows, type Terms } from '../../engine/write.ts'
+import { raise } from '../../engine/events.ts'
+import type { PendingAnswer } from '../../engine/idempotency.ts'
+import { insertRows, type RowIds, reserveIds, reserveRowIds } from '../../engine/write.ts'
+import { StoreFailure } from '../../values/failure.ts'
 import { readBuyer } from './buyer.ts'
-import { takeInvoiceNumber } from './invoice-number.ts'
 import { transactionList } from './lists.ts'
 import { type OrderBody, readOrderBody } from './order-body.ts'
 import { makeLines } from './order-lines.ts'
 import { itemRows, newRows, orderRow, shipmentRows } from './order-rows.ts'
 import { orders } from './orders.ts'
-import { noteStocks, takeStock } from './take-stock.ts'
+import { noteStocks, takeStock } from './stock.ts'
 
 export interface PlacedOrder {
   readonly id: number
@@ -30,18 +32,13 @@ export interface PlacedOrder {
 export async function placeOrder(
   caller: Caller,
   body: unknown,
-  { finish }: Pick<Terms, 'finish'> = {},
+  answer?: PendingAnswer<PlacedOrder>,
 ): Promise<PlacedOrder> {
   const given = readOrderBody(caller, body)
   const id = await reserveIds(caller, orders.table, 1)
-  const rowCount = countRows(given)
-  const firstRowId = await reserveIds(caller, ROW_COUNTER, rowCount)
+  const ids = await reserveRowIds(caller, countRows(given))
   try {
-    return await inChange(caller, async (tx) => {
-      const placed = await store(tx, id, given, new RowIds(firstRowId, rowCount))
-      await finish?.(tx, id)
-      return placed
-    })
+    return await inChange(caller, (tx) => store(tx, id, given, ids.anew()), answer)
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }
@@ -64,8 +61,28 @@ async function store(caller: Caller, id: number, given: OrderBody, ids: RowIds):
   await insertRows(caller, 'OrderItem', itemRows(caller, id, lines, shipments, ids))
   await insertRows(caller, 'OrderTransaction', newRows(transactionList, caller, id, given.transactions, ids))
   if (!given.isNotCompleted) {
-    raise(caller, orderNew, id)
+    raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)
   }
   return { id, orderAmount: Number(order.orderAmount), ...(await takeInvoiceNumber(caller, id)) }
+}
+
+/**
+ * Gives the order the store's next invoice number. Numbers have no gaps, so that whoever takes one keeps others waiting
+ * until the transaction ends: this is its last statement.
+ */
+async function takeInvoiceNumber(
+  caller: Caller,
+  orderId: number,
+): Promise<{ invoicePrefix: string; invoiceNumber: number }> {
+  const [taken] = await caller.db.$queryRaw<{ invoicePrefix: string; invoiceNumber: number }[]>(sql`
+     WITH taken AS (
+       UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
+       WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
+       RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
+     UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
+     FROM taken WHERE o."storeId" = taken."id" AND o."id" = ${orderId}::int
+     RETURNING o."invoicePrefix", o."invoiceNumber"`)
+  if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
+  return taken
 }

@@ -1,3 +1,4 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
@@ -21,12 +22,10 @@ export interface ChosenStatus {
 /** Refuses (400) a status that the store does not have. */
 export async function refuseUnknownStatuses(caller: Caller, chosen: readonly ChosenStatus[]): Promise<void> {
   if (chosen.length === 0) return
-  const rows = await caller.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT "id" FROM "OrderStatus" WHERE "storeId" = $1::int
-     AND "id" IN (SELECT json_array_elements_text($2::text::json)::int)`,
-    caller.store.id,
-    JSON.stringify(chosen.map(({ statusId }) => statusId)),
-  )
+  const ids = JSON.stringify(chosen.map(({ statusId }) => statusId))
+  const rows = await caller.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT "id" FROM "OrderStatus" WHERE "storeId" = ${caller.store.id}::int
+    AND "id" IN (SELECT json_array_elements_text(${ids}::text::json)::int)`)
   const known = new Set(rows.map(({ id }) => id))
   const unknown = chosen.find(({ statusId }) => !known.has(statusId))
   if (unknown === undefined) return

@@ -1,4 +1,4 @@
-import type { Caller } from '../../engine/caller.ts'
+import type { Change } from '../../engine/change.ts'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, integer, text } from '../../engine/fields.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -15,7 +15,6 @@ export const paymentMethods = defineResource({
   service: 'PaymentMethods',
   typeName: 'PaymentMethod',
   idParam: 'paymentmethodid',
-  idField: 'PaymentMethodID',
   table: 'PaymentMethod',
   methods: [],
   maxRecords: METHODS_MAX,
@@ -24,11 +23,13 @@ export const paymentMethods = defineResource({
     Name: text(NAME_LENGTH_MAX, { column: 'name', required: true }),
     Visible: boolean({ column: 'visible', default: true }),
   },
-  imported: refuseTooMany,
+  effects: refuseTooMany,
 })
 
-/** Throws `bad-request`. */
-async function refuseTooMany({ db, store }: Caller): Promise<void> {
+/** They are only imported: nobody else changes them through the engine. Throws `bad-request`. */
+async function refuseTooMany([change]: readonly Change[]): Promise<void> {
+  if (!change) return
+  const { db, store } = change.caller
   const count = await db.paymentMethod.count({ where: { storeId: store.id } })
   if (count > METHODS_MAX) throw tooManyMethods()
 }

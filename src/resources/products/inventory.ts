@@ -1,20 +1,19 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import { inChange } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
-import { inChange } from '../../engine/events.ts'
 import { findByAlternateKey } from '../../engine/read.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { products } from './products.ts'
-import { changeStock, type StockChange } from './stock.ts'
+import { moveStocks } from './stock.ts'
 
 // The stock of a product for who knows its SKU alone; case is not regarded. Advanced options have stocks of their own.
 
 /** Null: there is no product with this SKU. */
 export async function readInventory(caller: Caller, sku: string): Promise<number | null> {
-  const [found] = await caller.db.$queryRawUnsafe<{ stock: number }[]>(
-    `SELECT t."stock"::float8 AS "stock" FROM "Product" t WHERE t."storeId" = $1::int AND lower(t."sku") = lower($2)`,
-    caller.store.id,
-    sku,
-  )
+  const [found] = await caller.db.$queryRaw<{ stock: number }[]>(sql`
+    SELECT t."stock"::float8 AS "stock" FROM "Product" t
+    WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${sku})`)
   return found?.stock ?? null
 }
 
@@ -29,7 +28,7 @@ const SHOWN_LENGTH_MAX = 80
 export async function changeInventory(
   caller: Caller,
   sku: string,
-  { quantity, mode }: Pick<StockChange, 'quantity' | 'mode'>,
+  { quantity, mode }: { readonly quantity: number; readonly mode: 'replace' | 'add' },
 ): Promise<number> {
   const productId = await findByAlternateKey(caller, products, sku)
   if (productId === null) {
@@ -39,10 +38,10 @@ export async function changeInventory(
     })
   }
   const cause = mode === 'replace' ? 'set' : 'adjust'
-  const change: StockChange = { productId, optionCode: null, quantity, mode, cause }
+  const move = { productId, optionCode: null, quantity, mode, cause } as const
   try {
-    const moved = await inChange(caller, (tx) => changeStock(tx, change))
-    if (moved === null) throw new Error('A stock that may become negative was not enough')
+    const [moved] = await inChange(caller, (tx) => moveStocks(tx, products, [move]))
+    if (!moved) throw new Error('A stock that may become negative was not enough')
     return moved.after
   } catch (error) {
     throw refusalOf(error, products) ?? error

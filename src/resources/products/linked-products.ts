@@ -1,12 +1,12 @@
+import { anyOf, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import type { Change } from '../../engine/change.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
-import { raiseCounter } from '../../engine/ids.ts'
 import type { Json, Patch } from '../../engine/input.ts'
-import { listedIds, thisStore } from '../../engine/listed.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import type { Referrer } from '../../engine/referrers.ts'
 import { refused } from '../../engine/refused.ts'
-import type { Change } from '../../engine/write.ts'
+import { raiseCounter } from '../../engine/write.ts'
 
 // Documents of products and categories name products: related ones, up-selling items, and those that an option of a
 // bundle stands for. No foreign key sees these numbers; the SQL function linkedProducts finds them by an index.
@@ -19,7 +19,7 @@ const bundled = { list: 'OptionList', product: 'OptionBundleCatalogId' }
 /** No store gives out as many ids; a wrong number in a file must not use them up. */
 const KEPT_MAX = 1_000_000_000
 
-const where = `"linkedProducts"(t."details") @> ARRAY[?::int]`
+const by = (id: number) => sql`"linkedProducts"(t."details") @> ARRAY[${id}::int]`
 const inItems = [related, upSelling].map(({ list, product }) => `${list}.${product}`)
 const inOptions = `${sets}.${bundled.list}.${bundled.product}`
 
@@ -28,12 +28,12 @@ export const productLinks: readonly Referrer[] = [
   {
     table: 'Product',
     fields: [...inItems, inOptions],
-    where,
+    by,
     rule: 'clear',
     without: withoutProduct,
-    raises: productChanged,
+    raises: { kind: productChanged },
   },
-  { table: 'Category', fields: [inOptions], where, rule: 'clear', without: withoutProduct },
+  { table: 'Category', fields: [inOptions], by, rule: 'clear', without: withoutProduct },
 ]
 
 /** Related and up-selling items are nothing without their product; an option stays, and is no bundle any more. */
@@ -65,19 +65,16 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
   const stored = productsIn((before?.row.details ?? {}) as Document)
   const links = linksIn(patch).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
   if (links.length === 0) return
-  const found = await lockProducts(caller, new Set(links.map(({ id }) => id)))
+  const found = await lockProducts(caller, [...new Set(links.map(({ id }) => Number(id)))])
   const unknown = links.find(({ id }) => !found.has(id))
   if (unknown) throw refused(unknown.field, `${unknown.field} refers to a record that does not exist`)
 }
 
 /** The lock that foreign keys take. */
-async function lockProducts(caller: Caller, ids: ReadonlySet<Json | undefined>): Promise<Set<Json | undefined>> {
-  const found = await caller.db.$queryRawUnsafe<{ id: number }[]>(
-    `SELECT p."id" FROM "Product" p WHERE p."storeId" = ${thisStore} AND p."id" = ${listedIds}
-     ORDER BY p."id" FOR KEY SHARE`,
-    caller.store.id,
-    [...ids].join(','),
-  )
+async function lockProducts(caller: Caller, ids: readonly number[]): Promise<Set<Json | undefined>> {
+  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
+    SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(ids)}
+    ORDER BY p."id" FOR KEY SHARE`)
   return new Set(found.map(({ id }) => id))
 }
 
@@ -93,10 +90,8 @@ export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): P
     }
   }
   if (highest === 0) return
-  const [counter] = await caller.db.$queryRawUnsafe<{ value: number }[]>(
-    `SELECT "value" FROM "Counter" WHERE "storeId" = $1::int AND "name" = 'Product'`,
-    caller.store.id,
-  )
+  const [counter] = await caller.db.$queryRaw<{ value: number }[]>(sql`
+    SELECT "value" FROM "Counter" WHERE "storeId" = ${caller.store.id}::int AND "name" = 'Product'`)
   // Raised, it keeps others from new products until the import's transaction ends.
   if (highest > (counter?.value ?? 0)) await raiseCounter(caller, 'Product', highest)
 }

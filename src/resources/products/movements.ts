@@ -1,7 +1,9 @@
+import { anyOf, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import type { Resource } from '../../engine/define.ts'
 import { date, decimal, reference, text } from '../../engine/fields.ts'
 import { defineLedger } from '../../engine/ledger.ts'
-import { listedIds, thisStore } from '../../engine/listed.ts'
+import { moveStocks, type StockMove } from './stock.ts'
 
 /** Every change of a product's stock and of its advanced options', from the first on: in no answer, but moved with the store. */
 export const stockMovements = defineLedger({
@@ -26,8 +28,8 @@ export const stockMovements = defineLedger({
  * movements add up to as "moved": the product's own ("optionCode" is NULL), those of its advanced options, and of options
  * that are gone, whose stock is 0.
  */
-export function stocksAndMovements(ofProducts: string): string {
-  return `
+export function stocksAndMovements(ofProducts: Sql): Sql {
+  return sql`
     SELECT "storeId", "productId", "optionCode", sum("stock") AS "stock", sum("moved") AS "moved", count("movement") AS "movements"
     FROM (
       SELECT "storeId", "id" AS "productId", NULL::text AS "optionCode", "stock", 0 AS "moved", NULL::bigint AS "movement" FROM "Product"
@@ -38,17 +40,18 @@ export function stocksAndMovements(ofProducts: string): string {
 }
 
 /** A file may bring stocks without their movements: what they differ by from the movements that are stored moves now. */
-async function writeMissing({ db, store, actor, now }: Caller, productIds: readonly number[]): Promise<void> {
-  await db.$executeRawUnsafe(
-    `INSERT INTO "StockMovement"
-       ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "actor", "createdAt")
-     SELECT "storeId", "productId", "optionCode", "stock" - "moved", "stock",
-       CASE "movements" WHEN 0 THEN 'initial' ELSE 'set' END, $3::text, $4::timestamptz
-     FROM (${stocksAndMovements(`"storeId" = ${thisStore} AND "productId" = ${listedIds}`)}) stocks
-     WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`,
-    store.id,
-    productIds.join(','),
-    actor,
-    now().toISOString(),
+async function writeMissing(caller: Caller, products: Resource, productIds: readonly number[]): Promise<void> {
+  const ofThese = sql`"storeId" = ${storeId(caller.store)} AND "productId" = ${anyOf(productIds)}`
+  const missing = await caller.db.$queryRaw<Missing[]>(sql`
+    SELECT "productId", "optionCode", ("stock" - "moved")::text AS "quantity", "stock"::text AS "stockAfter",
+      CASE "movements" WHEN 0 THEN 'initial' ELSE 'set' END AS "cause"
+    FROM (${stocksAndMovements(ofThese)}) stocks
+    WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`)
+  await moveStocks(
+    caller,
+    products,
+    missing.map((move) => ({ mode: 'written', ...move })),
   )
 }
+
+type Missing = Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>

@@ -1,6 +1,5 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
 import { defineResource } from '../../engine/define.ts'
-import { productDeleted } from '../../engine/event-kinds.ts'
 import {
   boolean,
   date,
@@ -15,9 +14,8 @@ import {
   text,
 } from '../../engine/fields.ts'
 import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
-import { refersBy } from '../../engine/links.ts'
 import { optionSetList } from '../option-sets.ts'
-import { keepNamedProducts, productLinks } from './linked-products.ts'
+import { productLinks } from './linked-products.ts'
 import {
   advancedOptionList,
   categoryExternalIdsList,
@@ -33,8 +31,7 @@ import {
   upSellingItemList,
 } from './lists.ts'
 import { stockMovements } from './movements.ts'
-import { productEvents } from './product-events.ts'
-import { settleProduct } from './settle-product.ts'
+import { productEffects, productRules } from './rules.ts'
 
 const skuNote = 'White space around it is taken off, here and wherever a product is named by it.'
 
@@ -63,7 +60,6 @@ export const products = defineResource({
   service: 'Products',
   typeName: 'Product',
   idParam: 'catalogid',
-  idField: 'SKUInfo.CatalogID',
   table: 'Product',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 200,
@@ -254,27 +250,25 @@ export const products = defineResource({
       idParam: 'upsellingindexid',
     },
   },
-  settle: settleProduct,
-  imported: keepNamedProducts,
-  raises: productEvents,
-  deletionRaises: productDeleted,
+  rules: productRules,
+  effects: productEffects,
   referrers: [
     {
       table: 'Order',
       fields: ['OrderItemList.CatalogID'],
-      where: refersBy({ table: 'OrderItem', record: 'orderId', column: 'productId' }),
+      by: { table: 'OrderItem', record: 'orderId', column: 'productId' },
       rule: 'clear',
     },
     {
       table: 'Rma',
       fields: ['RMAItemList.CatalogID'],
-      where: refersBy({ table: 'RmaItem', record: 'rmaId', column: 'productId' }),
+      by: { table: 'RmaItem', record: 'rmaId', column: 'productId' },
       rule: 'clear',
     },
     {
       table: 'GiftRegistry',
       fields: ['GiftRegistryItemList.CatalogID'],
-      where: refersBy({ table: 'GiftRegistryItem', record: 'registryId', column: 'productId' }),
+      by: { table: 'GiftRegistryItem', record: 'registryId', column: 'productId' },
       rule: 'clear',
     },
     ...productLinks,

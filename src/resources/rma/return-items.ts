@@ -1,7 +1,7 @@
 import type { Row } from '../../engine/merge.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { exact, toNumber } from '../orders/amounts.ts'
-import { goodsOf, sumByGoods } from '../orders/goods.ts'
-import { wrongField } from '../orders/wrong-field.ts'
+import { goodsOf, sumByGoods } from '../orders/stock.ts'
 
 /** What items of a return are measured by. */
 export interface Returnable {

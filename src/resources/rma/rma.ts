@@ -2,14 +2,13 @@ import { defineResource } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
-import { settleDeletedReturn, settleReturn } from './settle-return.ts'
+import { returnRules } from './rules.ts'
 
 /** Returns: which lines of an order come back, and what of them went back to the stock (rest-resources 9). */
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
   idParam: 'rmaid',
-  idField: 'RMAID',
   table: 'Rma',
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
@@ -40,6 +39,5 @@ export const rma = defineResource({
   subResources: {
     Items: { kind: 'nested', list: 'RMAItemList', methods: ['GET'], idParam: 'catalogid' },
   },
-  settle: settleReturn,
-  settleDeletion: settleDeletedReturn,
+  rules: returnRules,
 })

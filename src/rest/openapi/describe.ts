@@ -1,4 +1,4 @@
-import { created, deleted, updated } from '../../engine/change-each.ts'
+import { created, deleted, updated } from '../../engine/change.ts'
 import { accessOf, type Resource } from '../../engine/define.ts'
 import type { Endpoint, Operation as EndpointOperation } from '../../engine/endpoints.ts'
 import type { Schemas } from '../../engine/json-schema.ts'

@@ -1,9 +1,9 @@
 import type { Caller } from '../../engine/caller.ts'
-import { addRecord, changeRecord, deleteRecord } from '../../engine/write.ts'
+import { changeRecord, deleteRecord } from '../../engine/change.ts'
 import { findGroup } from '../../resources/customer-groups/group-names.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { type CustomerIds, findCustomer } from '../../resources/customers/find-customer.ts'
-import { isEmailAddress } from '../../resources/customers/settle-customer.ts'
+import { isEmailAddress } from '../../resources/customers/rules.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Operation } from '../operation.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
@@ -43,14 +43,16 @@ const actions = new Map([
 
 async function insert(caller: Caller, data: CustomerData): Promise<string> {
   const patch = readNewCustomer(await withGroupId(caller, data), caller.store.timeZone)
-  const id = await unlessTaken(data, () => addRecord(caller, customers, patch))
-  return id === null ? answer('NOT_OK', null) : answer('OK', { id, altContactId: data.get('alt_contactid') ?? null })
+  const id = await unlessTaken(data, () => changeRecord(caller, customers, { kind: 'patch', id: null, patch }))
+  return id === null
+    ? answer('NOT_OK', null)
+    : answer('OK', { id: Number(id), altContactId: data.get('alt_contactid') ?? null })
 }
 
 async function update(caller: Caller, data: CustomerData): Promise<string> {
   const patch = readCustomerChange(await withGroupId(caller, data), caller.store.timeZone)
   const found = await customerOf(caller, data)
-  const id = await unlessTaken(data, () => changeRecord(caller, customers, found.id, patch))
+  const id = await unlessTaken(data, () => changeRecord(caller, customers, { kind: 'patch', id: found.id, patch }))
   return answer(id === null ? 'NOT_OK' : 'OK', found)
 }
 

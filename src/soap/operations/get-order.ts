@@ -1,6 +1,6 @@
 import { readPage } from '../../engine/read.ts'
 import { readStatusTexts } from '../../resources/order-statuses/status-texts.ts'
-import { readLineProducts } from '../../resources/orders/line-products.ts'
+import { readLineProducts } from '../../resources/products/products-by-id.ts'
 import type { Operation } from '../operation.ts'
 import { lineProductIds, orderElements, orderReader } from '../records/order.ts'
 import { ResultError } from '../result.ts'

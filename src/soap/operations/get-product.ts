@@ -1,6 +1,6 @@
 import { readPage } from '../../engine/read.ts'
-import { readProductNames } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
+import { readProductNames } from '../../resources/products/products-by-id.ts'
 import { shown } from '../../xml/read.ts'
 import type { Operation } from '../operation.ts'
 import { productElements, productReader, relatedIdsOf } from '../records/product.ts'

@@ -1,5 +1,5 @@
+import { changeRecord } from '../../engine/change.ts'
 import type { NestedSubResource } from '../../engine/define.ts'
-import { updateItem } from '../../engine/nested.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import type { Operation } from '../operation.ts'
 import { refusing, writeResult } from '../result.ts'
@@ -19,6 +19,8 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
   const order = await findOrder(caller, invoiceNum)
   // Shipments keep their date as a text in this notation (rest-resources 3.3).
   const body = { ShipmentTrackingCode, ...(day && { ShipmentShippedDate: `${month}/${day}/${year}` }) }
-  await refusing('invalidData', 'invalidData', () => updateItem(caller, orders, shipments, order.id, shipmentId, body))
+  await refusing('invalidData', 'invalidData', () =>
+    changeRecord(caller, orders, { kind: 'update-item', id: order.id, list: shipments, key: shipmentId, body }),
+  )
   return writeResult('UpdateOrderShipmentResponse', { result: 'OK' })
 }

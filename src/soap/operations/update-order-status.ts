@@ -1,4 +1,4 @@
-import { updateRecord } from '../../engine/write.ts'
+import { updateRecord } from '../../engine/change.ts'
 import { readStatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import type { Operation } from '../operation.ts'

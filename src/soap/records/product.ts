@@ -1,6 +1,6 @@
 import type { WireRecord } from '../../engine/reader.ts'
-import type { ProductName } from '../../resources/products/product-names.ts'
 import { products } from '../../resources/products/products.ts'
+import type { ProductName } from '../../resources/products/products-by-id.ts'
 import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
 
 const { text, fixed, plain, flag, day, moment } = valuesOf()

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventKinds } from '../../../src/engine/event-kinds.ts'
-import { createRecord, deleteRecord, updateRecord } from '../../../src/engine/write.ts'
+import { inTransaction } from '../../../src/database/client.ts'
+import { createRecord, deleteRecord, inChange, updateRecord } from '../../../src/engine/change.ts'
+import { eventKinds, productChanged } from '../../../src/engine/event-kinds.ts'
+import { raise } from '../../../src/engine/events.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
@@ -63,13 +65,12 @@ const get = async (path: string) => (await shop.call('GET', path)).json()[0]
 describe('a change and its events', () => {
   test('are committed together: a change that is undone at its end records nothing', async () => {
     const id = await newProduct()
-    const undone = async () => {
+    const undone = inTransaction.bind(null, shop.caller.db, async (db) => {
+      await updateRecord({ ...shop.caller, db }, products, id, { Title: 'Other' })
       throw new Error('undone')
-    }
+    })
 
-    const recorded = await recordedBy(() =>
-      updateRecord(shop.caller, products, id, { Title: 'Other' }, { finish: undone }).catch(() => undefined),
-    )
+    const recorded = await recordedBy(() => undone().catch(() => undefined))
 
     expect(recorded).toEqual([])
     expect((await get(`/Products/${id}`)).Title).toBe('')
@@ -119,17 +120,12 @@ describe('a change and its events', () => {
   test('changes that end one another in a deadlock and run again record each once', async () => {
     const ids = [await newProduct(), await newProduct()]
     const items = ids.map((CatalogID) => ({ CatalogID, ItemQuantity: 1 }))
-    // The second locks in the other order, since its finish waits for the first one's product.
+    // The second locks in the other order, since its end waits for the first one's product.
     const crossing = [ids, ids.toReversed()].map(([first, second]) =>
-      updateRecord(
-        shop.caller,
-        products,
-        first as number,
-        { Title: `of ${first}` },
-        {
-          finish: async (tx) => void (await tx.db.$queryRaw`SELECT 1 FROM "Product" WHERE "id" = ${second} FOR UPDATE`),
-        },
-      ),
+      inTransaction(shop.caller.db, async (db) => {
+        await updateRecord({ ...shop.caller, db }, products, first as number, { Title: `of ${first}` })
+        await db.$queryRaw`SELECT 1 FROM "Product" WHERE "id" = ${second} FOR UPDATE`
+      }),
     )
 
     const names = await namesOf(() => Promise.all([...crossing, place(items)]))
@@ -378,13 +374,12 @@ test('a deletion of many is told of in order, though it is written in pieces', a
 
 test('an event of a record that a later step of the same change deletes cannot be recorded, and undoes it', async () => {
   const id = await newProduct()
-  const vanish = async (tx: { db: unknown }) => {
-    const { $executeRawUnsafe } = tx.db as { $executeRawUnsafe: (sql: string) => Promise<number> }
-    await $executeRawUnsafe.call(tx.db, `DELETE FROM "Product" WHERE "id" = ${id}`)
-  }
-  await expect(updateRecord(shop.caller, products, id, { Title: 'Gone' }, { finish: vanish })).rejects.toThrow(
-    'which is not there',
-  )
+  const vanish = inChange(shop.caller, async (tx) => {
+    await tx.db.$executeRaw`UPDATE "Product" SET "details" = '{"Title": "Gone"}' WHERE "id" = ${id}`
+    raise(tx, productChanged, products, id)
+    await tx.db.$executeRaw`DELETE FROM "Product" WHERE "id" = ${id}`
+  })
+  await expect(vanish).rejects.toThrow(`There is no record for the event of Products ${id}`)
   expect((await get(`/Products/${id}`)).Title).toBe('')
   await deleteRecord(shop.caller, products, id)
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { updateRecord } from '../../../src/engine/change.ts'
 import { importRecords } from '../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../src/engine/transfer/lines.ts'
-import { updateRecord } from '../../../src/engine/write.ts'
 import { resources } from '../../../src/registry.ts'
 import { categories } from '../../../src/resources/categories/categories.ts'
 import { hold, untilItWaits } from '../../support/held.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { inTransaction } from '../../../src/database/client.ts'
+import { deleteRecord, updateRecord } from '../../../src/engine/change.ts'
 import { hasRows } from '../../../src/engine/fields.ts'
-import { deleteRecord, updateRecord } from '../../../src/engine/write.ts'
 import { resources } from '../../../src/registry.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
@@ -200,10 +201,11 @@ describe('a deletion', () => {
   test('that fails at its last step has changed nothing: what it cleared is in the same transaction', async () => {
     const before = await rowsOf(server, shop)
 
-    const finish = async () => {
+    const undone = inTransaction(shop.caller.db, async (db) => {
+      await deleteRecord({ ...shop.caller, db }, products, 1)
       throw new Error('at the end')
-    }
-    await expect(deleteRecord(shop.caller, products, 1, { finish })).rejects.toThrow('at the end')
+    })
+    await expect(undone).rejects.toThrow('at the end')
 
     expect(await rowsOf(server, shop)).toEqual(before)
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deleteRecord } from '../../../src/engine/change.ts'
 import { eventKinds } from '../../../src/engine/event-kinds.ts'
-import { deleteRecord } from '../../../src/engine/write.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { resourceOf } from '../../../src/engine/define.ts'
 import { type EventKind, eventKinds, orderNew, productStockChanged } from '../../../src/engine/event-kinds.ts'
+import { resourceNamed } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml-write.ts'
 import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   dispatcher = new Dispatcher({
     ...server.services,
     metrics: createDispatcherMetrics(new Registry()),
-    toXml: (service, record) => recordsToXml([record], resourceOf(service)),
+    toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
 })
 afterAll(async () => {

@@ -4,11 +4,12 @@ import { textIn } from '../../../html/forms.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'
-import { findBySku, type NamedProduct } from '../../../resources/orders/find-products.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { optionPriceOf } from '../../../resources/orders/order-lines.ts'
 import { priceOf } from '../../../resources/orders/price.ts'
 import {
+  findBySku,
+  type NamedProduct,
   type OptionSet,
   optionIdsIn,
   readSoldProducts,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
-import { claimRequest, endAttempt, storeItem } from '../../../engine/idempotency.ts'
+import { claimRequest, endAttempt } from '../../../engine/idempotency.ts'
 import { textIn } from '../../../html/forms.ts'
-import { placeOrder } from '../../../resources/orders/place-order.ts'
+import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { resultItem } from '../../../values/result-item.ts'
 import type { Form } from './form-lines.ts'
@@ -18,7 +18,7 @@ export async function placeOnce(caller: Caller, form: Form, body: unknown): Prom
   // A refused form is corrected and sent again with the same key, so the claim is of the key alone.
   const claim = await claimRequest(caller, { scope: hash(`order form ${key}`), bodyHash: '' })
   if (claim.kind === 'answered') {
-    const placed = claim.stored.get(0)
+    const placed = claim.attempt.stored.get(0)
     if (placed?.Message === formHash) return Number(placed.Value)
     const advice = 'If you want to place this one too, press the button again'
     throw new StoreFailure('conflict', `This form has placed an order already. ${advice}`)
@@ -26,14 +26,11 @@ export async function placeOnce(caller: Caller, form: Form, body: unknown): Prom
   if (claim.kind !== 'ours') throw inProgress()
   const { attempt } = claim
   try {
-    const finish = async (tx: Caller, id: unknown) => {
-      const placed = resultItem('OrderID', Number(id), 201, formHash)
-      if (!(await storeItem(tx, attempt, 0, placed, true))) throw inProgress()
-    }
-    return (await placeOrder(caller, body, { finish })).id
+    const itemOf = ({ id }: PlacedOrder) => resultItem('OrderID', id, 201, formHash)
+    return (await placeOrder(caller, body, { attempt, place: 0, records: 1, itemOf })).id
   } catch (error) {
     await endAttempt(caller, attempt)
-    throw error
+    throw error instanceof StoreFailure && error.kind === 'in-progress' ? inProgress() : error
   }
 }
 

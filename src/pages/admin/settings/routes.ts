@@ -6,7 +6,7 @@ import { formOf, textIn } from '../../../html/forms.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
-import { listStatuses } from '../../../resources/order-statuses/list-statuses.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
 import {

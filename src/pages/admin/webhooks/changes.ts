@@ -3,9 +3,10 @@ import { inTransaction } from '../../../database/client.ts'
 import type { Prisma } from '../../../database/generated/client.ts'
 import { announce, deliveriesChannel } from '../../../engine/announce.ts'
 import type { Caller } from '../../../engine/caller.ts'
+import { createRecord, deleteRecord, updateRecord } from '../../../engine/change.ts'
 import { eventKind } from '../../../engine/event-kinds.ts'
 import { getRecord } from '../../../engine/read.ts'
-import { createRecord, deleteRecord, updateRecord } from '../../../engine/write.ts'
+import { lockRecord } from '../../../engine/write.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Secrets, sameSecret } from '../../../values/secrets.ts'
 import { rotateWebhookSecret } from '../../../webhooks/secret.ts'
@@ -30,39 +31,38 @@ interface WebhookRecord {
 
 /** Creates a webhook that belongs to no application, from the body that REST takes, and returns its id. */
 export async function createWebhook({ caller, actor }: By, input: unknown): Promise<number> {
-  return createRecord(caller, webhooks, input, {
-    finish: async (tx, key) => {
-      const { Name, Url, EventType } = await recordOf(tx, Number(key))
-      const details = { event: eventKind(EventType)?.name ?? EventType, address: hostAndPath(Url) }
-      await note(tx, { actor, action: 'webhook.created', target: Name, details })
-    },
+  return inTransaction(caller.db, async (db) => {
+    const tx = { ...caller, db }
+    const id = await createRecord(tx, webhooks, input)
+    const { Name, Url, EventType } = await recordOf(tx, id)
+    const details = { event: eventKind(EventType)?.name ?? EventType, address: hostAndPath(Url) }
+    await note(tx, { actor, action: 'webhook.created', target: Name, details })
+    return id
   })
 }
 
 /** Changes what `input` names. Throws `not-found`, and `bad-request` that names the field. */
 export async function changeWebhook({ caller, actor }: By, id: number, input: unknown): Promise<void> {
-  let before: WebhookRecord | null = null
-  await updateRecord(caller, webhooks, id, input, {
-    precondition: (text) => {
-      before = JSON.parse(text)
-    },
-    finish: async (tx) => {
-      const after = await recordOf(tx, id)
-      const details = differences(before ?? after, after)
-      if (Object.keys(details).length === 0) return
-      await note(tx, { actor, action: 'webhook.changed', target: after.Name, details })
-    },
+  await inTransaction(caller.db, async (db) => {
+    const tx = { ...caller, db }
+    await lockRecord(tx, webhooks, id, [])
+    const before = await recordOf(tx, id)
+    await updateRecord(tx, webhooks, id, input)
+    const after = await recordOf(tx, id)
+    const details = differences(before, after)
+    if (Object.keys(details).length === 0) return
+    await note(tx, { actor, action: 'webhook.changed', target: after.Name, details })
   })
 }
 
 /** Deletes a webhook with its deliveries. Throws `not-found`. */
 export async function deleteWebhook({ caller, actor }: By, id: number): Promise<void> {
-  let target = ''
-  await deleteRecord(caller, webhooks, id, {
-    precondition: (text) => {
-      target = JSON.parse(text).Name
-    },
-    finish: (tx) => note(tx, { actor, action: 'webhook.deleted', target }),
+  await inTransaction(caller.db, async (db) => {
+    const tx = { ...caller, db }
+    await lockRecord(tx, webhooks, id, [], 'delete')
+    const { Name: target } = await recordOf(tx, id)
+    await deleteRecord(tx, webhooks, id)
+    await note(tx, { actor, action: 'webhook.deleted', target })
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../../src/engine/caller.ts'
+import { createRecord, updateRecord } from '../../../../src/engine/change.ts'
 import type { Resource } from '../../../../src/engine/define.ts'
 import { getRecord } from '../../../../src/engine/read.ts'
-import { createRecord, updateRecord } from '../../../../src/engine/write.ts'
 import { customerGroups } from '../../../../src/resources/customer-groups/customer-groups.ts'
 import { customers } from '../../../../src/resources/customers/customers.ts'
 import { orders } from '../../../../src/resources/orders/orders.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRecord, updateRecord } from '../../../../src/engine/change.ts'
 import { getRecord } from '../../../../src/engine/read.ts'
-import { createRecord, updateRecord } from '../../../../src/engine/write.ts'
 import { categories } from '../../../../src/resources/categories/categories.ts'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import { products } from '../../../../src/resources/products/products.ts'

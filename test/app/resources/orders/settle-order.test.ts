@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller } from '../../../../src/engine/caller.ts'
+import { changeRecord, deleteRecord, updateRecord } from '../../../../src/engine/change.ts'
 import type { NestedSubResource } from '../../../../src/engine/define.ts'
-import { addItem, updateItem } from '../../../../src/engine/nested.ts'
-import { deleteRecord, updateRecord } from '../../../../src/engine/write.ts'
 import { orders } from '../../../../src/resources/orders/orders.ts'
 import { products } from '../../../../src/resources/products/products.ts'
 import { openShop, type Shop } from './fixture.ts'
@@ -15,6 +14,16 @@ afterAll(() => shop.drop())
 
 const items = orders.subResources.Items as NestedSubResource
 const shipments = orders.subResources.Shipments as NestedSubResource
+const addItem = (caller: Caller, resource: typeof orders, list: NestedSubResource, id: number, body: object) =>
+  changeRecord(caller, resource, { kind: 'add-item', id, list, body })
+const updateItem = (
+  caller: Caller,
+  resource: typeof orders,
+  list: NestedSubResource,
+  id: number,
+  key: number,
+  body: object,
+) => changeRecord(caller, resource, { kind: 'update-item', id, list, key, body })
 const refusedStatus = { kind: 'bad-request', message: 'Not updated. Requested Change Status not allowed' }
 
 /** An order of 3 of the 10 pieces of a product. */

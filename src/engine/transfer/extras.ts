@@ -1,47 +1,39 @@
-import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
-import { readDate } from '../values/dates.ts'
-import type { Resource } from './define.ts'
-import {
-  type FieldSet,
-  hasRows,
-  type ListField,
-  type ListRows,
-  LONG_TEXT,
-  type Scalar,
-  type ValueField,
-} from './fields.ts'
-import { isRecord, type Patch } from './input.ts'
-import { keyColumn, rowOrder } from './reader.ts'
-import { refused } from './refused.ts'
+import { identifier, join, type Sql, sql } from '../../database/sql.ts'
+import { readDate } from '../../values/dates.ts'
+import type { Resource } from '../define.ts'
+import { type FieldSet, hasRows, isFilledIn, type ListField, type ListRows, LONG_TEXT, type Scalar } from '../fields.ts'
+import { isRecord, type Patch } from '../input.ts'
+import { arrayOf, keyColumn, rowOrder, type Selected } from '../reader.ts'
+import { refused } from '../refused.ts'
 
 /**
- * What neither the wire nor the private fields tell of a record, and an exact copy needs:
+ * What neither the wire record nor the private fields tell of a record, and an exact copy needs:
  * `Rows`: of the items of its lists, in their order, the columns that the wire does not show, and the id that it shows as 0;
  * `Repeated`: the dates whose local time comes twice in that night of autumn, and mean the second one;
- * `Derived`: the fields whose shown value is their fallback and is not stored.
+ * `Derived`: the fields whose shown value is filled in and not stored.
  */
-export interface Unseen {
+export interface Extras {
   /** Over `t` and `s`: a json array. */
   readonly select: Sql
   /** Members of the line's `private`, as JSON texts, out of the parsed array. */
-  readonly compose: (row: readonly unknown[]) => string[]
+  readonly compose: (row: Selected) => string[]
 }
 
-export function compileUnseen(resource: Resource): Unseen {
-  const lists = unseenLists(resource)
+export function compileExtras(resource: Resource): Extras {
+  const lists = listsWithExtras(resource)
   const dates = columnDates(resource.storedFields)
-  const fallbacks = fieldsWithFallback(resource.storedFields)
-  const flags = [
-    ...dates.map(([, column]) => isRepeatedSql(column)),
-    ...fallbacks.map((name) => sql`t."details" -> ${name}::text IS NULL`),
-  ]
-  const selects = [...lists.map(rowsSql), ...flags]
+  const filledIn = filledInNames(resource.storedFields)
   return {
-    select: sql`json_build_array(${selects.length === 0 ? empty : join(selects)})`,
+    select: arrayOf([
+      ...lists.map(rowsSql),
+      ...dates.map(([, column]) => isRepeatedSql(column)),
+      ...filledIn.map((name) => sql`t."details" -> ${name}::text IS NULL`),
+    ]),
     compose: (row) => {
+      const flags = row.slice(lists.length)
       const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
-      const repeated = dates.filter((_date, index) => row[lists.length + index] === true).map(([name]) => name)
-      const derived = fallbacks.filter((_name, index) => row[lists.length + dates.length + index] === true)
+      const repeated = dates.filter((_date, index) => flags[index] === true).map(([name]) => name)
+      const derived = filledIn.filter((_name, index) => flags[dates.length + index] === true)
       return [
         ...(rows.length > 0 ? [`"Rows":${JSON.stringify(Object.fromEntries(rows))}`] : []),
         ...(repeated.length > 0 ? [`"Repeated":${JSON.stringify(repeated)}`] : []),
@@ -51,32 +43,32 @@ export function compileUnseen(resource: Resource): Unseen {
   }
 }
 
-export interface UnseenInput {
+export interface ExtrasInput {
   record: Record<string, unknown>
   /** Completed by what is read. */
   patch: Patch
   timeZone: string
 }
 
-/** Reads the members that `compileUnseen` writes. Throws `bad-request`. */
-export function readUnseen(resource: Resource, hidden: Record<string, unknown>, input: UnseenInput): void {
+/** Reads the members that `compileExtras` writes. Throws `bad-request`. */
+export function readExtras(resource: Resource, hidden: Record<string, unknown>, input: ExtrasInput): void {
   const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
   if (!Array.isArray(repeated)) throw refused('Repeated', 'Repeated must be a list of names')
   if (!Array.isArray(derived)) throw refused('Derived', 'Derived must be a list of names')
-  for (const list of unseenLists(resource)) {
+  for (const list of listsWithExtras(resource)) {
     const items = rows[list.name]
     if (items !== undefined) readRows(list, items, input.patch.lists[list.name] ?? [])
   }
   for (const [name, column] of columnDates(resource.storedFields)) {
     if (repeated.includes(name)) input.patch.columns[column] = laterInstant(name, hidden, input)
   }
-  for (const name of fieldsWithFallback(resource.storedFields)) {
+  for (const name of filledInNames(resource.storedFields)) {
     if (derived.includes(name)) delete input.patch.details[name]
   }
 }
 
-interface UnseenList {
+interface ListExtras {
   readonly name: string
   readonly field: ListField & { readonly rows: ListRows }
   /** The column of the key, where the wire may show 0 for it. */
@@ -84,7 +76,7 @@ interface UnseenList {
   readonly columns: readonly string[]
 }
 
-function unseenLists({ fields }: Resource): UnseenList[] {
+function listsWithExtras({ fields }: Resource): ListExtras[] {
   return fields.entries.flatMap(([name, field]) => {
     if (!hasRows(field)) return []
     const key = field.zeroKeyIsOnly ? keyColumn(field) : null
@@ -93,7 +85,7 @@ function unseenLists({ fields }: Resource): UnseenList[] {
   })
 }
 
-function rowsSql({ field, columns }: UnseenList): Sql {
+function rowsSql({ field, columns }: ListExtras): Sql {
   const members = columns.map((column) => sql`${column}::text, r.${identifier(column)}`)
   const { table, parent } = field.rows
   return sql`(SELECT json_agg(json_strip_nulls(json_build_object(${join(members)})) ORDER BY ${rowOrder(field, field.rows)})
@@ -111,21 +103,17 @@ function isRepeatedSql(name: string): Sql {
 }
 
 /** The record's own dates that are columns: lists filter by them, so their instant matters and not only their text. */
-function columnDates(fields: FieldSet): [name: string, column: string][] {
-  return fields.entries.flatMap(([name, field]) =>
-    isColumnDate(field) && field.column !== undefined ? [[name, field.column] as [string, string]] : [],
+function columnDates({ entries }: FieldSet): [name: string, column: string][] {
+  return entries.flatMap(([name, field]): [string, string][] =>
+    field.kind === 'date' && field.sql === undefined && field.column !== undefined ? [[name, field.column]] : [],
   )
 }
 
-function fieldsWithFallback(fields: FieldSet): string[] {
-  return fields.entries.flatMap(([name, field]) => ('fallback' in field && field.fallback !== undefined ? [name] : []))
+function filledInNames({ entries }: FieldSet): string[] {
+  return entries.flatMap(([name, field]) => (field.kind !== 'object' && isFilledIn(field) ? [name] : []))
 }
 
-function isColumnDate(field: FieldSet['entries'][number][1]): field is ValueField {
-  return field.kind === 'date' && field.sql === undefined
-}
-
-function readRows({ name, field, key, columns }: UnseenList, given: unknown, items: Patch[]): void {
+function readRows({ name, field, key, columns }: ListExtras, given: unknown, items: Patch[]): void {
   const path = `Rows.${name}`
   if (!Array.isArray(given) || given.length !== items.length) {
     throw refused(path, `${path} must be a list of ${items.length}, as ${name} is`)
@@ -155,7 +143,7 @@ function scalarOf(value: unknown, path: string): Scalar {
   throw refused(path, `${path} must be text, a number, true or false`)
 }
 
-function laterInstant(name: string, hidden: Record<string, unknown>, { record, timeZone }: UnseenInput): string {
+function laterInstant(name: string, hidden: Record<string, unknown>, { record, timeZone }: ExtrasInput): string {
   const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'end')
   if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
   return read.instant.toISOString()

@@ -1,12 +1,19 @@
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import type { Change } from '../../engine/change.ts'
 import type { Row } from '../../engine/merge.ts'
-import type { Change, Deletion } from '../../engine/write.ts'
-import { difference, lockProducts, moveStocks, restockedBy, type StockTaken } from '../orders/held-stock.ts'
+import { wrongField } from '../../engine/refused.ts'
+import { readRows } from '../../engine/write.ts'
 import { orderItemList } from '../orders/lists.ts'
-import { restockedItems } from '../orders/restocked.ts'
-import { rowsOf } from '../orders/rows-of.ts'
 import { holdsStock } from '../orders/statuses.ts'
-import { wrongField } from '../orders/wrong-field.ts'
+import {
+  difference,
+  lockProducts,
+  moveHeldStocks,
+  restockedBy,
+  restockedItems,
+  type StockTaken,
+} from '../orders/stock.ts'
 import { rmaItemList } from './items.ts'
 import { completeItems, isSameItem, keepOptions } from './return-items.ts'
 
@@ -15,13 +22,17 @@ import { completeItems, isSameItem, keepOptions } from './return-items.ts'
  * from them, and the stock moves by what goes back to it more or less than before. Everything is in the change's
  * transaction: the return is locked first, then its orders, then the products, each in the order of their ids.
  */
-export async function settleReturn({ caller, id, before, after }: Change): Promise<void> {
+export async function returnRules(changes: readonly Change[]): Promise<void> {
+  for (const change of changes) await (change.kind === 'delete' ? takeBack(change) : settle(change))
+}
+
+async function settle({ caller, id, before, after }: Change): Promise<void> {
   const [from, to] = [orderIdOf(before?.row), orderIdOf(after.row)]
   if (to === null && (before === null || from !== null)) throw wrongField('OrderID', 'must be the id of an order')
   const sent = after.lists.RMAItemList
   if (before !== null && from === to && !sent) return
 
-  const stored = before === null ? [] : (before.lists.RMAItemList ?? (await rowsOf(caller, rmaItemList, id)))
+  const stored = before === null ? [] : (before.lists.RMAItemList ?? (await readRows(caller, rmaItemList, id)))
   const items = sent ?? stored.map((row) => ({ ...row }))
   if (from === to && areSame(stored, items)) {
     after.lists.RMAItemList = stored
@@ -33,12 +44,12 @@ export async function settleReturn({ caller, id, before, after }: Change): Promi
   } else {
     if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist')
     const restocked = await restockedItems(caller, to, id)
-    completeItems(items, { lines: await rowsOf(caller, orderItemList, to), restocked })
+    completeItems(items, { lines: await readRows(caller, orderItemList, to), restocked })
   }
   after.lists.RMAItemList = items
   const had = isHeld(from, orders) ? restockedBy(stored) : []
   const has = isHeld(to, orders) ? restockedBy(items) : []
-  if (from === to) await moveStocks(caller, to, 'return', difference(had, has))
+  if (from === to) await moveHeldStocks(caller, to, 'return', difference(had, has))
   else await moveBetween(caller, { orderId: from, restocked: had }, { orderId: to, restocked: has })
 }
 
@@ -55,16 +66,16 @@ async function moveBetween(caller: Caller, from: OrderReturns, to: OrderReturns)
     caller,
     stocks.map(({ productId }) => productId),
   )
-  await moveStocks(caller, from.orderId, 'return', difference(from.restocked, []))
-  await moveStocks(caller, to.orderId, 'return', difference([], to.restocked))
+  await moveHeldStocks(caller, from.orderId, 'return', difference(from.restocked, []))
+  await moveHeldStocks(caller, to.orderId, 'return', difference([], to.restocked))
 }
 
 /** A return that is deleted takes back what it put in stock. */
-export async function settleDeletedReturn({ caller, id, before }: Deletion): Promise<void> {
-  const orderId = orderIdOf(before)
+async function takeBack({ caller, id, before }: Change): Promise<void> {
+  const orderId = orderIdOf(before?.row)
   const orders = await lockOrders(caller, [orderId])
   if (!isHeld(orderId, orders)) return
-  await moveStocks(caller, orderId, 'return', difference(restockedBy(await rowsOf(caller, rmaItemList, id)), []))
+  await moveHeldStocks(caller, orderId, 'return', difference(restockedBy(await readRows(caller, rmaItemList, id)), []))
 }
 
 function orderIdOf(row: Row | undefined): number | null {
@@ -77,12 +88,10 @@ function areSame(stored: readonly Row[], items: readonly Row[]): boolean {
 
 /** The statuses of the orders that there are, each locked. */
 async function lockOrders(caller: Caller, ids: readonly (number | null)[]): Promise<Map<number, number>> {
-  const found = await caller.db.$queryRawUnsafe<{ id: number; statusId: number }[]>(
-    `SELECT o."id", o."statusId" FROM "Order" o WHERE o."storeId" = $1::int
-     AND o."id" IN (SELECT json_array_elements_text($2::text::json)::int) ORDER BY o."id" FOR NO KEY UPDATE OF o`,
-    caller.store.id,
-    JSON.stringify(ids.filter((id) => id !== null)),
-  )
+  const wanted = JSON.stringify(ids.filter((id) => id !== null))
+  const found = await caller.db.$queryRaw<{ id: number; statusId: number }[]>(sql`
+    SELECT o."id", o."statusId" FROM "Order" o WHERE o."storeId" = ${caller.store.id}::int
+    AND o."id" IN (SELECT json_array_elements_text(${wanted}::text::json)::int) ORDER BY o."id" FOR NO KEY UPDATE OF o`)
   return new Map(found.map(({ id, statusId }) => [id, statusId]))
 }
 

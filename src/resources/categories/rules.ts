@@ -1,8 +1,31 @@
+import { anyOf, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { listedIds, thisStore } from '../../engine/listed.ts'
-import type { Row } from '../../engine/merge.ts'
+import type { Change } from '../../engine/change.ts'
+import type { Document, Row } from '../../engine/merge.ts'
 import { refused } from '../../engine/refused.ts'
-import type { Change } from '../../engine/write.ts'
+import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
+
+/**
+ * What a change of a category means besides its fields: it does not come to lie in itself, the products that it names are
+ * there, and its external ids name it.
+ */
+export async function categoryRules(changes: readonly Change[]): Promise<void> {
+  for (const change of changes) {
+    const details = change.after.row.details as Document
+    for (const externalId of (details.CategoryExternalIdsList ?? []) as Document[]) externalId.CategoryID = change.id
+    await refuseCircle(change)
+    await refuseUnknownProducts(change)
+  }
+}
+
+/** The same of categories that are imported. */
+export async function categoryEffects(changes: readonly Change[]): Promise<void> {
+  const [first] = changes
+  if (first?.kind !== 'import') return
+  const rows = changes.map(({ after }) => after.row)
+  await refuseCircles(first.caller, rows)
+  await keepNamedProducts(first.caller, rows)
+}
 
 // The categories of a store are trees. Two moves at once could make a circle that neither of them sees, so that whoever
 // moves a category waits for other moves in the store to be over, and looks then.
@@ -13,7 +36,7 @@ const TREE_LOCK = 7_301_402
 const field = 'CategoryParent'
 
 /** Refuses (400) a parent that is the category itself or lies below it. A new category has nothing below it. */
-export async function refuseCircle({ caller, id, before, after }: Change): Promise<void> {
+async function refuseCircle({ caller, id, before, after }: Change): Promise<void> {
   const { parentId } = after.row
   if (before === null || parentId === null || parentId === before.row.parentId) return
   if (parentId === id) throw refused(field, `${field} ${id} is the category itself`)
@@ -25,7 +48,7 @@ export async function refuseCircle({ caller, id, before, after }: Change): Promi
 }
 
 /** Refuses (400) imported categories of which one comes to lie in itself. */
-export async function refuseCircles(caller: Caller, rows: readonly Row[]): Promise<void> {
+async function refuseCircles(caller: Caller, rows: readonly Row[]): Promise<void> {
   const moved = rows.filter(({ parentId }) => parentId !== null).map(({ id }) => Number(id))
   if (moved.length === 0) return
   await lockTree(caller)
@@ -34,21 +57,19 @@ export async function refuseCircles(caller: Caller, rows: readonly Row[]): Promi
 }
 
 async function lockTree(caller: Caller): Promise<void> {
-  await caller.db.$executeRawUnsafe('SELECT pg_advisory_xact_lock($1::int, $2::int)', TREE_LOCK, caller.store.id)
+  await caller.db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${TREE_LOCK}::int, ${caller.store.id}::int)`)
 }
 
 /** The parents of these categories and of all that lie above them, by id; null at the top. */
 async function parentsAbove(caller: Caller, ids: readonly number[]): Promise<Map<number, number | null>> {
-  const found = await caller.db.$queryRawUnsafe<{ id: number; parentId: number | null }[]>(
-    `WITH RECURSIVE above AS (
-       SELECT c."id", c."parentId" FROM "Category" c WHERE c."storeId" = ${thisStore} AND c."id" = ${listedIds}
-       UNION
-       SELECT c."id", c."parentId" FROM above a
-       JOIN "Category" c ON c."storeId" = ${thisStore} AND c."id" = a."parentId")
-     SELECT "id", "parentId" FROM above`,
-    caller.store.id,
-    ids.join(','),
-  )
+  const store = storeId(caller.store)
+  const found = await caller.db.$queryRaw<{ id: number; parentId: number | null }[]>(sql`
+    WITH RECURSIVE above AS (
+      SELECT c."id", c."parentId" FROM "Category" c WHERE c."storeId" = ${store} AND c."id" = ${anyOf(ids)}
+      UNION
+      SELECT c."id", c."parentId" FROM above a
+      JOIN "Category" c ON c."storeId" = ${store} AND c."id" = a."parentId")
+    SELECT "id", "parentId" FROM above`)
   return new Map(found.map(({ id, parentId }) => [id, parentId]))
 }
 

@@ -1,14 +1,22 @@
 import { z } from 'zod'
-import type { Change } from '../../engine/write.ts'
+import type { Change } from '../../engine/change.ts'
+import { customerNew } from '../../engine/event-kinds.ts'
+import { raise } from '../../engine/events.ts'
 import { hashPassword } from '../../people/passwords.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
 /** Checks an e-mail address that is new to the customer; a password that was sent is kept as argon2id alone. */
-export async function settleCustomer(change: Change): Promise<void> {
-  settleEmail(change)
-  const { patch, after } = change
-  const password = patch.writeOnly.Password
-  if (typeof password === 'string' && password !== '') after.row.passwordHash = await hashPassword(password)
+export async function customerRules(changes: readonly Change[]): Promise<void> {
+  for (const change of changes) {
+    settleEmail(change)
+    const { patch, after } = change
+    const password = patch.writeOnly.Password
+    if (typeof password === 'string' && password !== '') after.row.passwordHash = await hashPassword(password)
+  }
+}
+
+export async function customerEffects(changes: readonly Change[]): Promise<void> {
+  for (const { caller, resource, id, before } of changes) if (before === null) raise(caller, customerNew, resource, id)
 }
 
 /** Imports brought addresses that are none. A client that sends such a record back as it was read must not be refused. */

@@ -1,0 +1,199 @@
+import { StoreFailure } from '../values/failure.ts'
+import type { Caller } from './caller.ts'
+import { fieldOf } from './constraints.ts'
+import type { NestedSubResource, Resource } from './define.ts'
+import { type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
+import { type InputRules, type Patch, readInput } from './input.ts'
+import { type Document, keep, sentKey } from './merge.ts'
+import { listField } from './nested.ts'
+import { findByAlternateKey } from './read.ts'
+import { keyColumn } from './reader.ts'
+import { reserveIds, type Stored } from './write.ts'
+
+/** What is asked of one record. A body is a wire record, a patch what was read of one; it may hold more than wire fields. */
+export type RequestedChange =
+  | { readonly kind: 'create'; readonly body: unknown }
+  /** Without an id, the body names the record: by its identifier, or else by the alternate key. */
+  | { readonly kind: 'update'; readonly id?: number; readonly body: unknown }
+  | { readonly kind: 'patch'; readonly id: number | null; readonly patch: Patch }
+  | { readonly kind: 'delete'; readonly id: number }
+  /** Of a list inside the record. */
+  | { readonly kind: 'add-item'; readonly id: number; readonly list: NestedSubResource; readonly body: unknown }
+  /** Without a key, the body names the item. */
+  | {
+      readonly kind: 'update-item'
+      readonly id: number
+      readonly list: NestedSubResource
+      readonly key?: number | string
+      readonly body: unknown
+    }
+
+/** A change whose input was read, before anything is locked. */
+export interface PlannedChange {
+  readonly kind: 'create' | 'update' | 'delete'
+  /** Of a new record, one that was reserved for it. */
+  readonly id: number
+  /** Only what it holds changes; a function where that depends on what is stored. */
+  readonly patch: Patch | ((stored: Stored) => Patch)
+  /** The table lists that it touches. */
+  readonly lists: readonly string[]
+  /** How many new nested rows it may bring. */
+  readonly newRows: NewRows
+  /** The key of the item that is changed, out of what was stored; absent: the record's id is the answer. */
+  readonly keyOf?: (after: Stored) => Scalar
+}
+
+export interface NewRows {
+  /** Items without a key, which are surely new. */
+  readonly keyless: number
+  readonly all: number
+}
+
+/** A patch that changes nothing. */
+export const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
+
+/** Reads the input of a change. Throws `bad-request` that names the field, `not-found` for an alternate key of no record. */
+export async function planChange(
+  caller: Caller,
+  resource: Resource,
+  requested: RequestedChange,
+): Promise<PlannedChange> {
+  switch (requested.kind) {
+    case 'create':
+      return planPatch(caller, resource, null, readBody(caller, resource, requested.body, 'create'))
+    case 'update': {
+      const patch = readBody(caller, resource, requested.body, 'update')
+      if (requested.id !== undefined) return planPatch(caller, resource, requested.id, patch)
+      return planNamed(caller, resource, patch)
+    }
+    case 'patch':
+      return planPatch(caller, resource, requested.id, requested.patch)
+    case 'delete':
+      return { kind: 'delete', id: requested.id, patch: emptyPatch, lists: [], newRows: { keyless: 0, all: 0 } }
+    case 'add-item':
+      return planNewItem(resource, requested.id, requested.list, readItem(caller, resource, requested))
+    case 'update-item':
+      return planItem(resource, requested, readItem(caller, resource, requested))
+  }
+}
+
+function readBody(caller: Caller, { fields }: { fields: FieldSet }, body: unknown, mode: InputRules['mode']): Patch {
+  return readInput(fields, body, { mode, timeZone: caller.store.timeZone })
+}
+
+async function planPatch(caller: Caller, resource: Resource, id: number | null, patch: Patch): Promise<PlannedChange> {
+  const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch) }
+  if (id !== null) return { kind: 'update', id, ...plan }
+  return { kind: 'create', id: await reserveIds(caller, resource.table, 1), ...plan }
+}
+
+/** The alternate key finds the record and changes nothing of it (rest-resources 0.8). */
+async function planNamed(caller: Caller, resource: Resource, patch: Patch): Promise<PlannedChange> {
+  const { key } = patch
+  if (key !== undefined && key !== 0) {
+    if (typeof key !== 'number' || key < 0) throw unnamed(resource)
+    return planPatch(caller, resource, key, patch)
+  }
+  const { alternateKey = '' } = resource
+  const { [alternateKey]: text, ...columns } = patch.columns
+  if (typeof text !== 'string') throw unnamed(resource)
+  const id = await findByAlternateKey(caller, resource, text)
+  if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} "${text}"`, { field: text })
+  return planPatch(caller, resource, id, { ...patch, columns })
+}
+
+function unnamed(resource: Resource): StoreFailure {
+  const field = fieldOf(resource, resource.table, 'id')
+  const alternative = resource.alternateKey ? `, or ${fieldOf(resource, resource.table, resource.alternateKey)}` : ''
+  return new StoreFailure('bad-request', `${field} must be a whole number from 1 to 2147483647${alternative}`, {
+    field,
+  })
+}
+
+type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>
+
+function readItem(caller: Caller, resource: Resource, { list, body }: RequestedItem): Patch {
+  return readBody(caller, listField(resource, list), body, 'update')
+}
+
+/** Adds an item to a list inside a record; the answer is its key. */
+function planNewItem(resource: Resource, id: number, list: NestedSubResource, item: Patch): PlannedChange {
+  const field = listField(resource, list)
+  const count = 1 + countNested(field, item)
+  return {
+    kind: 'update',
+    id,
+    patch: (stored) => listPatch(list, [...keysOf(field, list, stored).map(keep), { ...item, key: undefined }]),
+    lists: [list.list],
+    newRows: { keyless: count, all: count },
+    keyOf: (after) => keysOf(field, list, after).at(-1) as Scalar,
+  }
+}
+
+/** Changes one item of a list inside a record; its other fields and the other items stay. */
+function planItem(
+  resource: Resource,
+  { id, list, key: addressed }: Extract<RequestedChange, { kind: 'update-item' }>,
+  item: Patch,
+): PlannedChange {
+  const field = listField(resource, list)
+  const key = addressed ?? itemKey(field, item)
+  const count = countNested(field, item)
+  const patch = (stored: Stored): Patch => {
+    const keys = keysOf(field, list, stored)
+    const rows = stored.lists[list.list] ?? []
+    const meant = hasRows(field) ? sentKey(field, { ...item, key }, rows, keyColumn(field)) : key
+    if (!keys.includes(meant as number | string)) {
+      throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${field.typeName} ${key}`, {
+        field: String(key),
+      })
+    }
+    const items = keys.map((known) => (known === meant ? { ...item, key: known } : keep(known)))
+    return listPatch(list, items)
+  }
+  return { kind: 'update', id, patch, lists: [list.list], newRows: { keyless: count, all: count }, keyOf: () => key }
+}
+
+function itemKey({ key: name = '' }: ListField, { key }: Patch): number | string {
+  if (typeof key === 'string' && key !== '') return key
+  if (typeof key === 'number' && key >= 0) return key
+  throw new StoreFailure('bad-request', `${name} must say which item is meant`, { field: name })
+}
+
+function listPatch({ list }: NestedSubResource, items: Patch[]): Patch {
+  return { ...emptyPatch, lists: { [list]: items } }
+}
+
+function keysOf(field: ListField, { list }: NestedSubResource, stored: Stored): (number | string)[] {
+  if (hasRows(field)) {
+    const column = keyColumn(field)
+    return (stored.lists[list] ?? []).map((row) => row[column] as number | string)
+  }
+  const items = ((stored.row.details as Document | undefined)?.[list] ?? []) as Document[]
+  return items.map((item) => item[field.key as string] as number | string)
+}
+
+/** How many items of counted lists a patch brings. */
+function countItems(fields: FieldSet, patch: Patch): NewRows {
+  let keyless = 0
+  let all = 0
+  for (const [name, items] of Object.entries(patch.lists)) {
+    const field = fields.get(name)
+    if (field?.kind !== 'list') continue
+    for (const item of items) {
+      const counted = field.key !== undefined && field.keyFrom === 'counter' ? 1 : 0
+      const inner = countItems(field.fields, item)
+      keyless += (item.key === undefined || item.key === 0 ? counted : 0) + inner.keyless
+      all += counted + inner.all
+    }
+  }
+  return { keyless, all }
+}
+
+/** How many rows of lists inside the item (the options of an option set) may need an id. */
+function countNested(field: ListField, item: Patch): number {
+  return Object.entries(item.lists).reduce((sum, [name, items]) => {
+    const inner = field.fields.get(name)
+    return inner?.kind === 'list' ? sum + items.length + items.reduce((n, one) => n + countNested(inner, one), 0) : sum
+  }, 0)
+}

@@ -1,0 +1,204 @@
+import type { Change } from '../../engine/change.ts'
+import type { Patch } from '../../engine/input.ts'
+import type { Document, Row } from '../../engine/merge.ts'
+import { wrongField } from '../../engine/refused.ts'
+import { readRows, type Stored } from '../../engine/write.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import type { StockCause } from '../products/stock.ts'
+import { toNumber } from './amounts.ts'
+import { knownChoices } from './choose-options.ts'
+import { orderItemList, shipmentList } from './lists.ts'
+import { lineColumns, lineDetails } from './order-lines.ts'
+import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
+import { type ChosenStatus, holdsStock, refuseUnknownStatuses, statusCancelled } from './statuses.ts'
+import {
+  difference,
+  goodsOf,
+  lockProducts,
+  moveHeldStocks,
+  restockedBy,
+  restockedItems,
+  sumByGoods,
+  takenBy,
+} from './stock.ts'
+
+/** A change of an order that is there already. */
+interface OrderChange extends Change {
+  readonly before: Stored
+}
+
+/**
+ * What a change of an order means besides its fields: shipments and lines are completed, the status is checked and
+ * shared with the only shipment, stock is moved. Everything is in the change's transaction, under the order's lock.
+ */
+export async function orderRules(changes: readonly Change[]): Promise<void> {
+  for (const change of changes) {
+    const { before, after, id } = change
+    if (before === null) throw new Error('Orders are made by placeOrder')
+    const order: OrderChange = { ...change, before }
+    nameOrderInQuestions(after.row.details as Document, id)
+    dropFormerPaymentMethod(order)
+    settleShipments(order)
+    await settleStatus(order)
+    await settleItems(order)
+  }
+}
+
+/** Answers name the order that they are of (rest-resources 3.7). */
+export function nameOrderInQuestions(details: Document, orderId: number): void {
+  for (const question of (details.QuestionList ?? []) as Document[]) question.OrderID = orderId
+}
+
+/** A name that an import or the checkout brought is that of the payment method of then. */
+function dropFormerPaymentMethod({ before, after }: OrderChange): void {
+  const details = after.row.details as Document
+  const { BillingPaymentMethodID: former } = before.row.details as Document
+  if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
+}
+
+/** Completes the shipments that a caller sent: new ones get a number and a status, changed ones are stamped. */
+function settleShipments({ caller, before, after }: OrderChange): void {
+  const shipments = after.lists.ShipmentList ?? []
+  const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
+  for (const row of shipments) {
+    const stored = known.get(row.id)
+    if (stored === undefined) {
+      if (row.number === 0) row.number = Math.max(...shipments.map(({ number }) => Number(number))) + 1
+      if (row.statusId === 0) row.statusId = before.row.statusId as number
+    } else if (differs(stored, row)) {
+      row.updatedAt = caller.now().toISOString()
+      row.updatedBy = caller.actor
+    }
+  }
+}
+
+function differs(stored: Row, row: Row): boolean {
+  return Object.keys(row).some((column) => JSON.stringify(stored[column]) !== JSON.stringify(row[column]))
+}
+
+/**
+ * Settles which status the order gets. Refuses (400) a status that the store does not have, and any other for a cancelled
+ * order, whose items went back to stock: only the administration may reopen it (order-statuses 1.4).
+ */
+async function settleStatus(change: OrderChange): Promise<void> {
+  const { caller, before, after } = change
+  const from = Number(before.row.statusId)
+  const wanted = wantedStatus(change, from)
+  if (wanted.statusId !== from && from === statusCancelled && caller.channel !== 'administration') {
+    // Clients compare this text.
+    throw new StoreFailure('bad-request', 'Not updated. Requested Change Status not allowed', { field: wanted.field })
+  }
+  await refuseUnknownStatuses(caller, [...(wanted.statusId === from ? [] : [wanted]), ...shipmentStatuses(change)])
+  after.row.statusId = wanted.statusId
+  const shipments = after.lists.ShipmentList
+  if (shipments?.length === 1) for (const row of shipments) row.statusId = wanted.statusId
+}
+
+/**
+ * An order with one shipment shares its status with it, and clients change either (rest-resources 3.8, 3.10). They send
+ * the other along as they read it: what differs from the stored status is meant, and the order's own where both do.
+ */
+function wantedStatus({ patch, after }: OrderChange, from: number): ChosenStatus {
+  const own = Number(after.row.statusId)
+  const [only, ...others] = patch.lists.ShipmentList ?? []
+  const ofShipment = others.length === 0 ? Number(only?.columns.statusId ?? 0) : 0
+  if (own !== from || ofShipment === 0) return { statusId: own, field: 'OrderStatusID' }
+  return { statusId: ofShipment, field: 'ShipmentOrderStatus' }
+}
+
+/** Several shipments have statuses of their own; of these, what was changed to another than the order's. */
+function shipmentStatuses({ before, after }: OrderChange): ChosenStatus[] {
+  const shipments = after.lists.ShipmentList ?? []
+  if (shipments.length === 1) return []
+  const stored = new Map((before.lists.ShipmentList ?? []).map(({ id, statusId }) => [id, statusId]))
+  return shipments
+    .filter(({ id, statusId }) => statusId !== stored.get(id) && statusId !== before.row.statusId)
+    .map(({ statusId }) => ({ statusId: Number(statusId), field: 'ShipmentOrderStatus' }))
+}
+
+/**
+ * Completes the lines that a caller sent, and moves the stock by what the order holds more or less than before: its lines
+ * less what its returns put back.
+ */
+async function settleItems(change: OrderChange): Promise<void> {
+  const { caller, id, before, after } = change
+  const sent = after.lists.OrderItemList
+  if (sent) await settleLines(change, sent)
+
+  const from = Number(before.row.statusId)
+  const to = Number(after.row.statusId)
+  if (!sent && holdsStock(from) === holdsStock(to)) return
+  const stored = before.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
+  const restocked = await restockedItems(caller, id)
+  if (sent) refuseLessThanRestocked(stored, sent, restocked)
+  const held = holdsStock(from) ? [...takenBy(stored), ...restockedBy(restocked)] : []
+  const holds = holdsStock(to) ? [...takenBy(sent ?? stored), ...restockedBy(restocked)] : []
+  await moveHeldStocks(caller, id, causeOf(from, to), difference(held, holds))
+}
+
+function causeOf(from: number, to: number): StockCause {
+  if (holdsStock(from) === holdsStock(to)) return 'order-edit'
+  if (holdsStock(from)) return 'cancel'
+  return from === statusCancelled ? 'reopen' : 'order'
+}
+
+async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<void> {
+  const { caller, patch, before } = change
+  const stored = before.lists.OrderItemList ?? []
+  const given = patch.lists.OrderItemList ?? []
+  await refuseOtherShipments(change, given)
+  const known = new Map(stored.map((row) => [row.id, row]))
+  const fresh = sent.map((row, index) => ({ row, index })).filter(({ row }) => isOfOtherProduct(known.get(row.id), row))
+  const freshIds = fresh.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
+  // In one go and by id, before the stocks are moved: a second lock of a lower id could meet another's in a deadlock.
+  const moving = difference(takenBy(stored), takenBy(sent)).map(({ productId }) => productId)
+  await lockProducts(caller, [...freshIds, ...moving])
+  const products = await readSoldProducts(caller, freshIds)
+  for (const { row, index } of fresh) {
+    if (row.productId === null) row.optionCode = null
+    else completeLine(row, products.get(Number(row.productId)), given[index], `OrderItemList[${index}]`)
+  }
+}
+
+function isOfOtherProduct(stored: Row | undefined, row: Row): boolean {
+  if (stored === undefined || stored.productId !== row.productId) return true
+  return (stored.details as Document).ItemOptions !== (row.details as Document).ItemOptions
+}
+
+/** Takes from the product what the caller left out; prices are the caller's alone. */
+function completeLine(row: Row, product: SoldProduct | undefined, given: Patch | undefined, path: string): void {
+  if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+  const details = row.details as Document
+  const optionIds = optionIdsIn(String(details.ItemOptions ?? ''))
+  const columns = lineColumns(product, variantOf(product, optionIds), knownChoices(product, optionIds))
+  Object.assign(row, columns, given?.columns)
+  row.details = { ...details, ...lineDetails(product) }
+}
+
+async function refuseOtherShipments({ caller, id, after }: OrderChange, given: readonly Patch[]): Promise<void> {
+  if (!given.some(({ columns }) => columns.shipmentId)) return
+  const shipments = after.lists.ShipmentList ?? (await readRows(caller, shipmentList, id))
+  if (shipments.length < 2) return
+  const ids = shipments.map((row) => row.id)
+  given.forEach(({ columns: { shipmentId } }, index) => {
+    if (!shipmentId || ids.includes(shipmentId)) return
+    throw wrongField(
+      `OrderItemList[${index}].ItemShipmentID`,
+      `is not a shipment of this order, one of ${ids.join(', ')}`,
+    )
+  })
+}
+
+/** A line that is taken out gives its goods back; those of a return were given back already. */
+function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], restocked: readonly Row[]): void {
+  const [had, has] = [sumByGoods(before, 'quantity'), sumByGoods(after, 'quantity')]
+  for (const [goods, quantity] of sumByGoods(restocked, 'restockQuantity')) {
+    const left = has.get(goods) ?? 0n
+    if (left >= quantity || left >= (had.get(goods) ?? 0n)) continue
+    const sku = restocked.find((row) => goodsOf(row) === goods)?.sku
+    throw wrongField(
+      'OrderItemList',
+      `must keep at least ${toNumber(quantity)} of ${sku}: so many did returns of this order put back in stock`,
+    )
+  }
+}

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Change } from '../../engine/change.ts'
+import {
+  type EventKind,
+  productChanged,
+  productDeleted,
+  productNew,
+  productStockChanged,
+} from '../../engine/event-kinds.ts'
+import { raise } from '../../engine/events.ts'
+import type { Row } from '../../engine/merge.ts'
+import { getRecord } from '../../engine/read.ts'
+import type { Stored } from '../../engine/write.ts'
+import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
+import { moveStocks, type StockMove } from './stock.ts'
+
+/** What a change of a product means besides its fields: the products that it names are there. */
+export async function productRules(changes: readonly Change[]): Promise<void> {
+  for (const change of changes) {
+    const { kind, caller, resource, id } = change
+    if (kind === 'delete') {
+      raise(caller, productDeleted, resource, id, await getRecord(caller, resource, id))
+    } else {
+      await keepUntrimmedSku(change)
+      await refuseUnknownProducts(change)
+    }
+  }
+}
+
+/**
+ * A stored SKU has white space around it where another product has it without (the migration that trims SKUs). A client that
+ * sends such a record back as it was read is not refused: the SKU stays, until no other product has the trimmed one.
+ */
+async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Change): Promise<void> {
+  const stored = before?.row.sku
+  const { sku } = after.row
+  if (typeof stored !== 'string' || stored === sku || stored.trim() !== sku) return
+  const [other] = await db.$queryRaw<object[]>`
+    SELECT 1 FROM "Product" WHERE "storeId" = ${store.id} AND lower("sku") = lower(${sku}) AND "id" <> ${id} LIMIT 1`
+  if (other !== undefined) after.row.sku = stored
+}
+
+/** The ledger's rows of stocks that were set through the record, and events. Imports bring the ledger themselves. */
+export async function productEffects(changes: readonly Change[]): Promise<void> {
+  const imported = changes.filter(({ kind }) => kind === 'import')
+  if (imported[0]) {
+    const { caller } = imported[0]
+    await keepNamedProducts(
+      caller,
+      imported.map(({ after }) => after.row),
+    )
+  }
+  for (const { kind, caller, resource, id, before, after } of changes) {
+    if (kind === 'delete') continue
+    const moves = stockMoves(id, before, after)
+    const written = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
+    if (written.length > 0) await moveStocks(caller, resource, written)
+    for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
+  }
+}
+
+/** Which stocks of a product differ between two states, its own and those of its advanced options. */
+function stockMoves(productId: number, before: Stored | null, after: Stored): StockMove[] {
+  const stored = new Map((before?.lists.AdvancedOptionList ?? []).map((row) => [row.code, row]))
+  const options = after.lists.AdvancedOptionList ?? []
+  return [
+    ...stockMove(productId, null, before?.row, after.row),
+    ...options.flatMap((row) => stockMove(productId, String(row.code), stored.get(row.code), row)),
+  ].map((move) => ({ ...move, cause: before === null ? 'initial' : 'set' }))
+}
+
+/** An advanced option that goes takes its stock along. It may come back, and begins with nothing then. */
+function goneOptions(productId: number, before: Stored | null, after: Stored): StockMove[] {
+  const { AdvancedOptionList: options } = after.lists
+  if (options === undefined) return []
+  const kept = new Set(options.map(({ code }) => code))
+  const gone = (before?.lists.AdvancedOptionList ?? []).filter(({ code }) => !kept.has(code))
+  return gone.flatMap((row) => stockMove(productId, String(row.code), row, { stock: 0 }))
+}
+
+/** The record is locked and its stock written absolutely, so the difference to what was read is what moved. */
+function stockMove(productId: number, optionCode: string | null, before: Row | undefined, after: Row): StockMove[] {
+  const stockAfter = Number(after.stock)
+  const quantity = Number((stockAfter - Number(before?.stock ?? 0)).toFixed(4))
+  return quantity === 0 ? [] : [{ mode: 'written', productId, optionCode, quantity, stockAfter, cause: 'set' }]
+}
+
+/** A change of a stock alone is told apart from one of anything else (webhooks.md 2). */
+function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMove[]): EventKind[] {
+  if (before === null) return [productNew]
+  const isChanged = !isDeepStrictEqual(withoutStock(before), withoutStock(after))
+  return [...(isChanged ? [productChanged] : []), ...(moves.length > 0 ? [productStockChanged] : [])]
+}
+
+/** The stamps say who wrote and when, not what changed. */
+function withoutStock({ row, lists }: Stored) {
+  const { stock, updatedAt, updatedBy, ...columns } = row
+  return { columns, lists: Object.entries(lists).map(([name, rows]) => [name, inOrder(rows).map(optionWithoutStock)]) }
+}
+
+/** Not every list is kept in the order in which it was sent. */
+function inOrder(rows: readonly Row[]): Row[] {
+  return [...rows].sort((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
+}
+
+/** Of the lists that lie in tables, only advanced options have a stock. */
+function optionWithoutStock({ stock, ...columns }: Row): Row {
+  return columns
+}
