@@ -1,9 +1,10 @@
 import { type Application, registerApplication } from '../../src/applications/applications.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
-import { createStore, type Store } from '../../src/stores/stores.ts'
+import { createStore, newStore as newStoreInput, type Store } from '../../src/stores/stores.ts'
 import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
 import { subscribe } from '../../src/subscriptions/subscriptions.ts'
+import { readInput } from '../../src/values/input.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
 import { operator } from './actors.ts'
 import { type TestDatabase, workerDatabase } from './database.ts'
@@ -45,7 +46,7 @@ export async function subscribed(
 }
 
 export function newStore(services: Services, changes: Record<string, unknown> = {}): Promise<Store> {
-  return createStore(services, { ...storeInput(), ...changes })
+  return createStore(services, readInput(newStoreInput, { ...storeInput(), ...changes }))
 }
 
 export function storeInput() {
