@@ -26,7 +26,7 @@ const accesses = z
   .max(10, allowed)
   .transform((given) => [...new Set(given)].sort())
 
-/** The body of `POST /admin/applications` (design.md, "Fixed names"). */
+/** The body of `POST /admin/applications` (contract §10.1). */
 export function newApplication(services: readonly string[]) {
   return namedObject({ Name: text(200), Privileges: privilegesInput(services), Throttle: throttleInput })
 }

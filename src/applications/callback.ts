@@ -126,7 +126,7 @@ export function callbackSecret(
   return signingSecret(secrets, `callback ${publicKey} ${callbackSecretVersion}`)
 }
 
-/** Answers may be empty, plain text or broken JSON (rest-protocol 10): those ask for nothing. */
+/** Answers may be empty, plain text or broken JSON (rest-protocol §10): those ask for nothing. */
 function postBackUrlIn(body: string): string | null {
   let answer: unknown
   try {

@@ -49,7 +49,7 @@ function callbackUrlInput(addressFault: Outbound['addressFault']) {
     .optional()
 }
 
-/** RFC 6749 3.1.2: absolute, without a fragment. The characters are those of RFC 3986, since it is compared as a text. */
+/** RFC 6749 §3.1.2: absolute, without a fragment. The characters are those of RFC 3986, since it is compared as a text. */
 const redirectUriInput = z
   .string(redirectUri)
   .max(ADDRESS_LENGTH_MAX, redirectUri)
@@ -79,7 +79,7 @@ function optionalInput({ services, outbound }: SettingsRules) {
   }
 }
 
-/** The body of `POST /developers/applications` (design.md, "Fixed names"). */
+/** The body of `POST /developers/applications` (contract §10.1). */
 export function newOwnApplication(rules: SettingsRules) {
   return namedObject({ Name: text(200), ...optionalInput(rules) })
 }

@@ -124,7 +124,7 @@ export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
 export interface Throttle {
   /** Counts a request against the bucket `key`. */
   take(key: string, rateLimit: RateLimit): BucketReading
-  /** Counts a request that was refused with 401 against the network of its client address, with the contract's rate limit (rest-protocol 6). */
+  /** Counts a request that was refused with 401 against the network of its client address, with the contract's rate limit (rest-protocol §6). */
   takeRefused(address: string): BucketReading
 }
 

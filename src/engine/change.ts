@@ -45,7 +45,7 @@ export interface Change {
 }
 
 /**
- * Makes the changes of one request, each for itself and in order, and answers one result item each (rest-resources 0.7, 0.8):
+ * Makes the changes of one request, each for itself and in order, and answers one result item each (rest-resources §0.7, §0.8):
  * 200 or 201 when all succeeded, 206 when some did; when none did, an empty 404 if all are unknown, the status that all
  * share if it is a defect or a failed precondition, else 400. A defect at one record is that record's 500; the others stand.
  * With an `Idempotency-Key`, what an earlier attempt did is answered and not done again.

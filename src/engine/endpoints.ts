@@ -169,7 +169,7 @@ export interface ResultsAnswer {
   readonly replayed?: boolean
 }
 
-/** 404 with an empty body: no such record, or none in the list (rest-protocol 5.2). */
+/** 404 with an empty body: no such record, or none in the list (rest-protocol §5.2). */
 export interface NothingAnswer {
   readonly kind: 'nothing'
   readonly replayed?: boolean
@@ -185,7 +185,7 @@ export function idOf({ idParam }: Resource): Endpoint['params'] {
   return { id: { name: idParam, min: 1 } }
 }
 
-/** A list with `$select` and `$orderby` applied, or the number of its records, which neither touches (rest-protocol 8.1). */
+/** A list with `$select` and `$orderby` applied, or the number of its records, which neither touches (rest-protocol §8.1). */
 export function listingAnswer(listing: Listing, type: RecordType, query: Query): Answer {
   if ('count' in listing) return { kind: 'count', count: listing.count }
   const { next, total } = listing

@@ -1,4 +1,4 @@
-/** Something that can happen to a record, of which webhooks are notified (webhooks.md 1). */
+/** Something that can happen to a record, of which webhooks are notified (webhooks §1). */
 export interface EventKind {
   /** EventType on the wire; fits a byte. */
   readonly type: number

@@ -77,7 +77,7 @@ export interface ListField {
   readonly key: string | undefined
   /** Who chooses keys: the store's counter, the next number inside the record, or the caller. A list without key has none. */
   readonly keyFrom: 'counter' | 'record' | 'caller' | 'none'
-  /** Key 0 names the list's only item (the shipment of an order with one: rest-resources 3.8). */
+  /** Key 0 names the list's only item (the shipment of an order with one: rest-resources §3.8). */
   readonly zeroKeyIsOnly: boolean
   /** The table that holds the items; absent: the record's `details` document. */
   readonly rows: ListRows | undefined
@@ -97,7 +97,7 @@ export interface ListRows {
 
 export type Field = ValueField | ObjectField | ListField
 
-/** Fields in wire order, with a look-up that does not regard case (rest-resources 0.2, 6). */
+/** Fields in wire order, with a look-up that does not regard case (rest-resources §0.2, §6). */
 export interface FieldSet {
   readonly entries: ReadonlyArray<readonly [name: string, field: Field]>
   readonly byLowerName: ReadonlyMap<string, string>

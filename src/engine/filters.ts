@@ -59,7 +59,7 @@ export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
 export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, wholeNumber)
 export const integerAtMost = comparing('integer', sql`<=`, sql`int`, wholeNumber)
 
-/** 1, 0, true or false; −1 is "no filter" (rest-resources 0.5). */
+/** 1, 0, true or false; −1 is "no filter" (rest-resources §0.5). */
 export function flag(column: string): Filter {
   return {
     kind: 'flag',
@@ -137,7 +137,7 @@ export function wholeNumber(given: string, name: string): number {
   return read
 }
 
-/** A record's identifier in an address or a query parameter: a positive number of 32 bits (rest-resources 0.4). */
+/** A record's identifier in an address or a query parameter: a positive number of 32 bits (rest-resources §0.4). */
 export function identifier(given: string, name: string, min = 1, max = INT32_MAX): number {
   const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
   if (read < min || read > max) throw invalid(name, given, `must be a whole number from ${min} to ${max}`)

@@ -28,7 +28,7 @@ export interface InputRules {
 export const LIST_ITEMS_MAX = 10_000
 
 /**
- * Reads a wire record: names without regard to case, unknown ones ignored, null as absent (rest-resources 0.8).
+ * Reads a wire record: names without regard to case, unknown ones ignored, null as absent (rest-resources §0.8).
  * Throws `bad-request` that names the first wrong field by its path, such as `OrderItemList[2].ItemQuantity`.
  */
 export function readInput(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {

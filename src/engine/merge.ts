@@ -66,7 +66,7 @@ function mergeMembers(members: Folded<MergeMember | null>, current: Document, pa
 
 /**
  * The list after it was replaced: an item whose key is known keeps it, and what the caller left out of it;
- * any other item is new; items that were not sent are gone (rest-resources 0.8).
+ * any other item is new; items that were not sent are gone (rest-resources §0.8).
  */
 function mergeItems(
   field: ListField,

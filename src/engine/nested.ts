@@ -12,7 +12,7 @@ export const ITEMS_MAX = 500
 /**
  * A page of the items of a list inside a record, in the order of the record: by `offset`, or by `cursor`, which reads on
  * behind the last item of a page whatever was inserted or deleted meanwhile. Items without a key are counted instead.
- * Throws `not-found` when the record is unknown or the list is empty (rest-resources 0.9), `bad-request` past the end, and
+ * Throws `not-found` when the record is unknown or the list is empty (rest-resources §0.9), `bad-request` past the end, and
  * for a cursor whose place was lost with its item.
  */
 export async function listItems(

@@ -87,7 +87,7 @@ async function planPatch(caller: Caller, resource: Resource, id: number | null, 
   return { kind: 'create', id: await reserveIds(caller, resource.table, 1), ...plan }
 }
 
-/** The alternate key finds the record and changes nothing of it (rest-resources 0.8). */
+/** The alternate key finds the record and changes nothing of it (rest-resources §0.8). */
 async function planNamed(caller: Caller, resource: Resource, patch: Patch): Promise<PlannedChange> {
   const { key } = patch
   if (key !== undefined && key !== 0) {

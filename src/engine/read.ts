@@ -27,11 +27,11 @@ export interface ListOptions {
   readonly counted?: boolean
 }
 
-/** The documented default of `limit` (rest-resources 0.5). */
+/** The documented default of `limit` (rest-resources §0.5). */
 export const LIMIT_DEFAULT = 10
 
 /**
- * Lists a service's records by identifier, filtered and paged as the query says (rest-resources 0.5): by `offset`, or by
+ * Lists a service's records by identifier, filtered and paged as the query says (rest-resources §0.5): by `offset`, or by
  * `cursor`, which reads on behind the last record of a page whatever was inserted or deleted meanwhile.
  * Throws `not-found` when nothing matches, `bad-request` past the end and for what it cannot read.
  */
@@ -311,7 +311,7 @@ function isCountOnly(query: Query): boolean {
   throw invalid('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
 }
 
-/** `offset` counts from 1, and 0 equals 1 (rest-resources 0.5). The result counts from 0. */
+/** `offset` counts from 1, and 0 equals 1 (rest-resources §0.5). The result counts from 0. */
 export function pageOf(
   query: Query,
   maxRecords: number,
@@ -320,7 +320,7 @@ export function pageOf(
   return { limit: limitOf(query, maxRecords, limitDefault), offset: Math.max(0, boundOf(query, 'offset') - 1) }
 }
 
-/** `limit`: cut to the cap; the default where it is absent, 0 or negative (rest-resources 0.5). */
+/** `limit`: cut to the cap; the default where it is absent, 0 or negative (rest-resources §0.5). */
 export function limitOf(query: Query, maxRecords: number, limitDefault: number): number {
   const limit = boundOf(query, 'limit')
   return Math.min(limit > 0 ? limit : limitDefault, maxRecords)

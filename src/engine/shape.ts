@@ -8,7 +8,7 @@ import type { Query } from './read.ts'
 const NAMES_MAX = 200
 
 /**
- * Applies `$orderby` and `$select` to the JSON texts of a page that was already read (rest-protocol 8.1); without either
+ * Applies `$orderby` and `$select` to the JSON texts of a page that was already read (rest-protocol §8.1); without either
  * of them the texts are passed through unread. Throws `bad-request` for a name that is not a property of the record.
  */
 export function shapeRecords(records: readonly string[], fields: FieldSet, query: Query): readonly string[] {

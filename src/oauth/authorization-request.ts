@@ -14,7 +14,7 @@ export interface Target {
 
 /**
  * Finds the target of an authorization request. Refuses an unknown client_id, and a redirect_uri that is absent or not exactly
- * one of the client's; nobody may be redirected then (RFC 6749 4.1.2.1).
+ * one of the client's; nobody may be redirected then (RFC 6749 §4.1.2.1).
  */
 export async function findTarget(db: Db, parameters: Parameters): Promise<Target> {
   const client = await findOAuthClient(db, parameters.value('client_id') ?? '')
@@ -52,7 +52,7 @@ export function readWish(parameters: Parameters): Wish {
   return { challenge: readChallenge(parameters), storeUrl: parameters.value('store_url') }
 }
 
-/** RFC 7636 4.3 */
+/** RFC 7636 §4.3 */
 function readChallenge(parameters: Parameters): CodeChallenge | null {
   const text = parameters.value('code_challenge')
   const method = parameters.value('code_challenge_method')

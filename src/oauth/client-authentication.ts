@@ -15,7 +15,7 @@ export interface ClientServices {
 
 /**
  * The application that calls, by its keys: client_id is the public key, client_secret the private key. They come by Basic
- * (RFC 6749 2.3.1) or among the parameters; a client sends them both ways (rest-protocol 9.2), which is allowed where both
+ * (RFC 6749 §2.3.1) or among the parameters; a client sends them both ways (rest-protocol §9.2), which is allowed where both
  * are the same. Refuses missing or wrong ones (401), and too many of those from one address (429).
  */
 export async function authenticateClient(

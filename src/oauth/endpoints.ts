@@ -31,7 +31,7 @@ export async function tokenRoute(app: FastifyInstance, services: TokenServices &
   })
 }
 
-/** The parameters of the form, else of the query (rest-protocol 9.2). The OAuth library of Ruby always sends grant_type twice. */
+/** The parameters of the form, else of the query (rest-protocol §9.2). The OAuth library of Ruby always sends grant_type twice. */
 function parametersOf({ body, url }: FastifyRequest): Parameters {
   const query = new Parameters(queryOf({ url }), { areRepeatsTaken: true })
   const { form } = (body ?? {}) as { readonly form?: string }

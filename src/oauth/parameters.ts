@@ -7,7 +7,7 @@ interface ParameterOptions {
   readonly fallback?: Parameters
 }
 
-/** The parameters of a query or a form. Names match without regard to case (rest-protocol 9.2). */
+/** The parameters of a query or a form. Names match without regard to case (rest-protocol §9.2). */
 export class Parameters {
   readonly #sent: Map<string, { readonly raw: string }[]>
   readonly #options: ParameterOptions
@@ -28,7 +28,7 @@ export class Parameters {
   }
 
   /**
-   * Null: absent, or without a value, which is the same (RFC 6749 3.1). Refuses a repeated parameter, and one that is not
+   * Null: absent, or without a value, which is the same (RFC 6749 §3.1). Refuses a repeated parameter, and one that is not
    * validly percent-encoded.
    */
   value(name: string): string | null {

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** RFC 6749 4.1.2.1 and 5.2, RFC 7009 2.2.1. */
+/** RFC 6749 §4.1.2.1 and §5.2, RFC 7009 §2.2.1. */
 export type OAuthError =
   | 'access_denied'
   | 'invalid_client'
@@ -29,7 +29,7 @@ export class OAuthRefusal extends Error {
   }
 }
 
-/** Answers an error as RFC 6749 5.2 has it. A defect answers 500 with no text from inside; the log has it. */
+/** Answers an error as RFC 6749 §5.2 has it. A defect answers 500 with no text from inside; the log has it. */
 export function answerRefusal(
   error: FastifyError | StoreFailure | OAuthRefusal,
   request: FastifyRequest,

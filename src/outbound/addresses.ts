@@ -36,7 +36,7 @@ export function hostnameOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
-/** What needs no DNS: an address itself, and localhost (RFC 6761 6.3). Null: another name. */
+/** What needs no DNS: an address itself, and localhost (RFC 6761 §6.3). Null: another name. */
 export function knownAddresses(hostname: string): readonly string[] | null {
   if (isIP(hostname) !== 0) return [hostname]
   return /(^|\.)localhost\.?$/i.test(hostname) ? ['127.0.0.1', '::1'] : null

@@ -75,7 +75,7 @@ const KEEP_ALIVE_MS = 1_000
 /** A connection is used no longer, however busy: changes in the DNS come into force. */
 const CONNECTION_LIFE_MS = 60_000
 const ANSWER_HEADERS_BYTES_MAX = 16_384
-/** Interim answers (RFC 9110 15.2) before the answer. */
+/** Interim answers (RFC 9110 §15.2) before the answer. */
 const INTERIM_ANSWERS_MAX = 10
 const UNDER_WAY_MAX = 1_000
 

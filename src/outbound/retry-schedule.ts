@@ -26,7 +26,7 @@ export function nextTry(
   return new Date(at.getTime() + Math.max(scheduledMs, Math.min(askedWaitMs(retryAfter, at), RETRY_AFTER_MS_MAX)))
 }
 
-/** Seconds or an HTTP date (RFC 9110 10.2.3); anything else asks for nothing. */
+/** Seconds or an HTTP date (RFC 9110 §10.2.3); anything else asks for nothing. */
 function askedWaitMs(retryAfter: string | null, at: Date): number {
   if (retryAfter === null) return 0
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * SECOND_MS

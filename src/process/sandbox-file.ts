@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { readIfThere, writeSecretFile } from './secret-file.ts'
 
-/** The shape that scripts rely on (design.md, "Fixed names"). */
+/** The shape that scripts rely on (contract §10.2). */
 const SandboxFile = z.object({
   baseUrl: z.string(),
   operatorKey: z.string(),

@@ -1,6 +1,6 @@
 import { boolean, decimal, type Fields, integer, list, text } from '../engine/fields.ts'
 
-/** What a shopper chooses among (rest-resources 1.4). */
+/** What a shopper chooses among (rest-resources §1.4). */
 const options: Fields = {
   OptionID: integer({ access: 'key' }),
   OptionName: text(255),

@@ -8,7 +8,7 @@ import { NO_SUCH_RECORD, sendProblem } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
 
 /**
- * Answers in the format that the request accepts, byte for byte as rest-protocol 4, 5 and 7 say; a refusal as problem
+ * Answers in the format that the request accepts, byte for byte as rest-protocol §4, §5 and §7 say; a refusal as problem
  * details where those are accepted. `baseUrl` begins the addresses of next pages.
  */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
@@ -87,7 +87,7 @@ function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
 }
 
 /**
- * The headers that every recorded answer of the public service has (rest-protocol 3); who may keep it: nobody on the way, since
+ * The headers that every recorded answer of the public service has (rest-protocol §3); who may keep it: nobody on the way, since
  * a cache without `private` could give a store's records to another caller; what it depends on; and the headers that pages of
  * other sites may read.
  */

@@ -18,7 +18,7 @@ export function receiveBodies(app: FastifyInstance): void {
   })
 }
 
-/** No type means JSON (rest-protocol 2). */
+/** No type means JSON (rest-protocol §2). */
 function formatOf(headers: IncomingHttpHeaders): Format {
   const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity') {
@@ -51,7 +51,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Most records of one POST or PUT (rest-protocol 6). */
+/** Most records of one POST or PUT (rest-protocol §6). */
 export const RECORDS_MAX = 100
 
 /** The records of a body. Throws `bad-request` for none, for more than 100, and for several where the address names one. */

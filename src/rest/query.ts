@@ -3,7 +3,7 @@ import { StoreFailure } from '../values/failure.ts'
 
 /**
  * The query parameters of an address: names without regard to case, parameters without a value left out
- * (rest-resources 0.2). Of a repeated one the first value counts, as the public service's framework binds it.
+ * (rest-resources §0.2). Of a repeated one the first value counts, as the public service's framework binds it.
  * Throws `bad-request` for broken percent-encoding.
  */
 export function readQuery(url: string): Query {

@@ -13,7 +13,7 @@ import { shapeRecords } from '../engine/shape.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
 
-/** The collection of a service, and one record of it (rest-resources 0.3 to 0.8). */
+/** The collection of a service, and one record of it (rest-resources §0.3 to §0.8). */
 export function recordEndpoints(resource: Resource): Endpoint[] {
   const privileges = [resource.privilege]
   const changes = resource.changesMany ? { PUT: updateMany(resource) } : {}

@@ -17,7 +17,7 @@ import { exists, type Listing, listProjection, listRelated } from '../engine/rea
 import { preconditionOf } from './entity-tags.ts'
 import { taken } from './record-endpoints.ts'
 
-/** What stands below a record, or below a service, as its definition says (rest-resources 0.9). */
+/** What stands below a record, or below a service, as its definition says (rest-resources §0.9). */
 export function subResourceEndpoints(resource: Resource): Endpoint[] {
   return Object.entries(resource.subResources).flatMap(([name, sub]) => {
     if (sub.kind === 'nested') return nestedEndpoints(resource, name, sub)

@@ -6,7 +6,7 @@ import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
 
 const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 
-/** Records out of their JSON texts, in the form of rest-protocol 7.1. */
+/** Records out of their JSON texts, in the form of rest-protocol §7.1. */
 export function recordsToXml(records: readonly string[], { typeName, fields }: RecordType): string {
   return rooted(
     `ArrayOf${typeName}`,

@@ -3,7 +3,7 @@ import type { Bounds, Field, FieldSet, ValueField } from '../engine/fields.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 
 /**
- * An XML Schema 1.0 of everything that REST takes and gives in XML (rest-protocol 7): for each type that has an address the
+ * An XML Schema 1.0 of everything that REST takes and gives in XML (rest-protocol §7): for each type that has an address the
  * roots `{Type}` and `ArrayOf{Type}` (and the other names that one may have in a body), and `ArrayOfResponseInfo` and `CountOnly`. There is no namespace. One type serves
  * answers and requests: members come in any order and each may be left out, as `$select` and partial updates leave them out.
  * Answers hold to it always; requests that use a tolerated spelling (names in another case, other date forms, members that

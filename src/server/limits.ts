@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** A hundred full products fit (rest-protocol 5.2). */
+/** A hundred full products fit (rest-protocol §5.2). */
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024
 /** How long a sender may take over a body, `streamed` routes aside. */
 const BODY_TIMEOUT_MS = 60_000

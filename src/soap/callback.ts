@@ -15,7 +15,7 @@ export type PostBack = ReturnType<typeof createPostBack>
 /**
  * Returns the function that posts answers to the addresses that calls name. It posts the answer of `work` to `url`, once, and
  * returns the answer that says so. Refuses (40) a wrong address, or too many posts at the same time, before `work` begins, so
- * that the caller may try again. A failed post is refused (40) too, and what `work` did stays done (soap-cartapi 5).
+ * that the caller may try again. A failed post is refused (40) too, and what `work` did stays done (soap-cartapi §5).
  */
 export function createPostBack(outbound: Pick<Outbound, 'send' | 'addressFault'>) {
   /** The store of each post under way. */

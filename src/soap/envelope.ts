@@ -62,7 +62,7 @@ function namespaceOf(name: string, scope: QualifiedElement['scope']): string {
   return namespace ?? ''
 }
 
-/** Header blocks for other receivers on the way do not count (SOAP 1.1 4.2.2, SOAP 1.2 2.2). */
+/** Header blocks for other receivers on the way do not count (SOAP 1.1 §4.2.2, SOAP 1.2 §2.2). */
 const ownRoles = [
   '',
   'http://schemas.xmlsoap.org/soap/actor/next',

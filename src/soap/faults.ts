@@ -56,7 +56,7 @@ export class SoapFault extends Error {
 /** The envelope of a fault. (strong-soap's faults lack `xml:lang`, which SOAP 1.2 demands.) */
 export function writeFault(version: SoapVersion, fault: SoapFault): string {
   const reason = escapeXml(fault.message)
-  // SOAP 1.1, 4.4: a detail exactly where the fault concerns the body. .NET takes other faults for a header's.
+  // SOAP 1.1 §4.4: a detail exactly where the fault concerns the body. .NET takes other faults for a header's.
   const detail = fault.code === 'Client' || fault.code === 'Server' ? '<detail/>' : ''
   const [header, body] =
     version === '1.1'
@@ -72,7 +72,7 @@ export function writeFault(version: SoapVersion, fault: SoapFault): string {
   )
 }
 
-/** SOAP 1.2 part 1, 5.4.7 and 5.4.8: the supported versions, or the header blocks that were not understood. */
+/** SOAP 1.2 part 1 §5.4.7 and §5.4.8: the supported versions, or the header blocks that were not understood. */
 function headerOf({ code, options: { notUnderstood = [] } }: SoapFault): string {
   if (code === 'VersionMismatch') {
     const versions = Object.values(soapVersions).toReversed()

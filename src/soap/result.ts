@@ -16,7 +16,7 @@ export function writeResult(root: string, values: Readonly<Record<string, string
   return `<${root} xmlns="">${elements.join('')}</${root}>`
 }
 
-/** The numbers of the error document (soap-cartapi 2) that this server gives. */
+/** The numbers of the error document (soap-cartapi §2) that this server gives. */
 const errorIds = {
   userKeyMissing: 1,
   storeUrlMissing: 2,

@@ -1,4 +1,4 @@
-/** The statuses that every store begins with, ids 1 to 12 in this order (order-statuses 1.1). */
+/** The statuses that every store begins with, ids 1 to 12 in this order (order-statuses §1.1). */
 const statuses = [
   'New',
   'Processing',

@@ -5,7 +5,7 @@ const LENGTH_READ_MAX = 2048
 
 /**
  * The part of a store's address that is compared: the host in lower case, without scheme, `www.`, port, path and
- * trailing dot (rest-protocol 2: clients write the same address in all these ways). Empty: there is no host in `text`.
+ * trailing dot (rest-protocol §2: clients write the same address in all these ways). Empty: there is no host in `text`.
  */
 export function normaliseHost(text: string): string {
   const host = text

@@ -18,13 +18,13 @@ export interface StoreCredentials {
 /** A store that cartAPI was called for with its key. */
 export interface StoreEntry {
   readonly caller: Caller
-  /** The bucket that the call counts in: one for the store (design.md). */
+  /** The bucket that the call counts in: one for the store (contract §8). */
   readonly throttle: RateLimit & { readonly key: string }
   readonly isEnabled: boolean
   readonly isAllowed: (address: string) => boolean
 }
 
-/** The last editor of what cartAPI changes (soap-cartapi 1.2). */
+/** The last editor of what cartAPI changes (soap-cartapi §1.2). */
 const ACTOR = 'API'
 
 /** The store of a user key, where `storeUrl` is its address; null: there is none. */

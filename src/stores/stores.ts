@@ -39,7 +39,7 @@ const zoneInput = z
 
 const CURRENCY_DEFAULT = 'USD'
 
-/** The body of `POST /admin/stores` (design.md, "Fixed names"). */
+/** The body of `POST /admin/stores` (contract §10.1). */
 export const newStore = namedObject({
   Name: text(200),
   SecureURL: secureUrlInput,
@@ -258,7 +258,7 @@ export async function storeById(db: Db | Transaction, id: number): Promise<Calle
   return row
 }
 
-/** The store at an address as a person writes it, with or without scheme, `www.` and slash (rest-protocol 9.1); null: there is none. */
+/** The store at an address as a person writes it, with or without scheme, `www.` and slash (rest-protocol §9.1); null: there is none. */
 export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
   const host = normaliseHost(address)
   if (host === '' || /\p{Cc}/u.test(host) || !host.isWellFormed()) return null

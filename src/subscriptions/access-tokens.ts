@@ -28,7 +28,7 @@ export interface IssuedToken {
 }
 
 /**
- * An access token for a code (RFC 6749 4.1.3). It works as the subscription's token does, and as long as that, unless it
+ * An access token for a code (RFC 6749 §4.1.3). It works as the subscription's token does, and as long as that, unless it
  * is revoked; of one subscription the 100 newest work.
  *
  * A code has one try. Its client's first request uses it up, whatever comes of it, so that nobody can try verifiers on it.
@@ -121,7 +121,7 @@ function faultIn({ redirectUri, verifier }: CodeExchange, code: Bound): string |
     return 'redirect_uri is not the one that the code was sent to'
   }
   if (code.codeChallenge === null) {
-    // RFC 9700 4.8.2: the challenge may have been taken out of the client's request on the way.
+    // RFC 9700 §4.8.2: the challenge may have been taken out of the client's request on the way.
     return verifier === null ? null : 'code_verifier is sent, but the code was asked for without code_challenge'
   }
   if (verifier === null) return 'code_verifier is missing: the code was asked for with code_challenge'
@@ -131,7 +131,7 @@ function faultIn({ redirectUri, verifier }: CodeExchange, code: Bound): string |
     : 'code_verifier does not fit the code_challenge that the code was asked for with'
 }
 
-/** RFC 7636 4.1 and 4.6 */
+/** RFC 7636 §4.1 and §4.6 */
 function fits(verifier: string, { text, method }: CodeChallenge): boolean {
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false
   const proof = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier

@@ -59,7 +59,7 @@ const ACTOR_LENGTH_MAX = 50
 
 /**
  * Finds the caller by a token in the header Token or, as Bearer, in Authorization, which counts before Token
- * (contract §5, rest-protocol 9.3). A subscription's token needs PrivateKey and SecureURL beside it, so that a rotated key
+ * (contract §5, rest-protocol §9.3). A subscription's token needs PrivateKey and SecureURL beside it, so that a rotated key
  * ends what the former one opened. An OAuth access token names application and store alone; PrivateKey and SecureURL must
  * fit it where they are sent. For a while after a rotation the former private key works too. A caller found is remembered
  * for seconds, and no longer than its key works; one not found is looked for each time, so that a new token works at once.

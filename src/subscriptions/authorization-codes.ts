@@ -5,11 +5,11 @@ import { type DataServices, databaseError, inTransaction, type Transaction } fro
 import { deleteExpired } from '../database/delete-expired.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** RFC 6749 4.1.2: the longest that is recommended. */
+/** RFC 6749 §4.1.2: the longest that is recommended. */
 export const CODE_MS = 10 * 60 * 1_000
 const CODE_BYTES = 32
 
-/** RFC 7636 4.2: what the client makes of a secret of its own, to prove later that the code is its. */
+/** RFC 7636 §4.2: what the client makes of a secret of its own, to prove later that the code is its. */
 export interface CodeChallenge {
   readonly text: string
   readonly method: 'S256' | 'plain'

@@ -11,7 +11,7 @@ export interface Sample {
   readonly body: string
 }
 
-/** The same each time, so that a receiver knows it again (webhooks.md 6: order 1, invoice AB-1000, in 2016). */
+/** The same each time, so that a receiver knows it again (webhooks §6: order 1, invoice AB-1000, in 2016). */
 export function sampleOf({ service }: EventKind): Sample {
   return samples[service]
 }

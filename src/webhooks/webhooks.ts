@@ -44,7 +44,7 @@ function minute(column: string): ValueField {
   })
 }
 
-/** Webhooks (contract §2, §4.2; rest-resources 10). An application knows of its own alone. */
+/** Webhooks (contract §2, §4.2; rest-resources §10). An application knows of its own alone. */
 export const webhooks = defineResource({
   service: 'Webhooks',
   aliases: ['Webhook'],

@@ -1,7 +1,7 @@
 import type { TransferLine } from '../../src/engine/transfer/import.ts'
 import { amountCents, type InvoiceRows, type RetailRow } from './retail-rows.ts'
 
-/** order-statuses 3 */
+/** order-statuses §3 */
 const statusCompleted = 4
 const methodMoneyBack = 1
 const reasonOther = 4

@@ -129,7 +129,7 @@ function requestFaults(api: OpenApi, operation: Part, { headers, body }: Exchang
   const content = api.member(operation, 'requestBody', 'content')
   const isOptional = api.member(operation, 'requestBody')?.value.required === false
   if (content === undefined || (isOptional && body === '')) return []
-  // The server takes text/json and text/xml for the same (rest-protocol 2).
+  // The server takes text/json and text/xml for the same (rest-protocol §2).
   const contentType = (headers['content-type'] ?? 'application/json').replace(/^text\//i, 'application/')
   return contentFaults(api, content, contentType, body).map((fault) => `the request ${fault}`)
 }

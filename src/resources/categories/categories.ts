@@ -16,7 +16,7 @@ const externalIds: Fields = {
 
 const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
 
-/** Categories (rest-resources 4). The public interface calls the collection Categories, the contract Category. */
+/** Categories (rest-resources §4). The public interface calls the collection Categories, the contract Category. */
 export const categories = defineResource({
   service: 'Category',
   aliases: ['Categories'],

@@ -4,7 +4,7 @@ import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
 
-/** Groups of customers, with the price level that they buy at (rest-resources 7). */
+/** Groups of customers, with the price level that they buy at (rest-resources §7). */
 export const customerGroups = defineResource({
   service: 'CustomerGroups',
   typeName: 'CustomerGroup',

@@ -4,7 +4,7 @@ import { containing, exactly, since, until } from '../../engine/filters.ts'
 import { passwordHash } from './password-hash.ts'
 import { customerEffects, customerRules } from './rules.ts'
 
-/** Customers (rest-resources 2). LastUpdate is not on the wire although lists filter by it. */
+/** Customers (rest-resources §2). LastUpdate is not on the wire although lists filter by it. */
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',

@@ -6,7 +6,7 @@ import { products } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
 
-/** Distributors (rest-resources 6). */
+/** Distributors (rest-resources §6). */
 export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',

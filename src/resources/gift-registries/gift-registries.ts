@@ -4,7 +4,7 @@ import { boolean, date, integer, object, text } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { giftRegistryItemList, giftRegistryItemRows, sumOfItems } from './items.ts'
 
-/** What somebody wishes for, and where it is to be sent (rest-resources 8). */
+/** What somebody wishes for, and where it is to be sent (rest-resources §8). */
 export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',

@@ -6,7 +6,7 @@ import { products } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
 
-/** Manufacturers (rest-resources 5). */
+/** Manufacturers (rest-resources §5). */
 export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',

@@ -6,7 +6,7 @@ export interface StatusTexts {
   /** The merchant's text; empty: the store has no such status. */
   readonly textOf: (id: number) => string
   /**
-   * The status of a text, without regard to case: the merchant's texts first, then the built-in names (order-statuses 1.5).
+   * The status of a text, without regard to case: the merchant's texts first, then the built-in names (order-statuses §1.5).
    * Null: there is none.
    */
   readonly idOf: (text: string) => number | null

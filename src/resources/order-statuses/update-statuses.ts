@@ -27,7 +27,7 @@ export const changedStatuses = z
   .max(STATUSES_MAX, list)
 
 /**
- * Changes the merchant's texts, visibility and order of statuses (order-statuses 1.2), all or none. The ids and their
+ * Changes the merchant's texts, visibility and order of statuses (order-statuses §1.2), all or none. The ids and their
  * meaning stay. Refuses an unknown status (404), and a text that two statuses would have
  * without regard to case (409), since cartAPI names them by it.
  */

@@ -7,7 +7,7 @@ export interface Choice {
   readonly option: Option
 }
 
-/** Sets whose answer the shopper types or uploads (order-statuses 5): there is nothing to name by an id. */
+/** Sets whose answer the shopper types or uploads (order-statuses §5): there is nothing to name by an id. */
 const freeTypes = new Set(['text', 'textarea', 'file', 'dropimage'])
 /** Sets of which one option alone can be chosen. */
 const singleTypes = new Set(['dropdown', 'radio'])

@@ -2,7 +2,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /**
  * An order line's description as lines of text: the product's name, which is stored as text, then what was chosen, which is
- * stored as HTML (rest-resources 3.4), such as `Size: L`.
+ * stored as HTML (rest-resources §3.4), such as `Size: L`.
  */
 export function descriptionLines(description: string): string[] {
   const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)

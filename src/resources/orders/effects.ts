@@ -42,7 +42,7 @@ async function shareWithOnlyShipment({ caller: { db, store }, id, before, after 
     AND (SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = ${store.id}::int AND o."orderId" = ${id}::int) = 1`)
 }
 
-/** Lines lie in one of several shipments, at first in the first; with one shipment or none they say 0 (rest-resources 3.4). */
+/** Lines lie in one of several shipments, at first in the first; with one shipment or none they say 0 (rest-resources §3.4). */
 async function keepInShipments({ caller: { db, store }, id, after: { lists } }: Change): Promise<void> {
   if ((lists.OrderItemList ?? lists.ShipmentList) === undefined) return
   await db.$executeRaw(sql`

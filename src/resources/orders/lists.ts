@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
 import { date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 
-// The lists inside an order (rest-resources 3.3 to 3.7).
+// The lists inside an order (rest-resources §3.3 to §3.7).
 
 /** The only shipment of an order is the order itself (3.8): its id is 0, its last change and its editor are the order's. */
 const isOnly = sql`(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`

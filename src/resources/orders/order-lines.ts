@@ -158,7 +158,7 @@ export function lineColumns(
   }
 }
 
-/** The product's name, and what was chosen in the HTML that clients take apart (rest-resources 3.4). */
+/** The product's name, and what was chosen in the HTML that clients take apart (rest-resources §3.4). */
 function descriptionOf(product: SoldProduct, choices: readonly Choice[]): string {
   const chosen = choices.map(
     ({ set, option }) => `<br><b>${escaped(set.OptionSetName)}:</b>&nbsp;${escaped(option.OptionName)}`,

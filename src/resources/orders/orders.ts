@@ -11,7 +11,7 @@ const paymentMethodName = sql`(SELECT m."name"
   FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\\s*0*([1-9][0-9]{0,8})\\s*$')::int AS "id" OFFSET 0) named
   JOIN "PaymentMethod" m ON m."storeId" = t."storeId" AND m."id" = named."id")`
 
-/** Orders (rest-resources 3). They are placed by `placeOrder` and never deleted (contract §4.1). */
+/** Orders (rest-resources §3). They are placed by `placeOrder` and never deleted (contract §4.1). */
 export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',

@@ -24,7 +24,7 @@ export interface PlacedOrder {
 }
 
 /**
- * Places an order as the checkout does (design.md, "Bodies of the operator's routes"), in one transaction: prices and
+ * Places an order as the checkout does (rest-resources §3.9), in one transaction: prices and
  * totals are computed, stock is taken, an invoice number is given. It becomes New when it was paid online, else Unpaid;
  * one that is sent as Not Completed takes no stock until it leaves that status.
  * Refuses what it cannot sell with a 400 that names the field, what is out of stock with a 409.

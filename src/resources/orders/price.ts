@@ -35,7 +35,7 @@ interface QuantityDiscount {
 }
 
 /**
- * The price of a piece (design.md, "Unit price is computed from"). First the sale price when the product is on sale,
+ * The price of a piece (rest-resources §3.9). First the sale price when the product is on sale,
  * else the group's price level, else the list price; then the quantity discount, which never makes a piece dearer; as a
  * percentage it takes options along if the product says so. A sale price, level or discount of 0 is one that is not set.
  */

@@ -44,7 +44,7 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
   }
 }
 
-/** Answers name the order that they are of (rest-resources 3.7). */
+/** Answers name the order that they are of (rest-resources §3.7). */
 export function nameOrderInQuestions(details: Document, orderId: number): void {
   for (const question of (details.QuestionList ?? []) as Document[]) question.OrderID = orderId
 }
@@ -78,7 +78,7 @@ function differs(stored: Row, row: Row): boolean {
 
 /**
  * Settles which status the order gets. Refuses (400) a status that the store does not have, and any other for a cancelled
- * order, whose items went back to stock: only the administration may reopen it (order-statuses 1.4).
+ * order, whose items went back to stock: only the administration may reopen it (order-statuses §1.4).
  */
 async function settleStatus(change: OrderChange): Promise<void> {
   const { caller, before, after } = change
@@ -95,7 +95,7 @@ async function settleStatus(change: OrderChange): Promise<void> {
 }
 
 /**
- * An order with one shipment shares its status with it, and clients change either (rest-resources 3.8, 3.10). They send
+ * An order with one shipment shares its status with it, and clients change either (rest-resources §3.8, §3.10). They send
  * the other along as they read it: what differs from the stored status is meant, and the order's own where both do.
  */
 function wantedStatus({ patch, after }: OrderChange, from: number): ChosenStatus {

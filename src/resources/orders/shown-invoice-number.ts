@@ -2,7 +2,7 @@ import { type Sql, sql } from '../../database/sql.ts'
 import { type Filter, invalid } from '../../engine/filters.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 
-// The invoice number as people see it: prefix and number in one, such as `AB-1347` (soap-cartapi 4.5).
+// The invoice number as people see it: prefix and number in one, such as `AB-1347` (soap-cartapi §4.5).
 
 /** Of an order that has no number yet it is `0`, whatever the prefix. */
 export function shownInvoiceNumber(prefix: string, number: number): string {

@@ -2,7 +2,7 @@ import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
-/** The built-in statuses that mean something to the platform itself (order-statuses 1.3). */
+/** The built-in statuses that mean something to the platform itself (order-statuses §1.3). */
 export const statusNew = 1
 export const statusCancelled = 5
 export const statusNotCompleted = 7

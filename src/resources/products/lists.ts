@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
 import { boolean, decimal, integer, list, text } from '../../engine/fields.ts'
 
-// The lists inside a product (rest-resources 1.4).
+// The lists inside a product (rest-resources §1.4).
 
 export const distributorList = list(
   'ProductDistributor',

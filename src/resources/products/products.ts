@@ -55,7 +55,7 @@ function nameOf(table: string, column: string): Sql {
   return sql`(SELECT o."name" FROM ${identifier(table)} o WHERE o."storeId" = t."storeId" AND o."id" = t.${identifier(column)})`
 }
 
-/** Products (rest-resources 1). */
+/** Products (rest-resources §1). */
 export const products = defineResource({
   service: 'Products',
   typeName: 'Product',

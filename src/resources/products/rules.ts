@@ -85,7 +85,7 @@ function stockMove(productId: number, optionCode: string | null, before: Row | u
   return quantity === 0 ? [] : [{ mode: 'written', productId, optionCode, quantity, stockAfter, cause: 'set' }]
 }
 
-/** A change of a stock alone is told apart from one of anything else (webhooks.md 2). */
+/** A change of a stock alone is told apart from one of anything else (webhooks §2). */
 function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMove[]): EventKind[] {
   if (before === null) return [productNew]
   const isChanged = !isDeepStrictEqual(withoutStock(before), withoutStock(after))

@@ -157,7 +157,7 @@ function isNamed(params: Endpoint['params'], name: string): boolean {
   return Object.values(params).some((parameter) => parameter.name === name)
 }
 
-/** The identifier finds the one record in the list too (rest-resources 0.4). */
+/** The identifier finds the one record in the list too (rest-resources §0.4). */
 function idFilter({ idParam }: Resource, filters: object): Parameter[] {
   if (Object.hasOwn(filters, idParam)) return []
   return [{ name: idParam, in: 'query', description: 'The identifier.', schema: { ...int32, minimum: 1 } }]

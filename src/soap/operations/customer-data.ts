@@ -5,7 +5,7 @@ import { customers } from '../../resources/customers/customers.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { ResultError } from '../result.ts'
 
-// editCustomer's parameter customerData: pairs of name===value (soap-cartapi 4.3).
+// editCustomer's parameter customerData: pairs of name===value (soap-cartapi §4.3).
 
 /** The values of customerData by documented name in lower case. */
 export type CustomerData = ReadonlyMap<string, string>

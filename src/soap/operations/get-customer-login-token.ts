@@ -3,7 +3,7 @@ import { findCustomerByEmail } from '../../resources/customers/find-customer.ts'
 import type { Operation } from '../operation.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
 
-/** A day; a longer life is cut to it (soap-cartapi 4.4). */
+/** A day; a longer life is cut to it (soap-cartapi §4.4). */
 const MINUTES_MAX = 1440
 
 /**

@@ -18,7 +18,7 @@ export const getCustomer: Operation = async ({ caller, parameters }) => {
   return writePage('CustomersRequestResponse', page, (customer) => customerElements.write(customer, groupNames))
 }
 
-/** The names in customersFilter (soap-cartapi 4.1); each is an equality without regard to case. */
+/** The names in customersFilter (soap-cartapi §4.1); each is an equality without regard to case. */
 const filters: Filters = {
   firstname: exactly('firstName'),
   lastname: exactly('lastName'),

@@ -3,7 +3,7 @@ import type { Operation } from '../operation.ts'
 import { writeResult } from '../result.ts'
 import { findOrder, requiredInvoiceNum } from './orders.ts'
 
-/** The status of the order with an invoice number, by id and by the merchant's text (soap-cartapi 4.7). */
+/** The status of the order with an invoice number, by id and by the merchant's text (soap-cartapi §4.7). */
 export const getOrderStatus: Operation = async ({ caller, parameters }) => {
   const { statusId, invoiceNumber } = await findOrder(caller, requiredInvoiceNum(parameters))
   const { textOf } = await readStatusTexts(caller)

@@ -6,7 +6,7 @@ import { ResultError, writeResult } from '../result.ts'
 /**
  * The stock of a product by its SKU in whole pieces, rounded down: Inventory is documented as an integer, and less than a piece
  * cannot be sold as one. productId comes back as it was sent. The SKU of an advanced option is no product's
- * (soap-cartapi 4.12).
+ * (soap-cartapi §4.12).
  */
 export const getProductInventory: Operation = async ({ caller, parameters }) => {
   const productId = parameters.required('productId', 'productIdMissing')

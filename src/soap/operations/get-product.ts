@@ -9,7 +9,7 @@ import { readBatch, writePage } from './page.ts'
 
 /**
  * A page of the products, by CatalogID, hidden ones too; with productId the one that has this SKU, without regard to case
- * (soap-cartapi 4.10). Refuses (46) an empty page.
+ * (soap-cartapi §4.10). Refuses (46) an empty page.
  */
 export const getProduct: Operation = async ({ caller, parameters }) => {
   const batch = readBatch(parameters)

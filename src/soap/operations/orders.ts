@@ -24,7 +24,7 @@ export const cartOrders: Resource = {
 }
 
 /**
- * What getOrder and getOrderCount select by (soap-cartapi 4.5): an invoice number, or all from one on; a status; days of the
+ * What getOrder and getOrderCount select by (soap-cartapi §4.5): an invoice number, or all from one on; a status; days of the
  * order's date. Each that is given must match. Refuses what cannot be read (35 to 39).
  */
 export function readOrdersQuery({ store }: Caller, parameters: Parameters, statuses: StatusTexts): Query {
@@ -70,7 +70,7 @@ const names = ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'OrderStatusID
 const reader = compileReader(fieldsAmong(orders.fields, (name) => names.includes(name)))
 
 /**
- * The order with this invoice number, with its prefix or without (soap-cartapi 4.7, 4.8). Refuses a number that no order has
+ * The order with this invoice number, with its prefix or without (soap-cartapi §4.7, §4.8). Refuses a number that no order has
  * (49), and one that several have (35), because the operation must not guess.
  */
 export async function findOrder(

@@ -6,7 +6,7 @@ import { refusing, writeResult } from '../result.ts'
 import { findOrder, requiredInvoiceNum, statusId } from './orders.ts'
 
 /**
- * Gives the order with an invoice number the status with a text (soap-cartapi 4.8). The status that it has already is a success
+ * Gives the order with an invoice number the status with a text (soap-cartapi §4.8). The status that it has already is a success
  * that changes nothing. Refuses (39) any other status for a cancelled order, whose items went back to stock.
  */
 export const updateOrderStatus: Operation = async ({ caller, parameters }) => {

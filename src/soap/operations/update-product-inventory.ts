@@ -4,7 +4,7 @@ import { ResultError, refusing, writeResult } from '../result.ts'
 
 /**
  * Sets the stock of a product (replaceStock), or adds to it; negative quantities take off. productId comes back as it was sent:
- * programs compare it and NewInventory with what they sent (soap-cartapi 4.13).
+ * programs compare it and NewInventory with what they sent (soap-cartapi §4.13).
  */
 export const updateProductInventory: Operation = async ({ caller, parameters }) => {
   const productId = parameters.required('productId', 'productIdMissing')

@@ -18,7 +18,7 @@ const addressOf = (kind: 'Billing' | 'Shipping') =>
     'Phone=PhoneNumber',
   )
 
-/** A customer as getCustomer shows it (soap-cartapi 4.1). The context has the names of customer groups by CustomerGroupID. */
+/** A customer as getCustomer shows it (soap-cartapi §4.1). The context has the names of customer groups by CustomerGroupID. */
 export const customerElements = group(
   'Customer',
   plain('CustomerID'),

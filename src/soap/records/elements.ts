@@ -10,7 +10,7 @@ export interface Elements<Context = unknown> {
   readonly write: (record: WireRecord, context: Context) => string
 }
 
-/** Values as cartAPI writes them (soap-cartapi 3). Dates come in the store's zone, as `2012-07-11T10:44:08` or empty. */
+/** Values as cartAPI writes them (soap-cartapi §3). Dates come in the store's zone, as `2012-07-11T10:44:08` or empty. */
 export const formats = {
   /** Escaped text; any other value as its text. */
   text: (value: Value) => (typeof value === 'string' ? escapeXml(value) : String(value)),

@@ -77,7 +77,7 @@ const transactions = each(
   transaction.fixed('Amount'),
 )
 
-/** An order as getOrder shows it (soap-cartapi 4.5). */
+/** An order as getOrder shows it (soap-cartapi §4.5). */
 export const orderElements = group<OrderContext>(
   'Order',
   plain('OrderID'),

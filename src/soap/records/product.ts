@@ -19,7 +19,7 @@ const images = [
 
 const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name'))
 
-/** A product as getProduct shows it (soap-cartapi 4.10). The context has the names of related products, by CatalogID. */
+/** A product as getProduct shows it (soap-cartapi §4.10). The context has the names of related products, by CatalogID. */
 export const productElements = group<ReadonlyMap<number, ProductName>>(
   'Product',
   member('SKUInfo', plain('CatalogID'), text('ProductID=SKU', 'ProductName=Name')),

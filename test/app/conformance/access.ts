@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Resource } from '../../../src/engine/define.ts'
 import type { Stage } from './stage.ts'
 
-/** How the credentials may be spelt (contract §5, rest-protocol 2). */
+/** How the credentials may be spelt (contract §5, rest-protocol §2). */
 export function access({ service }: Resource, stage: () => Stage): void {
   test('any letter case of the headers will do, and the store’s address in any of its forms', async () => {
     const { server, shelf, a } = stage()

@@ -12,7 +12,7 @@ export function resultId(answer: LightMyRequestResponse): number {
   return Number(answer.json()[0].Value)
 }
 
-/** A refusal as rest-protocol 5.2 says: an array of one result item, whose Value names what is wrong. */
+/** A refusal as rest-protocol §5.2 says: an array of one result item, whose Value names what is wrong. */
 export function expectRefusal(answer: LightMyRequestResponse, status: number, value?: string): void {
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(status)
   expect(answer.json()).toEqual([

@@ -20,7 +20,7 @@ import { timeZone } from './time-zone.ts'
 import { updating } from './updating.ts'
 import { validating } from './validating.ts'
 
-// What the contract and rest-resources 0 promise of every service alike, asked of each through the front door. A service
+// What the contract and rest-resources §0 promise of every service alike, asked of each through the front door. A service
 // brings a fixture: how its records are made, and an example for each of its filters.
 
 let server: TestServer

@@ -1,5 +1,5 @@
 /**
- * The services of the contract (contract §2, §4.1; rest-resources 0.3, 0.4, 1.5, 3.8, 4 to 9, 11), written down apart from
+ * The services of the contract (contract §2, §4.1; rest-resources §0.3, §0.4, §1.5, §3.8, §4 to §9, §11), written down apart from
  * the definitions: each address, with the methods that it takes.
  */
 const addresses = `
@@ -76,7 +76,7 @@ const addresses = `
 `
 
 /**
- * What each method answers (contract §7; rest-resources 0.5 to 0.9; rest-protocol 4, 5.2, 6): on a list and, where the
+ * What each method answers (contract §7; rest-resources §0.5 to §0.9; rest-protocol §4, §5.2, §6): on a list and, where the
  * contract says otherwise, on one record of it. POST meets an unknown record only where the address names one.
  */
 const statuses = {

@@ -25,8 +25,8 @@ import type { Stage } from './stage.ts'
 import { terms } from './terms.ts'
 
 /**
- * Every status of every method at every address of a service (contract §2, §4, §5, §7 to §9; rest-resources 0; rest-protocol
- * 4 to 6): a test for each, in v1 and v2, in JSON and XML. What is refused is asked of a store that must be the same afterwards.
+ * Every status of every method at every address of a service (contract §2, §4, §5, §7 to §9; rest-resources §0; rest-protocol
+ * §4 to §6): a test for each, in v1 and v2, in JSON and XML. What is refused is asked of a store that must be the same afterwards.
  */
 export function contract(resource: Resource, stage: () => Stage): void {
   let opened: Scene
@@ -87,7 +87,7 @@ async function pathOfFirst(place: Place, entries: Entries, scene: Scene): Promis
   return `${place.pathOf(whole)}/${encodeURIComponent(idOf(entries, record as Wire))}`
 }
 
-/** The text that clients compare to end their paging (rest-protocol 5.1). */
+/** The text that clients compare to end their paging (rest-protocol §5.1). */
 const PAST_THE_END = 'Offset amount exceeds the total number of records'
 
 function list(operation: Operation): void {

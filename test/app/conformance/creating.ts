@@ -8,7 +8,7 @@ import type { Wire } from './samples.ts'
 import { ignoredBy, ignoredId, tolerated } from './spellings.ts'
 import { fixtureOf, type Stage } from './stage.ts'
 
-/** What POST creates (rest-resources 0.7, 0.8). */
+/** What POST creates (rest-resources §0.7, §0.8). */
 export function creating(resource: Resource, stage: () => Stage): void {
   const { service, fields } = resource
   const { unique = [] } = fixtureOf(resource)

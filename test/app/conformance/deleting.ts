@@ -4,7 +4,7 @@ import { countOf, expectNothing } from './answers.ts'
 import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
 import type { Stage } from './stage.ts'
 
-/** What DELETE takes away (rest-resources 0.8). */
+/** What DELETE takes away (rest-resources §0.8). */
 export function deleting(resource: Resource, stage: () => Stage): void {
   const { service, idParam } = resource
 

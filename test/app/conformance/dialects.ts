@@ -47,7 +47,7 @@ export function send(
   return call(method, path, { ...inDialect(dialect, written(dialect, body, type)), ...options })
 }
 
-/** The records of a 200: a bare list, compact in JSON (rest-protocol 4). */
+/** The records of a 200: a bare list, compact in JSON (rest-protocol §4). */
 export function recordsIn(answer: LightMyRequestResponse, { format }: Dialect, type: Type): Wire[] {
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
   expectFormat(answer, format)
@@ -58,7 +58,7 @@ export function recordsIn(answer: LightMyRequestResponse, { format }: Dialect, t
   return records
 }
 
-/** What `countonly` answers (rest-resources 0.5). */
+/** What `countonly` answers (rest-resources §0.5). */
 export function countIn(answer: LightMyRequestResponse, { format }: Dialect): number {
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
   expectFormat(answer, format)
@@ -73,7 +73,7 @@ export function countIn(answer: LightMyRequestResponse, { format }: Dialect): nu
   return Number(count?.inner)
 }
 
-/** The one item of a refusal (rest-protocol 5.2). */
+/** The one item of a refusal (rest-protocol §5.2). */
 export function refusalIn(answer: LightMyRequestResponse, dialect: Dialect, status: number): ResultItem {
   const [item, ...others] = resultsIn(answer, dialect, status)
   expect(others).toEqual([])
@@ -81,7 +81,7 @@ export function refusalIn(answer: LightMyRequestResponse, dialect: Dialect, stat
   return item as ResultItem
 }
 
-/** The result items of an answer: four texts each, in this order, without a blank between them (contract §2, rest-protocol 4). */
+/** The result items of an answer: four texts each, in this order, without a blank between them (contract §2, rest-protocol §4). */
 export function resultsIn(answer: LightMyRequestResponse, { format }: Dialect, status: number): ResultItem[] {
   expect(answer.statusCode, answer.body.slice(0, 500)).toBe(status)
   expectFormat(answer, format)

@@ -22,7 +22,7 @@ export function differences(actual: unknown, expected: unknown, path = ''): stri
   return Object.is(actual, expected) ? [] : [`${path}: ${shown(actual)}, expected ${shown(expected)}`]
 }
 
-/** The names in a record, in its order, with those inside it: what the definition promises of every record (rest-resources 0.10). */
+/** The names in a record, in its order, with those inside it: what the definition promises of every record (rest-resources §0.10). */
 export function namesIn(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => namesIn(item, `${path}[${index}]`))
   if (!isWire(value)) return []

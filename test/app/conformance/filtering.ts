@@ -27,7 +27,7 @@ const wrongValues: Readonly<Record<FilterKind, readonly string[]>> = {
   date: ['\0', 'yesterday', '02/30/2026', '13/01/2026', '2026-02-30', '20260101', ...fragments],
 }
 
-/** The query parameters that narrow a list (rest-resources 0.5), each by the fixture's example. */
+/** The query parameters that narrow a list (rest-resources §0.5), each by the fixture's example. */
 export function filtering(resource: Resource, stage: () => Stage): void {
   const { service } = resource
   const examples = Object.entries(fixtureOf(resource).filters as Record<string, FilterExample>)

@@ -10,7 +10,7 @@ import type { Wire } from './samples.ts'
 import type { Stage } from './stage.ts'
 import { recordsOf, toXml } from './xml.ts'
 
-/** Bodies in XML, and every character in them (contract §1, rest-protocol 7). */
+/** Bodies in XML, and every character in them (contract §1, rest-protocol §7). */
 export function inXml(resource: Resource, stage: () => Stage): void {
   const { service, fields, methods } = resource
   const accept = 'application/xml'

@@ -4,7 +4,7 @@ import type { CallOptions } from '../../support/store.ts'
 import { countOf, expectRefusal, idsIn } from './answers.ts'
 import type { Stage } from './stage.ts'
 
-/** GET on the collection: paging and counting (contract §8, rest-resources 0.5). */
+/** GET on the collection: paging and counting (contract §8, rest-resources §0.5). */
 export function listing(resource: Resource, stage: () => Stage): void {
   const { service, maxRecords, idParam } = resource
 

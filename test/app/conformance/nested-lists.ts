@@ -7,7 +7,7 @@ import { change, newWholeRecord, nextSeed, overridesOf, readRecord } from './rec
 import { sampleItem, type Wire } from './samples.ts'
 import { fixtureOf, type Stage } from './stage.ts'
 
-/** The lists inside a record, sent with it (rest-resources 0.8). */
+/** The lists inside a record, sent with it (rest-resources §0.8). */
 export function nestedLists(resource: Resource, stage: () => Stage): void {
   const { follows = {} } = fixtureOf(resource)
   const lists = listsOf(resource.fields)

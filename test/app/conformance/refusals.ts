@@ -13,7 +13,7 @@ import { longestText, type Wire } from './samples.ts'
 import type { Scene } from './scene.ts'
 import type { Type } from './xml.ts'
 
-// The refusals that operations have in common (contract §5, §7, §8; rest-protocol 5.2), all asked of the quiet store.
+// The refusals that operations have in common (contract §5, §7, §8; rest-protocol §5.2), all asked of the quiet store.
 // `body` makes one that would be taken; absent: the operation takes none.
 
 type MakeBody = (() => Wire) | undefined

@@ -4,7 +4,7 @@ import type { Wire } from './samples.ts'
 
 /**
  * The same body as tolerated clients write it: names in another case, numbers as text, 1 and 0 for booleans, members that
- * nobody knows, and in the items of lists what only the platform writes (rest-resources 0.2, 0.8).
+ * nobody knows, and in the items of lists what only the platform writes (rest-resources §0.2, §0.8).
  */
 export function tolerated(fields: FieldSet, body: Wire): Wire {
   const members = Object.entries(body).map(([name, value], index) => {

@@ -9,7 +9,7 @@ import { fixtureOf, type Stage } from './stage.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What stands below a service and its records (rest-resources 0.9, 1.5, 3.8). */
+/** What stands below a service and its records (rest-resources §0.9, §1.5, §3.8). */
 export function subResources(resource: Resource, stage: () => Stage): void {
   const { service, idParam } = resource
   for (const [name, sub] of Object.entries(resource.subResources)) {

@@ -5,7 +5,7 @@ import { valuesOf } from './paths.ts'
 import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
 import { fixtureOf, openShop, type Stage } from './stage.ts'
 
-/** Dates are written and read in the zone of the store (rest-protocol 8.2). */
+/** Dates are written and read in the zone of the store (rest-protocol §8.2). */
 export function timeZone(resource: Resource, stage: () => Stage): void {
   const { fields } = resource
   const hasDates = valuesOf(fields).some(({ field }) => field.kind === 'date')

@@ -10,7 +10,7 @@ import { fixtureOf, type Stage } from './stage.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What PUT changes, on one record and on the collection (rest-resources 0.8). */
+/** What PUT changes, on one record and on the collection (rest-resources §0.8). */
 export function updating(resource: Resource, stage: () => Stage): void {
   const { service, resultKey, fields } = resource
   const { required, unique = [], follows = {} } = fixtureOf(resource)

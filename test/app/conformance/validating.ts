@@ -7,7 +7,7 @@ import { change, fullBody, newRecord, nextSeed, readRecord } from './records.ts'
 import { boundsOf, isReference, longestText, type Wire } from './samples.ts'
 import type { Stage } from './stage.ts'
 
-/** What a caller may not send: 400 that names the field by its path, and nothing is changed (rest-protocol 5.2). */
+/** What a caller may not send: 400 that names the field by its path, and nothing is changed (rest-protocol §5.2). */
 export function validating(resource: Resource, stage: () => Stage): void {
   const { service, fields } = resource
   const values = valuesOf(fields)

@@ -9,7 +9,7 @@ export interface Type {
   readonly fields: FieldSet
 }
 
-/** A body as an XML client writes it (rest-protocol 7.1): a record under its type's name, a list under ArrayOf. */
+/** A body as an XML client writes it (rest-protocol §7.1): a record under its type's name, a list under ArrayOf. */
 export function toXml(body: Wire | readonly Wire[], { typeName, fields }: Type): string {
   if (!Array.isArray(body))
     return `<?xml version="1.0" encoding="utf-8"?>${element(typeName, members(body as Wire, fields))}`

@@ -8,7 +8,7 @@ import { products } from '../../../src/resources/products/products.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto, linesOf, operator } from './transfer/fixture.ts'
 
-// What is recorded of a change, whatever door it came through (webhooks.md 2).
+// What is recorded of a change, whatever door it came through (webhooks §2).
 
 let server: TestServer
 let shop: TestStore

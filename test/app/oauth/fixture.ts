@@ -106,7 +106,7 @@ export async function callStatus({ app }: TestServer, headers: Record<string, st
   return (await app.inject({ url: '/StoreWebAPI/v1/OrderStatus', headers })).statusCode
 }
 
-/** Every way of rest-protocol 9.3. */
+/** Every way of rest-protocol §9.3. */
 export function waysOf(
   token: string,
   client: ApplicationRecord,

@@ -45,7 +45,7 @@ function basic({ PublicKey, PrivateKey }: TestClient) {
   return { authorization: `Basic ${Buffer.from(`${PublicKey}:${PrivateKey}`).toString('base64')}` }
 }
 
-/** Status and error of a refusal, which has the form of RFC 6749 5.2. */
+/** Status and error of a refusal, which has the form of RFC 6749 §5.2. */
 function refusal(answer: Awaited<ReturnType<typeof post>>) {
   expect(answer.headers['cache-control']).toBe('no-store')
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
-// What answers look like, byte for byte (rest-protocol 3 to 5), and which bodies are taken.
+// What answers look like, byte for byte (rest-protocol §3 to §5), and which bodies are taken.
 
 let server: TestServer
 let shop: TestStore

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
-// Several records in one request, and which record a body means (rest-resources 0.7, 0.8).
+// Several records in one request, and which record a body means (rest-resources §0.7, §0.8).
 
 let server: TestServer
 let shop: TestStore

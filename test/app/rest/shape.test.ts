@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'
 
-// $select and $orderby, on the page that was already read (rest-protocol 8.1).
+// $select and $orderby, on the page that was already read (rest-protocol §8.1).
 
 let server: TestServer
 let shop: TestStore

@@ -14,7 +14,7 @@ import {
   webhookBody,
 } from './webhooks-fixture.ts'
 
-// The records of the Webhooks service (contract §2, §4.2; rest-resources 10), beyond what the conformance suite asks of all.
+// The records of the Webhooks service (contract §2, §4.2; rest-resources §10), beyond what the conformance suite asks of all.
 
 let server: TestServer
 let shop: TestStore

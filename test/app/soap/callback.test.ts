@@ -8,7 +8,7 @@ import { createOutbound, type Outbound, type OutboundRequest } from '../../../sr
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
-// Results that are posted to where the caller wants them (soap-cartapi 5).
+// Results that are posted to where the caller wants them (soap-cartapi §5).
 
 interface Received {
   readonly method: string | undefined

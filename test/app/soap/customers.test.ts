@@ -3,7 +3,7 @@ import { customerReader } from '../../../src/soap/records/customer.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { childNames, errorDocument, soapCall, type Tree, treeOf } from './support.ts'
 
-// getCustomer and getCustomerCount (soap-cartapi 4.1, 4.2).
+// getCustomer and getCustomerCount (soap-cartapi §4.1, §4.2).
 
 let server: TestServer
 beforeAll(async () => {

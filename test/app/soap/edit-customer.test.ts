@@ -7,7 +7,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { exportOf, importInto, linesOf } from '../engine/transfer/fixture.ts'
 import { envelope, errorDocument, post, request, soapCall, treeOf } from './support.ts'
 
-// editCustomer (soap-cartapi 4.3), and what it leaves as it is for everybody else.
+// editCustomer (soap-cartapi §4.3), and what it leaves as it is for everybody else.
 
 let server: TestServer
 let shop: TestStore

@@ -7,7 +7,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { operator } from '../engine/transfer/fixture.ts'
 import { errorDocument, soapCall } from './support.ts'
 
-// getProductInventory and updateProductInventory (soap-cartapi 4.12, 4.13).
+// getProductInventory and updateProductInventory (soap-cartapi §4.12, §4.13).
 
 let server: TestServer
 let shop: TestStore

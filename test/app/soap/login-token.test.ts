@@ -7,7 +7,7 @@ import { type TestPerson, testPerson } from '../../support/person.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { childNames, envelope, errorDocument, post, request, soapCall, treeOf } from './support.ts'
 
-// getCustomerLoginToken (soap-cartapi 4.4), as far as the page that its token opens.
+// getCustomerLoginToken (soap-cartapi §4.4), as far as the page that its token opens.
 
 let server: TestServer
 let shop: TestStore

@@ -7,7 +7,7 @@ import { openServer, type TestServer } from '../../support/store.ts'
 import { type Orders, openOrders, type Rest } from './orders-stage.ts'
 import { errorDocument } from './support.ts'
 
-// getOrderStatus, updateOrderStatus and updateOrderShipment (soap-cartapi 4.7 to 4.9).
+// getOrderStatus, updateOrderStatus and updateOrderShipment (soap-cartapi §4.7 to §4.9).
 
 let server: TestServer
 let shop: Orders

@@ -3,7 +3,7 @@ import { openServer, type TestServer } from '../../support/store.ts'
 import { type Orders, openOrders, type Rest, type Wire } from './orders-stage.ts'
 import { childNames, errorDocument } from './support.ts'
 
-// getOrder and getOrderCount (soap-cartapi 4.5, 4.6).
+// getOrder and getOrderCount (soap-cartapi §4.5, §4.6).
 
 let server: TestServer
 let stage: Orders
@@ -352,7 +352,7 @@ describe('an order', () => {
   })
 })
 
-/** What an order's record is in SOAP, by the names of both (soap-cartapi 4.5). */
+/** What an order's record is in SOAP, by the names of both (soap-cartapi §4.5). */
 function shownOf(rest: Rest): Rest {
   const money = (amount: number) => (Math.round(Number((amount * 100).toFixed(4))) / 100).toFixed(2)
   const sum = (list: Rest[], name: string) => Number(list.reduce((total, item) => total + item[name], 0).toFixed(4))

@@ -8,7 +8,7 @@ import { fixtureOf, openShop, type Shop } from '../conformance/stage.ts'
 import { importInto, operator } from '../engine/transfer/fixture.ts'
 import { errorDocument, soapCall } from './support.ts'
 
-// getProduct (soap-cartapi 4.10), beside what REST says of the same products.
+// getProduct (soap-cartapi §4.10), beside what REST says of the same products.
 
 let server: TestServer
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { createModel } from '../../../src/soap/model.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { defaultNamespace, envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
-// How a request is understood, and what an answer looks like (soap-cartapi 1.1).
+// How a request is understood, and what an answer looks like (soap-cartapi §1.1).
 
 const soap11 = 'http://schemas.xmlsoap.org/soap/envelope/'
 const soap12 = 'http://www.w3.org/2003/05/soap-envelope'

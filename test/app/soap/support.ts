@@ -138,7 +138,7 @@ export function faultOf({
       : /^(?:<soap:Header>(.+)<\/soap:Header>)?<soap:Body><soap:Fault><soap:Code><soap:Value>soap:(\w+)<\/soap:Value><\/soap:Code><soap:Reason><soap:Text xml:lang="en">([^<]+)<\/soap:Text><\/soap:Reason>$/
   const [matched, header = '', code = '', reason = '', detail] = form.exec(inside) ?? []
   expect(matched, body).toBe(inside)
-  // SOAP 1.1, 4.4: it tells faults of the body from those of the header.
+  // SOAP 1.1 §4.4: it tells faults of the body from those of the header.
   if (version === '1.1') expect(detail !== undefined).toBe(code === 'Client' || code === 'Server')
   const contentType = version === '1.1' ? 'text/xml; charset=utf-8' : 'application/soap+xml; charset=utf-8'
   expect(headers['content-type']).toBe(contentType)

@@ -7,7 +7,7 @@ import { operator } from '../../support/actors.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { envelope, faultOf, post, request } from './support.ts'
 
-// One bucket for each store (contract §8; soap-cartapi 1.2 names no other caller than the store).
+// One bucket for each store (contract §8; soap-cartapi §1.2 names no other caller than the store).
 
 let server: TestServer
 beforeAll(async () => {

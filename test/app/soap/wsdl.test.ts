@@ -7,7 +7,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { schemaFaults } from '../../support/xml-schema.ts'
 import { defaultNamespace, envelope, post, request, soapCall } from './support.ts'
 
-// The WSDL, which old proxies were generated from (contract §4.4, soap-cartapi 1).
+// The WSDL, which old proxies were generated from (contract §4.4, soap-cartapi §1).
 
 /** Contract §4.4: each operation with its own parameters, `?` where they may be left out. */
 const contract: Readonly<Record<string, string>> = {

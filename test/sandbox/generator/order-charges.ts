@@ -65,7 +65,7 @@ export function makeCharges(parcels: readonly (readonly OrderLine[])[], to: Char
 
 /**
  * The wire's amounts of an order. The two discount fields are named the other way round than they sound: coupons are
- * OrderDiscountPromotion, promotions that work by themselves OrderDiscountCoupon (rest-resources 3.2).
+ * OrderDiscountPromotion, promotions that work by themselves OrderDiscountCoupon (rest-resources §3.2).
  */
 export function chargeFields(charges: Charges, firstPromotionId: number) {
   const couponCents = charges.promotions.filter(({ coupon }) => coupon).reduce((sum, { cents }) => sum + cents, 0)

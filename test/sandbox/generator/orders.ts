@@ -10,7 +10,7 @@ import type { Product } from './products.ts'
 const orderCount = 350
 const firstInvoice = 1000
 
-/** order-statuses 1.1 */
+/** order-statuses §1.1 */
 export const status = {
   new: 1,
   processing: 2,
@@ -94,7 +94,7 @@ function makeOrder(
   const updatedBy = statusId === status.new ? '' : 'sandbox'
   const payment = makePayment(statusId)
   const shipmentIds = parcels.map(() => ids.shipment())
-  // On the wire an order's only shipment is number 0 (rest-resources 3.3).
+  // On the wire an order's only shipment is number 0 (rest-resources §3.3).
   const shownIds = parcels.length > 1 ? shipmentIds : [0]
   const shipments = parcels.map((parcel, place) =>
     makeShipment({

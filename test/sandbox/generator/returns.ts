@@ -5,7 +5,7 @@ import { type Order, status as orderStatus } from './orders.ts'
 
 const returnCount = 20
 
-/** order-statuses 3 */
+/** order-statuses §3 */
 const status = { new: 1, approved: 2, received: 3, completed: 4, denied: 5 } as const
 const reasons = [
   { id: 1, isFaulty: true, comments: ['It arrived with a crack.', 'The box was crushed and so was what is in it.'] },

@@ -16,7 +16,7 @@ type Answer = { code: number; addresses?: readonly (readonly number[])[] } | 'si
 /** A name server on this machine that answers each kind of question as given; the resolver asks it alone. */
 async function resolverOf(answers: Readonly<Record<number, Answer>>): Promise<Resolver> {
   const server = createSocket('udp4').on('message', (question, { port, address }) => {
-    // RFC 1035 4: the header, then a name of labels up to an empty one, then the kind.
+    // RFC 1035 §4: the header, then a name of labels up to an empty one, then the kind.
     const end = question.indexOf(0, 12) + 5
     const kind = question.readUInt16BE(end - 4)
     const answer = answers[kind] ?? 'silence'

@@ -10,7 +10,7 @@ function read(text: string, timeZone = newYork, bound?: 'start' | 'end'): string
 
 describe('a date is read in the store’s zone', () => {
   test.each([
-    // rest-protocol 8.2 and rest-resources 0.5, form by form
+    // rest-protocol §8.2 and rest-resources §0.5, form by form
     ['mm/dd/yyyy hh:mm:ss', '07/11/2012 10:44:08', '2012-07-11T14:44:08.000Z', true],
     ['mm/dd/yyyy hh:mm', '07/11/2012 10:44', '2012-07-11T14:44:00.000Z', true],
     ['mm/dd/yyyy', '07/11/2012', '2012-07-11T04:00:00.000Z', false],
