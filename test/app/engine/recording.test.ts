@@ -120,16 +120,24 @@ describe('a change and its events', () => {
   test('changes that end one another in a deadlock and run again record each once', async () => {
     const ids = [await newProduct(), await newProduct()]
     const items = ids.map((CatalogID) => ({ CatalogID, ItemQuantity: 1 }))
-    // The second locks in the other order, since its end waits for the first one's product.
-    const crossing = [ids, ids.toReversed()].map(([first, second]) =>
+    // Each changes one product and then wants the other's lock, once both hold their first: one of them ends in a deadlock.
+    const bothHoldOne = Promise.withResolvers<void>()
+    let holding = 0
+    const cross = ([first, second]: readonly number[]) =>
       inTransaction(shop.caller.db, async (db) => {
         await updateRecord({ ...shop.caller, db }, products, first as number, { Title: `of ${first}` })
+        if (++holding === 2) bothHoldOne.resolve()
+        await bothHoldOne.promise
         await db.$queryRaw`SELECT 1 FROM "Product" WHERE "id" = ${second} FOR UPDATE`
-      }),
-    )
+      })
 
-    const names = await namesOf(() => Promise.all([...crossing, place(items)]))
+    const names = await namesOf(() => {
+      const placed = bothHoldOne.promise.then(() => place(items))
+      return Promise.all([cross(ids), cross(ids.toReversed()), placed])
+    })
 
+    // One of them ran again.
+    expect(holding).toBeGreaterThan(2)
     expect(new Set(names).size).toBe(names.length)
     expect(names).toHaveLength(5)
   })
