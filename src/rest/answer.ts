@@ -8,8 +8,8 @@ import { NO_SUCH_RECORD, sendProblem } from './problem.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
 
 /**
- * Answers in the format that the request accepts, byte for byte as rest-protocol §4, §5 and §7 say; a refusal as problem
- * details where those are accepted. `baseUrl` begins the addresses of next pages.
+ * Answers in the format that the request accepts, byte for byte as rest-protocol §4, §5 and §7 define; a refusal as
+ * problem details if accepted. `baseUrl` begins the addresses of next pages.
  */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
   request.refusal ||= wrongIn(answer)
@@ -32,7 +32,7 @@ function wrongIn(answer: Answer): string {
   return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
 }
 
-/** What is worth another try in a moment: a conflict with a request under way, an outage. */
+/** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
 const comesBack = [409, 503]
 
 function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
@@ -49,8 +49,8 @@ function recordsHeaders({ url }: FastifyRequest, { next, total, etag, isSecret }
 }
 
 /**
- * The address of the request, from the cursor on: everything else of it is kept as it was sent, but for what would break the
- * header or end the address. A proxy may have sent it with another host in front.
+ * The address of the request with a new cursor. The rest is kept as sent, except characters that would break the header
+ * or end the address. A proxy may have sent an absolute address with another host.
  */
 function nextPage(url: string, baseUrl: string, cursor: string): string {
   const [address = '', ...queries] = url.split('?')
@@ -60,7 +60,7 @@ function nextPage(url: string, baseUrl: string, cursor: string): string {
   return page.replace(/[^!-~]|[<>"#]/gu, encodeURIComponent)
 }
 
-/** The new cursor takes the place of `offset` and of the old one, however these were written. */
+/** Drops `offset` and the old cursor, in any spelling, because the new cursor replaces them. */
 function isKept(parameter: string): boolean {
   const [name = ''] = parameter.split('=', 1)
   const letters = name.replace(/%[4-7][\da-f]/gi, decodeURIComponent)
@@ -72,7 +72,7 @@ function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | B
   return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
 }
 
-/** Encoded record by record: one text of a whole page, at a megabyte, would be copied three times on its way out. */
+/** Encodes each record separately, because one text of a whole page, up to a megabyte, would be copied three times. */
 function recordsToJson(records: readonly string[]): Buffer {
   const pieces = records.map((record, index) => Buffer.from(index === 0 ? record : `,${record}`))
   return Buffer.concat([opening, ...pieces, closing])
@@ -87,9 +87,8 @@ function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
 }
 
 /**
- * The headers that every recorded answer of the public service has (rest-protocol §3); who may keep it: nobody on the way, since
- * a cache without `private` could give a store's records to another caller; what it depends on; and the headers that pages of
- * other sites may read.
+ * The headers of every recorded answer of the public service (rest-protocol §3), caching rules, and the headers that
+ * pages of other sites may read. `private`, because a shared cache could give a store's records to another caller.
  */
 export const commonHeaders = {
   'cache-control': 'no-cache, private',

@@ -8,7 +8,7 @@ import { bodyFormat, type Format } from './format.ts'
 import { readJson } from './json.ts'
 import { readXml } from './xml-read.ts'
 
-/** Bodies of this scope are JSON or XML of any media type that says so, up to the server's bodyLimit; none at all is null. */
+/** Accepts JSON and XML bodies of any such media type, up to the server's bodyLimit. An empty body is null. */
 export function receiveBodies(app: FastifyInstance): void {
   const { bodyLimit } = app.initialConfig
   app.removeAllContentTypeParsers()
@@ -18,7 +18,7 @@ export function receiveBodies(app: FastifyInstance): void {
   })
 }
 
-/** No type means JSON (rest-protocol §2). */
+/** A missing Content-Type means JSON (rest-protocol §2). */
 function formatOf(headers: IncomingHttpHeaders): Format {
   const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity') {
@@ -42,7 +42,7 @@ function unsupported(field: string, message: string): StoreFailure {
   return new StoreFailure('unsupported-media-type', message, { field })
 }
 
-/** A byte order mark is dropped. */
+/** Drops a byte order mark. */
 function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -51,10 +51,10 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Most records of one POST or PUT (rest-protocol §6). */
+/** Maximum records in one POST or PUT (rest-protocol §6). */
 export const RECORDS_MAX = 100
 
-/** The records of a body. Throws `bad-request` for none, for more than 100, and for several where the address names one. */
+/** Reads the records of a body. Throws `bad-request` for none, more than 100, or several if the address names one. */
 export function readTaken(body: Body | null, { type, many, isOptional = false }: Taken): readonly unknown[] {
   if (body === null && isOptional) return []
   const read = readValue(body, type)

@@ -6,14 +6,14 @@ import { withoutQuoted } from '../values/failure.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose token came with credentials that were refused. */
+    /** The subscription of the token, if the credentials were refused. */
     refusedSubscriptionId: number | null
-    /** What was wrong with the request or a part of it, in words; empty: nothing, or nobody said. */
+    /** The reason for refusing the request or a part of it; empty: none, or unknown. */
     refusal: string
   }
 }
 
-/** Notes every request that a subscription's token came with, once it is answered. */
+/** Records every answered request with a subscription's token in the call log. */
 export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
   app.decorateRequest('refusedSubscriptionId', null)
   app.decorateRequest('refusal', '')

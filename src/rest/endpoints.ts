@@ -3,7 +3,7 @@ import type { Endpoint } from '../engine/endpoints.ts'
 import { recordEndpoints } from './record-endpoints.ts'
 import { subResourceEndpoints } from './sub-resource-endpoints.ts'
 
-/** Every address of a service, and what each method does there. */
+/** All endpoints of a service. */
 export function endpointsOf(resource: Resource): Endpoint[] {
   return [...recordEndpoints(resource), ...subResourceEndpoints(resource), ...(resource.endpoints?.() ?? [])]
 }

@@ -8,12 +8,12 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'
 
 /*
- * The entity tag of a record is the hash of its JSON text. What is shown of it may be XML, or the choice of a $select: these
- * are other representations with tags of their own, the record's hash and a second one behind a point. So are compressed ones,
- * which have the encoding behind a point. A change is conditional on the record alone, so that any of these tags will do for it.
+ * The entity tag of a record is the hash of its JSON text. XML and $select give other representations with their own
+ * tags: the record's hash, a point and a second hash. Compressed answers append a point and the encoding. A change is
+ * conditional on the record only, so it accepts any of these tags.
  */
 
-/** The tag of a record as this request sees it (RFC 9110 §8.8.3), strong. */
+/** The strong tag of the representation that this request receives (RFC 9110 §8.8.3). */
 export function entityTag(record: string, format: Format, query: Query): string {
   const select = query.get('$select')
   if (format === 'json' && select === undefined) return `"${digest(record)}"`
@@ -21,8 +21,8 @@ export function entityTag(record: string, format: Format, query: Query): string 
 }
 
 /**
- * The tag by which `If-None-Match` names this one, or for `*` this one; null: it does not (RFC 9110 §13.1.2: by weak
- * comparison, which the encoding does not count for; no cache that others use too may keep these answers).
+ * The tag in `If-None-Match` that matches this one, or this one for `*`; null if none matches. Comparison is weak and
+ * ignores the encoding (RFC 9110 §13.1.2); shared caches may not store these answers.
  */
 export function namedTag(tag: string, ifNoneMatch: string | undefined): string | null {
   const named = tagsIn(ifNoneMatch)
@@ -31,8 +31,8 @@ export function namedTag(tag: string, ifNoneMatch: string | undefined): string |
 }
 
 /**
- * What `If-Match` and `If-None-Match` ask of a change of one record (RFC 9110 §13.1), to be compared under its lock.
- * Throws `precondition-failed` at once where the request changes several: they have no tag in common.
+ * The precondition in `If-Match` and `If-None-Match` of a change of one record (RFC 9110 §13.1), checked under the
+ * record's lock. Throws `precondition-failed` at once for several records, because they have no common tag.
  */
 export function preconditionOf({ headers, records }: Call): Pick<Conditions, 'precondition'> {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers
@@ -51,7 +51,7 @@ export function preconditionOf({ headers, records }: Call): Pick<Conditions, 'pr
   }
 }
 
-/** A new record has no tag yet, so that no `If-Match` can hold. Throws `precondition-failed`. */
+/** Throws `precondition-failed` for `If-Match`, because a new record has no tag to match. */
 export function refuseIfMatch({ 'if-match': ifMatch }: IncomingHttpHeaders): void {
   if (ifMatch !== undefined) throw unmet('If-Match', 'If-Match goes with the address of one record')
 }
@@ -67,7 +67,7 @@ function unmet(field: string, message: string): StoreFailure {
   return new StoreFailure('precondition-failed', message, { field })
 }
 
-/** Whether a header names the record, in whatever representation. Strong comparison passes over weak tags. */
+/** Whether a header names the record, in any representation. Strong comparison ignores weak tags. */
 function isRecordNamed(record: string, header: string, comparison: 'strong' | 'weak'): boolean {
   const named = tagsIn(header)
   if (named === '*') return true
@@ -80,7 +80,7 @@ function isRecordNamed(record: string, header: string, comparison: 'strong' | 'w
 
 const tags = /(?:W\/)?"[^"]*"/g
 
-/** Of a header that is not well-formed none, lest a part of it be taken for what was meant. */
+/** Returns no tags for a malformed header, so that a part of it is not misread. */
 function tagsIn(header: string | undefined): readonly string[] | '*' {
   if (header === undefined || !isWellFormed(header)) return []
   return header.trim() === '*' ? '*' : (header.match(tags) ?? [])
@@ -90,7 +90,7 @@ function isWellFormed(header: string): boolean {
   return header.trim() === '*' || /^[\s,]*$/.test(header.replace(tags, ','))
 }
 
-/** 162 bits of SHA-256: nobody meets two texts with the same. */
+/** 162 bits of SHA-256, enough to exclude collisions. */
 export function digest(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 27)
 }

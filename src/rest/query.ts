@@ -2,9 +2,9 @@ import type { Query } from '../engine/read.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /**
- * The query parameters of an address: names without regard to case, parameters without a value left out
- * (rest-resources §0.2). Of a repeated one the first value counts, as the public service's framework binds it.
- * Throws `bad-request` for broken percent-encoding.
+ * The query parameters of an address: names in lower case, parameters without a value omitted (rest-resources §0.2).
+ * The first value of a repeated parameter applies, as in the public service. Throws `bad-request` for invalid
+ * percent-encoding.
  */
 export function readQuery(url: string): Query {
   const query = new Map<string, string>()

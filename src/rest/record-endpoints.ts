@@ -13,7 +13,7 @@ import { shapeRecords } from '../engine/shape.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
 
-/** The collection of a service, and one record of it (rest-resources §0.3 to §0.8). */
+/** The endpoints of a service's collection and of one record (rest-resources §0.3 to §0.8). */
 export function recordEndpoints(resource: Resource): Endpoint[] {
   const privileges = [resource.privilege]
   const changes = resource.changesMany ? { PUT: updateMany(resource) } : {}
@@ -25,7 +25,7 @@ export function recordEndpoints(resource: Resource): Endpoint[] {
   ]
 }
 
-/** Those whose methods the definition names. */
+/** Selects the operations whose methods the definition allows. */
 export function taken(methods: readonly Method[], operations: Operations): Operations {
   return Object.fromEntries(Object.entries(operations).filter(([method]) => methods.includes(method as Method)))
 }
@@ -46,7 +46,7 @@ function get(resource: Resource): Operation {
     gives: { kind: 'record', type: resource },
     run: async ({ caller, id, query, headers }) => {
       const record = await getRecord(caller, resource, id)
-      // Before the conditions: they count for nothing where the answer would be a refusal (RFC 9110 §13.2.1).
+      // Before the conditions, which are ignored if the answer is a refusal (RFC 9110 §13.2.1).
       const records = shapeRecords([record], resource.fields, query)
       const etag = entityTag(record, acceptedFormat(headers.accept), query)
       const known = namedTag(etag, headers['if-none-match'])

@@ -6,7 +6,7 @@ import { sendTagged } from '../server/send-tagged.ts'
 import { endpointsOf } from './endpoints.ts'
 import { recordSchemaText } from './xsd.ts'
 
-/** `GET /records.xsd`: the schema of all XML that REST takes and gives, for anyone; it changes with the program alone. */
+/** Serves `GET /records.xsd` to anyone: the schema of all REST XML, which changes only with the program. */
 export function recordSchema(app: FastifyInstance): void {
   const text = recordSchemaText(addressedTypes())
   app.options('/records.xsd', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
@@ -16,7 +16,7 @@ export function recordSchema(app: FastifyInstance): void {
   })
 }
 
-/** What the addresses of the registry take and give. */
+/** The types of all requests and answers in the registry. */
 function addressedTypes(): RecordType[] {
   const operations = servedResources.flatMap(endpointsOf).flatMap((endpoint) => Object.values(endpoint.operations))
   return operations.flatMap(({ takes, gives }) => [

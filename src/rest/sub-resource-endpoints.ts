@@ -17,7 +17,7 @@ import { exists, type Listing, listProjection, listRelated } from '../engine/rea
 import { preconditionOf } from './entity-tags.ts'
 import { taken } from './record-endpoints.ts'
 
-/** What stands below a record, or below a service, as its definition says (rest-resources §0.9). */
+/** The endpoints below a record or a service that its definition names (rest-resources §0.9). */
 export function subResourceEndpoints(resource: Resource): Endpoint[] {
   return Object.entries(resource.subResources).flatMap(([name, sub]) => {
     if (sub.kind === 'nested') return nestedEndpoints(resource, name, sub)
@@ -34,7 +34,7 @@ function nestedEndpoints(resource: Resource, name: string, sub: NestedSubResourc
   const operations = { GET: listNested(list), POST: addNested(list), PUT: updateNested(list, 'many') }
   const collection: Endpoint = { path, params, privileges, operations: taken(sub.methods, operations) }
   if (!sub.methods.includes('PUT')) return [collection]
-  // 0 may be the key of the only shipment of an order.
+  // 0 may be the key of an order's only shipment.
   const itemId = { name: sub.idParam, min: isCode(list) ? null : 0 }
   const item = { path: `${path}/:itemId`, params: { ...params, itemId }, privileges }
   return [collection, { ...item, operations: { PUT: updateNested(list, 'one') } }]
@@ -55,7 +55,7 @@ function nestedList(resource: Resource, sub: NestedSubResource): NestedList {
   return { resource, sub, field, key, resultKey: sub.resultKey ?? key }
 }
 
-/** Whether a caller's own code, and not a number, names an item. */
+/** Whether a code chosen by the caller, not a number, identifies an item. */
 function isCode({ field, key }: NestedList): boolean {
   return field.fields.get(key)?.kind === 'text'
 }
@@ -70,7 +70,7 @@ function listNested({ resource, sub, field }: NestedList): Operation {
   }
 }
 
-/** Preconditions are about the record that the items are part of. */
+/** Preconditions apply to the record that contains the items. */
 function addNested({ resource, sub: list, field, resultKey: key }: NestedList): Operation {
   return {
     takes: { type: field, mode: 'create', many: true },
@@ -82,7 +82,7 @@ function addNested({ resource, sub: list, field, resultKey: key }: NestedList): 
   }
 }
 
-/** `one`: the address names the item; else each item of the body names itself. */
+/** `one`: the address names the item; `many`: each item of the body names itself. */
 function updateNested({ resource, sub: list, field, resultKey: key }: NestedList, count: 'one' | 'many'): Operation {
   return {
     takes: { type: field, mode: 'update', many: count === 'many' },
@@ -128,7 +128,7 @@ function objectType(resource: Resource, { object }: ProjectedSubResource): Recor
   return field
 }
 
-/** Its records are those of another service, so the caller must be allowed to read both. */
+/** Requires both privileges, because the records belong to another service. */
 function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResource): Endpoint {
   const other = sub.resource()
   const { filters, maxRecords } = other
@@ -144,7 +144,7 @@ function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResour
   return { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET } }
 }
 
-/** A count of 0, and the nothing behind a cursor, are answers only if there is the record that they are of. */
+/** Answers a count of 0 or an empty page after a cursor only if the record exists. */
 async function ofRecord(
   caller: Caller,
   resource: Resource,

@@ -12,13 +12,13 @@ import {
   type XmlElement,
 } from '../xml/read.ts'
 
-/** The body as a plain record (root element: a name of the type), or as a list of them (root: ArrayOf and a name). */
+/** The body as a plain record (root: a name of the type), or as a list of them (root: ArrayOf and a name). */
 type Plain = string | Plain[] | { [name: string]: Plain }
 
 /**
- * Reads an XML text into what the same body would be in JSON, all values as text. Names match without regard to case and
- * prefix, unknown elements are left out, xsi:nil is absent. Throws `bad-request` for what is not well-formed, for a document
- * type or entities of its own, and for an element where none belongs.
+ * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
+ * prefix, unknown elements are ignored, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
+ * type or custom entities, and for an element in the wrong place.
  */
 export function readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Plain {
   const root = readXmlDocument(text)
@@ -52,7 +52,7 @@ function itemsOf(
   path: string,
 ): Plain[] {
   return childElements(element).map((child, index) => {
-    // Left out instead, a misspelt item would be deleted from the stored list.
+    // If ignored, a misspelt item would be deleted from the stored list.
     if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
       throw new StoreFailure(
         'bad-request',

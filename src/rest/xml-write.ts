@@ -6,7 +6,7 @@ import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
 
 const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 
-/** Records out of their JSON texts, in the form of rest-protocol §7.1. */
+/** Converts records from JSON texts to XML (rest-protocol §7.1). */
 export function recordsToXml(records: readonly string[], { typeName, fields }: RecordType): string {
   return rooted(
     `ArrayOf${typeName}`,
@@ -44,7 +44,7 @@ function listContent(records: readonly WireRecord[], typeName: string, fields: F
   return content
 }
 
-/** The members in the order of the record, which is that of the field tables. */
+/** Writes the members in record order, which is that of the field tables. */
 function recordContent(record: WireRecord, fields: FieldSet): string {
   let content = ''
   for (const name in record) content += element(name, memberContent(record[name] as WireValue, name, fields))

@@ -3,11 +3,12 @@ import type { Bounds, Field, FieldSet, ValueField } from '../engine/fields.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 
 /**
- * An XML Schema 1.0 of everything that REST takes and gives in XML (rest-protocol §7): for each type that has an address the
- * roots `{Type}` and `ArrayOf{Type}` (and the other names that one may have in a body), and `ArrayOfResponseInfo` and `CountOnly`. There is no namespace. One type serves
- * answers and requests: members come in any order and each may be left out, as `$select` and partial updates leave them out.
- * Answers hold to it always; requests that use a tolerated spelling (names in another case, other date forms, members that
- * nobody knows) are taken without being valid by it. Throws where two types of one name have different members.
+ * The XML Schema 1.0 of all XML in REST requests and answers (rest-protocol §7), without a namespace. Its roots are
+ * `{Type}` and `ArrayOf{Type}` for each type with an address, other element names that bodies may use,
+ * `ArrayOfResponseInfo` and `CountOnly`. One type serves answers and requests: members are optional and in any order,
+ * as `$select` and partial updates require. Answers are always valid; requests with a tolerated spelling (names in
+ * another case, other date forms, unknown members) are accepted although invalid. Throws if two types with one name
+ * have different members.
  */
 export function recordSchemaText(addressed: readonly RecordType[]): string {
   const types: Types = new Map()
@@ -29,7 +30,7 @@ export function recordSchemaText(addressed: readonly RecordType[]): string {
   ].join('\n')
 }
 
-/** Definitions by the name of their type. */
+/** Definitions by type name. */
 type Types = Map<string, string>
 
 function addType(types: Types, name: string, definition: string): string {
@@ -74,7 +75,7 @@ function membersOf(types: Types, fields: FieldSet): string[] {
   })
 }
 
-/** What a schema cannot say by itself; programs that write classes out of it keep it as a comment. */
+/** Rules that the schema cannot express; code generators keep them as comments. */
 function remarkOn(field: Field): string {
   if (field.kind === 'object') return ''
   if (field.access === 'ro' || field.access === 'derived') return 'Read only: ignored in requests.'
@@ -94,7 +95,7 @@ function typeOf(types: Types, field: Field): string {
   return addList(types, field)
 }
 
-/** Numbers are of the types that programs know as int and decimal: `xs:integer` has no bound and becomes a text in some. */
+/** Uses the types that programs map to int and decimal; `xs:integer` is unbounded and some map it to a string. */
 function valueType(types: Types, { kind, bounds }: ValueField): string {
   if (kind === 'boolean') return 'xs:boolean'
   if (kind === 'date') return addRestriction(types, 'date', 'string', { pattern: DATE_PATTERN })
@@ -102,7 +103,7 @@ function valueType(types: Types, { kind, bounds }: ValueField): string {
   return kind === 'integer' ? integerType(types, bounds) : decimalType(types, bounds)
 }
 
-/** Local time, or nothing. */
+/** Local time, or empty. */
 const DATE_PATTERN = '([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})?'
 
 function textType(types: Types, { maxLength, values }: Bounds): string {
@@ -125,7 +126,7 @@ function decimalType(types: Types, { min = 0, max = 0 }: Bounds): string {
   return addRestriction(types, name, 'decimal', { minInclusive: min, maxInclusive: max })
 }
 
-/** Of a facet that may come several times, all. */
+/** A list repeats the facet for each value. */
 type Facets = Readonly<Record<string, string | number | undefined | readonly string[]>>
 
 function addRestriction(

@@ -5,12 +5,12 @@ import type { Content, MediaType } from '../../server/openapi.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { recordsToXml } from '../xml-write.ts'
 
-/** Both formats have the one schema; its `xml` members tell the elements' names. */
+/** Both formats share one schema; its `xml` members name the elements. */
 export function inBothFormats(schema: JsonSchema): Content {
   return { 'application/json': { schema }, 'application/xml': { schema } }
 }
 
-/** What an answer holds; null: what an answer of changes holds. */
+/** The schema of an answer's body. */
 export function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
   if (gives.kind === 'results') return { $ref: '#/components/schemas/ArrayOfResponseInfo' }
   const record = describeRecord(schemas, gives.type, 'read')
@@ -35,7 +35,7 @@ function nameIn({ $ref }: JsonSchema): string {
   return String($ref).split('/').at(-1) ?? ''
 }
 
-/** What a body may be: one record, or up to 100 in a list. */
+/** The content of a request body: one record, or up to 100 in a list. */
 export function takenContent(schemas: Schemas, { type, mode, many }: Taken, example: unknown): Content {
   const isItem = 'kind' in type
   const record = describeRecord(schemas, type, isItem ? 'item' : mode)
@@ -53,7 +53,7 @@ export function takenContent(schemas: Schemas, { type, mode, many }: Taken, exam
   }
 }
 
-/** As the writer of answers has it, a line for each element. */
+/** The XML that answers have, with a line for each element. */
 function xmlExample(type: RecordType, example: unknown): MediaType['example'] {
   const records = Array.isArray(example) ? example : [example]
   const texts = records.map((record) => JSON.stringify(record))

@@ -22,8 +22,8 @@ import { operationParameters, pathParameters, sharedParameters } from './paramet
 import { type RefusalStatus, refusalRefs, refusalResponses, resultSchemas } from './refusals.ts'
 
 /**
- * The REST services as OpenAPI 3.1 has them, out of the definitions that serve them; paths begin with the service.
- * `examples` are shown where an operation has one.
+ * Describes the REST services in OpenAPI 3.1, from the definitions that serve them; paths begin with the service.
+ * `examples` are shown for their operations.
  */
 export function describeRest(examples: Examples): ApiPart {
   const schemas: Schemas = new Map(Object.entries(resultSchemas))
@@ -86,10 +86,10 @@ const recordSchemaRoute: Operation = {
   },
 }
 
-/** One operation in its surroundings. */
+/** An endpoint and its service. */
 interface Place {
   readonly resource: Resource
-  /** Of the service. */
+  /** All endpoints of the service. */
   readonly endpoints: readonly Endpoint[]
   readonly endpoint: Endpoint
 }
@@ -153,7 +153,7 @@ function describeOperation(
   }
 }
 
-/** A list of related records has the filters of their own service. */
+/** The service whose filters a list has: for related records, their own. */
 function listedResource(resource: Resource, gives: EndpointOperation['gives']): Resource {
   if (gives.kind !== 'list') return resource
   return servedResources.find((other) => other === gives.type) ?? resource

@@ -67,7 +67,7 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers
 
-/** On every answer of REST that was admitted to the bucket. */
+/** Headers of every answer to a request counted in the bucket. */
 export const bucketHeaders: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

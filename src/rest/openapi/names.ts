@@ -4,8 +4,8 @@ import type { Endpoint, Operation } from '../../engine/endpoints.ts'
 export type Method = keyof Endpoint['operations']
 
 /**
- * The operationId: a verb and what it is about, such as `listProducts`, `getProduct`, `updateProductFeatures`. What the
- * records of the address are called in XML is the noun, without the parent's name that it may begin with.
+ * The operationId: a verb and a noun, such as `listProducts`, `getProduct`, `updateProductFeatures`. The noun is the
+ * XML name of the records, without the parent's name as prefix.
  */
 export function operationName(resource: Resource, endpoints: readonly Endpoint[], endpoint: Endpoint, method: Method) {
   const { path, operations } = endpoint
@@ -25,7 +25,7 @@ export function operationName(resource: Resource, endpoints: readonly Endpoint[]
   }
 }
 
-/** Whether the same is listed for all records at once, as `/skuinfo` beside `/:id/skuinfo`: then this is one of them. */
+/** Whether the same is listed for all records, as `/skuinfo` beside `/:id/skuinfo`; then this endpoint is a `get`. */
 function hasWholeList(endpoints: readonly Endpoint[], path: string): boolean {
   return path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
 }
@@ -36,7 +36,7 @@ function subjectOf({ typeName }: Resource, { path, operations }: Endpoint): stri
   return typeName + (inner.startsWith(typeName) ? inner.slice(typeName.length) : inner)
 }
 
-/** Of the records that the operations give or take; all have the same. */
+/** The XML name of the records in requests and answers, which all operations share. */
 function typeNameOf(operations: readonly Operation[]): string {
   const [name] = operations.flatMap(({ takes, gives }) => {
     if (takes !== undefined) return [takes.type.typeName]
@@ -52,7 +52,7 @@ export function plural(name: string): string {
   return name.endsWith('s') ? name : `${name}s`
 }
 
-/** `ProductSKUs` → `product SKUs`, `RMAItem` → `RMA item`: a name as part of a sentence. */
+/** Converts a name for use in a sentence: `ProductSKUs` → `product SKUs`, `RMAItem` → `RMA item`. */
 export function inWords(name: string): string {
   const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]{2})([A-Z][a-z]{2})/g, '$1 $2')
   return words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())

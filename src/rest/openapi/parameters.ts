@@ -11,7 +11,7 @@ import { dateForms } from '../../values/dates.ts'
 const int32 = { type: 'integer', format: 'int32' }
 const entityTags = { type: 'string', maxLength: 8_000 }
 
-/** Those that many operations share, by the name of their component. */
+/** Parameters that several operations share, by component name. */
 export const sharedParameters = {
   Offset: {
     name: 'offset',
@@ -97,7 +97,7 @@ function shared(...names: (keyof typeof sharedParameters)[]): Ref[] {
   return names.map((name) => ref('parameters', name))
 }
 
-/** The identifiers in an address, by its own names for them. */
+/** The identifiers in an address, with their documented names. */
 export function pathParameters({ params }: Endpoint): Parameter[] {
   return Object.values(params).map(({ name, min, max }) => ({
     name,
@@ -108,12 +108,12 @@ export function pathParameters({ params }: Endpoint): Parameter[] {
   }))
 }
 
-/** Larger than 32 bits: as far as every program keeps whole numbers. */
+/** Integers above 32 bits are limited to those that every program represents exactly. */
 function numberOf(max: number | undefined): JsonSchema {
   return max === undefined ? int32 : { type: 'integer', format: 'int64', maximum: max }
 }
 
-/** What an operation takes beside its body. `resource` is the service whose records a list gives. */
+/** The parameters of an operation. `resource` is the service whose records a list returns. */
 export function operationParameters(
   resource: Resource,
   endpoint: Endpoint,
@@ -157,7 +157,7 @@ function isNamed(params: Endpoint['params'], name: string): boolean {
   return Object.values(params).some((parameter) => parameter.name === name)
 }
 
-/** The identifier finds the one record in the list too (rest-resources §0.4). */
+/** The identifier is a filter of the list too (rest-resources §0.4). */
 function idFilter({ idParam }: Resource, filters: object): Parameter[] {
   if (Object.hasOwn(filters, idParam)) return []
   return [{ name: idParam, in: 'query', description: 'The identifier.', schema: { ...int32, minimum: 1 } }]

@@ -73,11 +73,11 @@ export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
 interface Refusal {
   readonly name: string
   readonly description: string
-  /** Those that this refusal has beside X-Request-Id. */
+  /** Headers of this refusal besides X-Request-Id. */
   readonly headers: readonly HeaderName[]
-  /** Those that it may have. */
+  /** Headers that it may have. */
   readonly optional: readonly HeaderName[]
-  /** `empty`: no body, unless problem details are asked for; `json`: refused before the protocol is known. */
+  /** `empty`: no body, except problem details on request; `json`: refused before the protocol is known. */
   readonly body: 'results' | 'empty' | 'json'
 }
 
@@ -91,7 +91,7 @@ function refusal(
 
 const replayable = { optional: ['Idempotency-Replayed'] } as const
 
-/** Of operations, by status. */
+/** Refusals of operations, by status. */
 const refusals = {
   400: refusal(
     'BadRequest',
@@ -123,7 +123,7 @@ const refusals = {
   503: refusal('Unavailable', 'The database does not answer.', { headers: [...bucketHeaders, 'Retry-After'] }),
 } as const satisfies Readonly<Record<number, Refusal>>
 
-/** Of addresses and methods that are no operations, by status. */
+/** Refusals outside operations (unknown address or method), by status. */
 const outside = {
   404: refusal(
     'UnknownAddress',
