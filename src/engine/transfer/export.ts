@@ -8,14 +8,14 @@ import type { Selected } from '../reader.ts'
 import { compileExtras, type Extras } from './extras.ts'
 
 const PAGE_RECORDS = 200
-/** Rows of a ledger in one line. */
+/** Maximum ledger rows in one line. */
 const PIECE_ROWS = 1000
-/** How long one export may take. Its snapshot keeps the database from clearing away what was replaced since. */
+/** The time limit of one export. Its snapshot prevents PostgreSQL from removing rows replaced since. */
 const TIMEOUT_MS = 6 * 60 * 60 * 1000
 
 /**
- * Writes all records of a store as transfer lines, as they were at one moment, in the order of `resources` and of their
- * ids, and the end line. Holds one page at a time, and waits for `write`; when that throws, the export ends with its error.
+ * Writes all records of a store as transfer lines, as of one moment, in the order of `resources` and of ids, and the
+ * end line. Holds one page at a time and waits for `write`; if that throws, the export fails with its error.
  */
 export async function exportRecords(
   caller: Caller,
@@ -29,7 +29,7 @@ export async function exportRecords(
   })
 }
 
-/** A caller's own transaction sees what it sees. */
+/** Reads in a snapshot, or in the caller's own transaction at its isolation level. */
 async function inSnapshot(db: Db | Transaction, read: (db: Transaction) => Promise<void>): Promise<void> {
   if (!isClient(db)) return read(db)
   await db.$transaction(
@@ -65,11 +65,11 @@ async function exportResource(
 
 interface StoredRecord {
   readonly id: number
-  /** The arrays of the three selects. */
+  /** The arrays of the three selects, as text. */
   readonly record: string
   readonly private: string
   readonly extras: string
-  /** The first piece of the ledger: its rows with their ids. */
+  /** The first piece of the ledger: rows with their ids. */
   readonly ledger: string | null
 }
 
@@ -88,7 +88,7 @@ async function readPage(caller: Caller, resource: Resource, extras: Extras, last
 
 type LedgerRow = readonly [id: string, row: Selected]
 
-/** A json array of up to PIECE_ROWS pairs of id and row, as text; NULL: no more. Ids as text: they have 64 bits. */
+/** A json array of up to PIECE_ROWS pairs of id and row, as text; NULL if none. Ids are text: they have 64 bits. */
 function ledgerRows(caller: Caller, { table, parent, reader }: Ledger, id: Sql, after: Sql): Sql {
   return sql`(SELECT json_agg(json_build_array(l."id"::text, l."row") ORDER BY l."id")::text FROM (
     SELECT t."id", ${reader.select} AS "row" FROM ${identifier(table)} t JOIN "Store" s ON s."id" = t."storeId"
@@ -133,7 +133,7 @@ function linesOf(resource: Resource, extras: Extras, stored: StoredRecord, piece
   return [line, ...continuations]
 }
 
-/** A record of its identifier alone. */
+/** A record that contains only its identifier. */
 function identifierOf(fields: FieldSet, id: number): string {
   const path = columnPath(fields, 'id') ?? []
   return path.reduceRight((value, name) => `{${JSON.stringify(name)}:${value}}`, String(id))

@@ -7,15 +7,15 @@ import { arrayOf, keyColumn, rowOrder, type Selected } from '../reader.ts'
 import { refused } from '../refused.ts'
 
 /**
- * What neither the wire record nor the private fields tell of a record, and an exact copy needs:
- * `Rows`: of the items of its lists, in their order, the columns that the wire does not show, and the id that it shows as 0;
- * `Repeated`: the dates whose local time comes twice in that night of autumn, and mean the second one;
+ * The data that an exact copy needs in addition to the wire record and the private fields:
+ * `Rows`: for each list item, in order, the columns not shown on the wire, and the id that the wire shows as 0;
+ * `Repeated`: the dates in the second of the two hours that autumn repeats;
  * `Derived`: the fields whose shown value is filled in and not stored.
  */
 export interface Extras {
-  /** Over `t` and `s`: a json array. */
+  /** A json array, over `t` and `s`. */
   readonly select: Sql
-  /** Members of the line's `private`, as JSON texts, out of the parsed array. */
+  /** Writes members of the line's `private`, as JSON texts, from the parsed array. */
   readonly compose: (row: Selected) => string[]
 }
 
@@ -45,7 +45,7 @@ export function compileExtras(resource: Resource): Extras {
 
 export interface ExtrasInput {
   record: Record<string, unknown>
-  /** Completed by what is read. */
+  /** Completed with the values read. */
   patch: Patch
   timeZone: string
 }
@@ -71,7 +71,7 @@ export function readExtras(resource: Resource, hidden: Record<string, unknown>, 
 interface ListExtras {
   readonly name: string
   readonly field: ListField & { readonly rows: ListRows }
-  /** The column of the key, where the wire may show 0 for it. */
+  /** The key column, if the wire may show 0 for the key. */
   readonly key: string | null
   readonly columns: readonly string[]
 }
@@ -96,13 +96,13 @@ function hasColumns(items: unknown): boolean {
   return Array.isArray(items) && items.some((item: object) => Object.keys(item).length > 0)
 }
 
-/** In the second of two equal hours, an hour ago had the same local time. */
+/** True in the second of two equal hours: one hour earlier, the local time was the same. */
 function isRepeatedSql(name: string): Sql {
   const column = sql`t.${identifier(name)}`
   return sql`${column} AT TIME ZONE s."timeZone" = (${column} - interval '1 hour') AT TIME ZONE s."timeZone"`
 }
 
-/** The record's own dates that are columns: lists filter by them, so their instant matters and not only their text. */
+/** The record's own dates stored in columns. Lists filter by them, so the instant matters, not only its text. */
 function columnDates({ entries }: FieldSet): [name: string, column: string][] {
   return entries.flatMap(([name, field]): [string, string][] =>
     field.kind === 'date' && field.sql === undefined && field.column !== undefined ? [[name, field.column]] : [],

@@ -13,22 +13,22 @@ import { Spool, type WaitingLine } from './spool.ts'
 import { continueLedger, storeRecords } from './store.ts'
 
 /**
- * A line of a transfer file: a record with everything that belongs to it. An export is such lines in the order of
- * references and at last `{"end": {"records": n}}`, by which a whole file can be told from one that was cut off.
+ * A line of a transfer file: a record with everything that belongs to it. An export consists of such lines in the order
+ * of references and a final `{"end": {"records": n}}`, which distinguishes a complete file from a truncated one.
  */
 export interface TransferLine {
   service: string
-  /** As GET gives it. */
+  /** As GET returns it. */
   record: Record<string, unknown>
-  /** What GET does not show: private fields, and what an exact copy needs besides (extras.ts, ledger.ts). */
+  /** Data that GET does not show: private fields and additions for an exact copy (extras.ts, ledger.ts). */
   private?: Record<string, unknown>
-  /** Of a record's second and later lines: how many rows of its ledger came before. They bring more of these and nothing else. */
+  /** On a record's later lines: the number of ledger rows in earlier ones. Later lines add ledger rows only. */
   continues?: number
 }
 
 export interface Refusal {
   readonly line: number
-  /** Empty where the line does not tell. */
+  /** Empty if the line does not name it. */
   readonly service: string
   readonly id: string
   /** Names the field. */
@@ -36,33 +36,33 @@ export interface Refusal {
 }
 
 export interface ImportCounts {
-  /** Lines of records that were read. */
+  /** Lines that contain records. */
   lines: number
   stored: number
   refused: number
 }
 
-/** Told how an import goes on; the import waits for what it returns. */
+/** Receives the progress of an import, which waits for each returned promise. */
 export interface ImportWatch {
   refused(refusal: Refusal): Promise<void> | void
   progress?(counts: Readonly<ImportCounts>): Promise<void> | void
 }
 
-/** One transaction stores at most this many lines, of this many bytes and with this many nested items; or a single line. */
+/** Limits of one transaction: lines, their bytes, and their nested items. A single line may exceed them. */
 const BATCH_LINES_MAX = 500
 const BATCH_BYTES_MAX = 1024 * 1024
 const BATCH_ITEMS_MAX = 4_000
 
-/** After so many records PostgreSQL is told to count anew: a store that was just filled should answer fast at once. */
+/** From this many stored records on, an import runs ANALYZE, so that a newly filled store answers fast at once. */
 const COUNTED_ANEW_FROM = 1000
 
 /**
- * Stores the records of a transfer file exactly as they are: ids and what only the platform writes are kept, nothing is
- * moved or stamped, and events are recorded only when asked. A record that exists becomes the given one. What cannot be stored yet, since
- * it refers to a record that is not there or has what another one must give up first, is tried again after the last line.
- * Memory is bounded, whatever the number of lines. When `lines` throws, the batch in hand is still finished.
+ * Stores the records of a transfer file exactly as given: keeps ids and fields that only the platform writes, does not
+ * shift or stamp anything, and records events only on request. An existing record is replaced. A record that refers to
+ * a missing record, or needs a value that another one still holds, is retried after the last line. Memory is bounded,
+ * whatever the number of lines. If `lines` throws, the batch being stored still completes.
  *
- * Where `caller.db` is a transaction, everything happens in it and the first refused line throws a StoreFailure.
+ * If `caller.db` is a transaction, everything happens in it and the first refused line throws a StoreFailure.
  */
 export async function importRecords(
   caller: Caller,
@@ -83,7 +83,7 @@ export async function importRecords(
 }
 
 export interface ImportOptions {
-  /** Record what the import changes as events, as if each record had been changed by itself. */
+  /** Records events for the changes of the import, as if each record had been changed separately. */
   raising?: boolean
 }
 
@@ -103,7 +103,7 @@ class ImportRun {
   /** One batch is stored while the next is read. */
   #inHand: Promise<void> = Promise.resolve()
   #waiting = new Spool()
-  /** Of records with a ledger, those whose first line waits: the later ones wait with it. */
+  /** Records with a ledger whose first line waits; their later lines wait too. */
   #waitingIds = new Set<string>()
   #linesSinceEnd = 0
 
@@ -121,7 +121,7 @@ class ImportRun {
     await this.#takeRecord(line)
   }
 
-  /** After the last line: stores what is left, as long as that gets anywhere. */
+  /** Retries the waiting lines after the last line, as long as any can be stored. */
   async settle(): Promise<void> {
     await this.#flush()
     while (this.#waiting.count > 0) {
@@ -139,7 +139,7 @@ class ImportRun {
     }
   }
 
-  /** Waits for the batch in hand. */
+  /** Waits for the batch being stored. */
   async close(): Promise<void> {
     await this.#inHand.catch(() => {})
     await this.#waiting.close()
@@ -175,7 +175,7 @@ class ImportRun {
     const { pending } = this.#batch
     this.#batch = new Batch()
     this.#inHand = this.#store(pending)
-    // It is awaited later; until then its failure is not an unhandled one.
+    // Awaited later; prevents an unhandled rejection until then.
     this.#inHand.catch(() => {})
   }
 
@@ -219,7 +219,7 @@ class ImportRun {
     await this.#attempt([one], () => continueLedger(this.#caller, record.resource, record))
   }
 
-  /** One record that cannot be stored fails the whole transaction, so halves are tried until it stands alone. */
+  /** Halves a failed batch to isolate the record at fault, because one failure rolls back the whole transaction. */
   async #storeOrSplit(resource: Resource, pending: readonly PendingRecord[]): Promise<void> {
     if (pending.length === 0) return
     const records = pending.map(({ record }) => record)
@@ -230,7 +230,7 @@ class ImportRun {
     await this.#storeOrSplit(resource, pending.slice(middle))
   }
 
-  /** False: several records, of which at least one is refused. A single one that is refused is set aside. */
+  /** Returns false if at least one of several records is refused. Sets a single refused record aside. */
   async #attempt(pending: readonly PendingRecord[], store: () => Promise<void>): Promise<boolean> {
     const [one] = pending as [PendingRecord]
     try {
@@ -240,7 +240,7 @@ class ImportRun {
     } catch (error) {
       const reason = reasonOf(error, one.record.resource)
       if (reason === null) throw error
-      // PostgreSQL goes on with nothing in this transaction, so that halves cannot be tried.
+      // A failed statement aborts the transaction, so halves cannot be retried.
       if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${reason}`)
       if (pending.length > 1) return false
       await this.#setAside(one, reason)
@@ -277,7 +277,7 @@ async function countAnew(caller: Caller, resources: readonly Resource[]): Promis
   await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
 }
 
-/** Records of one service, each id once. */
+/** Records of one service, with distinct ids. */
 class Batch {
   readonly pending: PendingRecord[] = []
   readonly #ids = new Set<number>()
@@ -315,7 +315,7 @@ function linesOf(pending: readonly PendingRecord[]): string {
   return first === last ? `Line ${first?.line.number}` : `Lines ${first?.line.number} to ${last?.line.number}`
 }
 
-/** Why a record is refused; null for an error that is not about the record. */
+/** The reason for a refusal; null if the error is not about the record. */
 function reasonOf(error: unknown, resource: Resource): string | null {
   if (error instanceof StoreFailure) return error.kind === 'unavailable' ? null : error.message
   return refusalOf(error, resource, 'import')?.message ?? null

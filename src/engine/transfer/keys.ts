@@ -8,8 +8,8 @@ import { keyColumn } from '../reader.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
 /**
- * Items that come without an id take, in order, the ids of stored items that the line does not name: a file without ids
- * can be imported again and changes nothing. Locks the records; call it inside the transaction.
+ * Gives items without an id, in order, the ids of stored items that the line does not name, so that a file without ids
+ * can be imported again without changes. Locks the records; call it inside the transaction.
  */
 export async function adoptKeys(
   caller: Caller,
@@ -40,7 +40,7 @@ async function lockDocuments(caller: Caller, { table, hasDetails }: Resource, id
   return new Map(found.map(({ id, details }) => [id, JSON.parse(details ?? '{}') as Document]))
 }
 
-/** By record: what identifies the items of a table list, as items of a document list have it. */
+/** The keys of the items of a table list, by record, in the form of items of a document list. */
 async function storedKeys(caller: Caller, field: ListField, rows: ListRows, ids: readonly number[]) {
   const [table, parent, column] = [rows.table, rows.parent, keyColumn(field)].map(identifier) as [Sql, Sql, Sql]
   const found = await caller.db.$queryRaw<{ parent: number; key: number }[]>(sql`

@@ -4,17 +4,17 @@ import { refused } from '../refused.ts'
 export interface NumberedLine {
   /** From 1; blank lines count. */
   readonly number: number
-  /** Its length where it came from a stream; else 0. */
+  /** The line's length; 0 if it is not from a stream. */
   readonly bytes: number
-  /** What it says, as parsed; a StoreFailure when it cannot be read. */
+  /** The parsed content; a StoreFailure if the line cannot be read. */
   readonly content: unknown
 }
 
-/** Longest line; what is longer is passed over without being kept. */
+/** Maximum length of a line; longer lines are skipped without buffering. */
 const LINE_BYTES_MAX = 10 * 1024 * 1024
 const NEWLINE = 10
 
-/** The lines of an NDJSON stream (UTF-8), blank ones left out; holds no more of it than one line. */
+/** The lines of an NDJSON stream (UTF-8), without blank ones; buffers at most one line. */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
@@ -34,7 +34,7 @@ export async function* readLines(
   if (line.bytes > 0) yield* numbered(number + 1, line)
 }
 
-/** Records that are there already, numbered from 1. */
+/** Numbers records in memory from 1. */
 export function* numberLines(records: Iterable<unknown>): Generator<NumberedLine> {
   let number = 0
   for (const content of records) yield { number: ++number, bytes: 0, content }
@@ -59,7 +59,7 @@ class PartialLine {
     else if (part.length > 0) this.#parts.push(part)
   }
 
-  /** Empties it. Null: the line was too long. */
+  /** Returns and resets the line; null if it was too long. */
   take(): Buffer | null {
     const whole = this.#bytes > this.#bytesMax ? null : Buffer.concat(this.#parts)
     this.#parts = []
@@ -76,7 +76,7 @@ function* numbered(number: number, line: PartialLine): Generator<NumberedLine> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Undefined: a blank line. */
+/** Undefined for a blank line. */
 function parse(bytes: Buffer | null): unknown {
   if (bytes === null) return refused('', `The line is longer than ${LINE_BYTES_MAX} bytes`)
   let text: string

@@ -12,35 +12,35 @@ export interface TransferRecord {
   readonly resource: Resource
   readonly id: number
   readonly patch: Patch
-  /** What the line brings of the record's ledger; null: nothing, and what is stored stays. */
+  /** The ledger rows of the line; null: none, and the stored rows stay. */
   readonly ledger: LedgerPiece | null
   readonly keys: KeyCounts
 }
 
 export interface LedgerPiece {
-  /** How many rows the record's earlier lines brought; above 0 the line brings these rows alone. */
+  /** The number of rows in the record's earlier lines; above 0 the line contains only these rows. */
   readonly after: number
   /** By column. */
   readonly rows: readonly Row[]
 }
 
 export interface KeyCounts {
-  /** Items of nested lists, nested ones in them included. */
+  /** List items, at all depths. */
   items: number
-  /** Those that need a new id. */
+  /** Items that need a new id. */
   keyless: number
-  /** The highest id that comes along. */
+  /** The highest given id. */
   highest: number
 }
 
-/** Services by their lower-case names, aliases too. */
+/** Services by lower-case name, including aliases. */
 export type Services = ReadonlyMap<string, Resource>
 
 export function servicesOf(resources: readonly Resource[]): Services {
   return new Map(resources.flatMap((resource) => resource.names.map((name) => [name.toLowerCase(), resource] as const)))
 }
 
-/** Reads what a line says. Throws `bad-request` that names the field. */
+/** Reads a line. Throws `bad-request` that names the field. */
 export function readTransferRecord(services: Services, content: unknown, timeZone: string): TransferRecord {
   if (!isRecord(content)) throw refused('', 'The line must be an object with service and record')
   const resource = resourceOf(services, content.service)
@@ -58,7 +58,7 @@ export function readTransferRecord(services: Services, content: unknown, timeZon
   return { resource, id, patch, ledger, keys }
 }
 
-/** What a line is about, as far as it tells: for reports about lines that cannot be read. */
+/** Names the record of a line as far as possible, for reports about unreadable lines. */
 export function nameLine(services: Services, content: unknown): { service: string; id: string } {
   const { service, record } = isRecord(content) ? content : {}
   if (typeof service !== 'string') return { service: '', id: '' }
@@ -119,7 +119,7 @@ function readLedgerRow({ fields }: Ledger, item: unknown, path: string, timeZone
   return patch.columns
 }
 
-/** A record replaces the stored one, so one without its name is more likely a part of a record than a nameless one. */
+/** Refuses missing required fields: a record replaces the stored one, so without them it is probably incomplete. */
 function refuseMissing(fields: FieldSet, patch: Patch, details: Record<string, unknown>, path: string): void {
   for (const [name, field] of fields.entries) {
     const at = path === '' ? name : `${path}.${name}`
@@ -134,13 +134,13 @@ function refuseMissing(fields: FieldSet, patch: Patch, details: Record<string, u
   }
 }
 
-/** What is only taken in and never given back has no place in a file that one store gives and another takes. */
+/** Refuses values of write-only fields, because exports never contain them. */
 function refuseWriteOnly({ writeOnly }: Patch): void {
   const [name] = Object.entries(writeOnly).find(([, value]) => value !== '') ?? []
   if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
 }
 
-/** Counts the items of all lists and checks that their keys can be ids, each once in its list. */
+/** Counts the items of all lists; checks that their keys are valid ids and unique in their list. */
 function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: KeyCounts): void {
   for (const [name, items] of Object.entries(patch.lists)) {
     const field = fields.get(name)
@@ -173,7 +173,7 @@ function checkListKeys(field: ListField, key: string, items: Patch[], path: stri
   for (const item of keyless) item.key = ++last
 }
 
-/** Whether an item comes without an id of its own. */
+/** Whether an item has no id of its own. */
 export function isNewKey({ key }: Patch): boolean {
   return key === undefined || key === 0
 }

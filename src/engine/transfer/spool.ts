@@ -7,7 +7,7 @@ export interface WaitingLine extends NumberedLine {
   readonly reason: string
 }
 
-/** Lines that wait for their turn, in a file that nobody else can open and that is gone with the process. */
+/** Waiting lines in an unlinked temporary file: no other process can open it, and it disappears with this one. */
 export class Spool {
   #file: FileHandle | null = null
   #count = 0
@@ -22,7 +22,7 @@ export class Spool {
     this.#count++
   }
 
-  /** In the order in which they came. */
+  /** In the order of `add`. */
   async *read(): AsyncGenerator<WaitingLine> {
     if (!this.#file) return
     const chunks = this.#file.createReadStream({ start: 0, autoClose: false })

@@ -23,8 +23,8 @@ import { adoptKeys } from './keys.ts'
 import { isNewKey, type LedgerPiece, type TransferRecord } from './record.ts'
 
 /**
- * Stores records of one service exactly as given, each id at most once among them, in one transaction; with `raising`, it
- * records what that changes as events. Counters are raised before it, so that no id that is stored is given out again.
+ * Stores records of one service with distinct ids exactly as given, in one transaction; with `raising`, records their
+ * changes as events. Raises the counters first, so that stored ids are not assigned again.
  */
 export async function storeRecords(
   caller: Caller,
@@ -39,7 +39,7 @@ export async function storeRecords(
     caller,
     records.reduce((sum, { keys }) => sum + keys.keyless, 0),
   )
-  // In the order of their ids, as every transaction locks them.
+  // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
   if (raising && resource.effects)
     await inChange(caller, (tx) => writeRecords(tx, resource, ordered, ids.anew(), readStored))
@@ -49,7 +49,7 @@ export async function storeRecords(
     )
 }
 
-/** Those that are there, by id, each locked. */
+/** Locks and reads the records that exist, by id. */
 async function readStored(
   tx: Caller,
   resource: Resource,
@@ -65,7 +65,7 @@ async function readStored(
   return stored
 }
 
-/** Adds what a record's later line brings of its ledger. Throws `bad-request` when the record is not there. */
+/** Adds the ledger rows of a record's later line. Throws `bad-request` for an unknown record. */
 export async function continueLedger(caller: Caller, resource: Resource, { id, ledger: piece }: TransferRecord) {
   const { ledger } = resource
   if (!ledger || !piece) throw new Error(`${resource.service} ${id}: nothing to continue`)
@@ -80,7 +80,7 @@ export async function continueLedger(caller: Caller, resource: Resource, { id, l
   })
 }
 
-/** The steps of a change that an import takes: merge, write, ledger, effects. `read` gives them what was there before. */
+/** Runs an import's steps of a change: merge, write, ledger, effects. `read` fetches the stored records for effects. */
 async function writeRecords(
   tx: Caller,
   resource: Resource,
@@ -117,7 +117,7 @@ function recordRow(tx: Caller, resource: Resource, { id, patch }: TransferRecord
   return row
 }
 
-/** The items of all the records go before the new ones come, so that an item may move from one of them to another. */
+/** Deletes the items of all records before inserting, so that an item may move between records. */
 async function writeList(
   tx: Caller,
   name: string,
