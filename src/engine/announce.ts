@@ -1,8 +1,8 @@
 import { type Db, isClient, type Transaction } from '../database/client.ts'
 
-/** The NOTIFY channel that says: committed events wait for their number. */
+/** The NOTIFY channel for committed events that have no number yet. */
 export const eventsChannel = 'events'
-/** The NOTIFY channel that says: deliveries are due. */
+/** The NOTIFY channel for deliveries that are due. */
 export const deliveriesChannel = 'deliveries'
 
 type Channel = typeof eventsChannel | typeof deliveriesChannel
@@ -15,9 +15,9 @@ interface Announcer {
 const announcers = new WeakMap<Db, Map<Channel, Announcer>>()
 
 /**
- * Wakes who waits for what was just committed, in all processes. Inside a transaction it does nothing, since NOTIFY there makes
- * commits queue behind one another: whoever commits announces. Returns at once; calls that come while one is under way become
- * one. It may fail: whoever waits looks by itself now and then.
+ * Wakes the waiting workers of all processes after a commit. Does nothing inside a transaction, because NOTIFY there
+ * makes commits queue behind one another: call it after the commit. Returns at once, and merges calls made while one is
+ * under way. A failure is ignored, because workers also poll.
  */
 export function announce(db: Db | Transaction, channel: Channel): void {
   if (!isClient(db)) return

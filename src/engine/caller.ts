@@ -3,10 +3,10 @@ import type { Resource } from './define.ts'
 
 export type Access = 'read' | 'write'
 
-/** Per service what an application may do; null: everything. */
+/** The application's access by service; null: everything. */
 export type Privileges = Readonly<Record<string, readonly Access[]>> | null
 
-/** What the operations need to know of the store that they work for. */
+/** The properties of a store that operations need. */
 export interface CallerStore {
   readonly id: number
   readonly name: string
@@ -17,40 +17,40 @@ export interface CallerStore {
   readonly timeZone: string
 }
 
-/** The application that calls, by its subscription to the store. */
+/** The calling application, by its subscription to the store. */
 export interface CallerApplication {
   readonly id: number
   readonly name: string
   readonly subscriptionId: number
 }
 
-/** On whose behalf an operation runs. Every statement carries `store.id`. */
+/** The identity behind an operation. Every statement is limited to `store.id`. */
 export interface Caller {
   readonly store: CallerStore
-  /** Null: cartAPI, a person at a page, the operator, or the platform itself. */
+  /** Null for cartAPI, a person using a web page, the operator and the platform itself. */
   readonly application: CallerApplication | null
   /**
-   * `api`: a program, by REST or cartAPI; `administration`: a person at work in the store, who may do what programs may not;
-   * `customer`: one of the store's customers.
+   * `api`: a program, by REST or cartAPI; `administration`: a person managing the store, who may do more than programs
+   * may; `customer`: a customer of the store.
    */
   readonly channel: 'api' | 'administration' | 'customer'
   readonly privileges: Privileges
   /** Recorded as the last editor (`UserID`); at most 50 characters. */
   readonly actor: string
-  /** The client, or the transaction in which the operation takes part. */
+  /** The client, or the transaction that the operation joins. */
   readonly db: Db | Transaction
   readonly now: () => Date
-  /** Inside a change: the events that its transaction will record. */
+  /** The events that the change will record; undefined outside a change. */
   readonly raised?: RaisedEvents
 }
 
-/** By kind and record, so that one change tells of each once. */
+/** By kind and record, so that one change raises each event once. */
 export type RaisedEvents = Map<string, RaisedEvent>
 
 export interface RaisedEvent {
   readonly eventType: number
   readonly resource: Resource
   readonly recordId: number
-  /** The record's JSON text; null: as the change leaves it. */
+  /** The record's JSON text; null: the record as the change leaves it. */
   readonly body: string | null
 }

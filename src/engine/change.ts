@@ -26,29 +26,29 @@ import {
   withRowIds,
 } from './write.ts'
 
-// A change of a record is a list of steps in one transaction: lock, precondition, merge, rules, write, effects (the rows of a
-// ledger, what follows in other records, events that are raised), events, remembered answer. Each step takes a list of records.
+// A change of a record is a sequence of steps in one transaction: lock, precondition, merge, rules, write, effects
+// (ledger rows, other records, raised events), events, remembered answer. Each step takes a list of records.
 
-/** One change of one record, as `rules` and `effects` see it: inside the transaction, the record locked. */
+/** One change of one record, passed to `rules` and `effects` inside the transaction, with the record locked. */
 export interface Change {
   readonly kind: 'create' | 'update' | 'delete' | 'import'
   /** Its `db` is the transaction. */
   readonly caller: Caller
   readonly resource: Resource
   readonly id: number
-  /** What was given of it; of a record that is deleted nothing. */
+  /** The fields that the caller gave; empty for a deletion. */
   readonly patch: Patch
-  /** Null: the record is new. */
+  /** Null for a new record. */
   readonly before: Stored | null
-  /** What is written; `rules` may still change it. Of a record that is deleted, what it was. */
+  /** The record to be written, which `rules` may still change. For a deletion, the stored record. */
   readonly after: Stored
 }
 
 /**
- * Makes the changes of one request, each for itself and in order, and answers one result item each (rest-resources §0.7, §0.8):
- * 200 or 201 when all succeeded, 206 when some did; when none did, an empty 404 if all are unknown, the status that all
- * share if it is a defect or a failed precondition, else 400. A defect at one record is that record's 500; the others stand.
- * With an `Idempotency-Key`, what an earlier attempt did is answered and not done again.
+ * Makes the changes of one request separately and in order, and answers one result item each (rest-resources §0.7,
+ * §0.8). The status is 200 or 201 if all succeed, 206 if some do, and if none does the status that all share (an empty
+ * body for 404), else 400. A defect makes its record a 500; the other changes stand. With an `Idempotency-Key`, results
+ * of an earlier attempt are replayed and not repeated.
  */
 export function changeRecords(
   call: Call,
@@ -63,7 +63,7 @@ export function changeRecords(
   return answerEach(call, changes)
 }
 
-/** One change in a transaction of its own, which is no record's; with an Idempotency-Key made once. */
+/** Makes one change, not of a record, in its own transaction; only once with an `Idempotency-Key`. */
 export function changeOnce(
   call: Call,
   change: (tx: Caller) => Promise<Scalar>,
@@ -94,9 +94,9 @@ const doneBy = {
 }
 
 interface ChangeOfRequest {
-  /** Makes it, and stores its answer in the same transaction. */
+  /** Makes the change and stores its answer in the same transaction. */
   readonly make: (answer?: PendingAnswer) => Promise<Scalar>
-  /** What is answered when it was made. */
+  /** The answer to a successful change. */
   readonly done: (key: Scalar) => ResultItem
 }
 
@@ -112,20 +112,20 @@ async function answerEach(call: Call, changes: readonly ChangeOfRequest[]): Prom
     if (Number(item.Status) < 500) stored.set(place, item)
     items.push(item)
   }
-  // A replay of single answers did not say that they are all.
+  // Replaying stored items does not mark the key as answered, so the lease must end here.
   if (attempt?.claim && (replayed || stored.size < changes.length)) await endAttempt(call.caller, attempt, call.log)
   const status = statusOf(items)
   return status === 404 ? { kind: 'nothing', replayed } : { kind: 'results', status, items, replayed }
 }
 
-/** What is answered to a change that was not made. A 5xx is not stored: it is the one answer that a retry should not repeat. */
+/** The answer to a failed change. A 5xx is not stored, because a retry should not repeat it. */
 async function failed(
   { caller, log }: Pick<Call, 'caller' | 'log'>,
   error: unknown,
   answer?: PendingAnswer,
 ): Promise<ResultItem> {
   const failure = error instanceof StoreFailure ? error : outageOf(error)
-  // Another attempt at the whole request goes on with it.
+  // Another attempt has taken over the whole request.
   if (failure?.kind === 'in-progress') throw failure
   if (failure === null) {
     log.error({ err: error }, 'a record of the request failed')
@@ -140,7 +140,7 @@ async function failed(
   )
 }
 
-/** What a caller learns of a defect. */
+/** The answer to a defect, without internals. */
 export const defect = resultItem('Error', '', 500, 'Internal error')
 
 function statusOf(items: readonly ResultItem[]): number {
@@ -150,17 +150,17 @@ function statusOf(items: readonly ResultItem[]): number {
   return items.some(({ Key }) => Key !== 'Error') ? 206 : 400
 }
 
-/** What a request asks of a change besides the change itself. */
+/** Options of a change. */
 export interface Conditions {
-  /** Given the record's JSON text as it is under the lock, before it is changed; throws to refuse the change. */
+  /** Receives the record's JSON text under the lock, before the change; throws to refuse the change. */
   readonly precondition?: ((record: string) => void) | undefined
-  /** What a repetition of the request is answered. */
+  /** The answer to replay if the request is repeated. */
   readonly answer?: PendingAnswer | undefined
 }
 
 /**
- * Changes one record and returns its id, or the key of the item that was changed in it. Throws `bad-request` that names the
- * field, `not-found` for a record or an item that is not there, and whatever the conditions throw; nothing is changed then.
+ * Changes one record and returns its id, or the key of the changed item. Throws `bad-request` that names the field,
+ * `not-found` for an unknown record or item, and whatever the conditions throw; nothing is changed then.
  */
 export async function changeRecord(
   caller: Caller,
@@ -187,16 +187,16 @@ export async function changeRecord(
 }
 
 /**
- * Runs the steps of a change in one transaction, and the two that end each of them: it records the events that were raised,
- * each exactly if the change is made, and stores the answer of the request, last of all, since from then on whoever sends the
- * request again waits.
+ * Runs the steps of a change in one transaction, then records the raised events, so that they exist exactly if the
+ * change does, and stores the answer of the request. The answer is last, because repetitions of the request wait from
+ * then on.
  */
 export async function inChange<T>(
   caller: Caller,
   steps: (tx: Caller) => Promise<T>,
   answer?: PendingAnswer<T>,
 ): Promise<T> {
-  // A transaction that is run again begins with none.
+  // A retried transaction starts without raised events.
   let raised: RaisedEvents = new Map()
   const result = await inTransaction(caller.db, async (db) => {
     raised = new Map()
@@ -215,7 +215,7 @@ interface Locked {
   readonly before: Stored | null
 }
 
-/** In the order in which they come. Throws `not-found`. */
+/** Locks the records in the given order. Throws `not-found`. */
 async function lock(tx: Caller, resource: Resource, planned: readonly PlannedChange[]): Promise<Locked[]> {
   const locked: Locked[] = []
   for (const one of planned) {
@@ -235,7 +235,7 @@ async function check(
   for (const { planned, before } of locked) if (before) precondition(await getRecord(tx, resource, planned.id))
 }
 
-/** LastUpdate is stamped while the lock is held. */
+/** Stamps LastUpdate while the lock is held. */
 function merge(tx: Caller, resource: Resource, locked: readonly Locked[], ids: RowIds): Change[] {
   return locked.map(({ planned: { kind, id, patch: given }, before }) => {
     const patch = typeof given === 'function' ? given(before as Stored) : given

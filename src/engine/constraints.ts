@@ -3,24 +3,24 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Resource } from './define.ts'
 import { columnPath } from './fields.ts'
 
-/** What was done when the database refused it. */
+/** The operation that the database refused. */
 type Doing = 'write' | 'deletion' | 'import'
 
 interface Meaning {
-  /** Of the SQLSTATE and the name of the constraint: `{table}_{column}_key`, `{table}_storeId_{column}_fkey`, `{table}_pkey`. */
+  /** Matches SQLSTATE and constraint: `{table}_{column}_key`, `{table}_storeId_{column}_fkey`, `{table}_pkey`. */
   readonly found: RegExp
-  /** Absent: always. */
+  /** Omitted: any operation. */
   readonly doing?: Doing
-  /** The field that is named, and the refusal's text; null: it means something else. */
+  /** The field at fault and the message; null: the meaning does not apply. */
   readonly refusal: (resource: Resource, table: string, column: string) => [field: string, message: string] | null
 }
 
 /**
- * From violations of constraints, and values that do not fit, to refusals; the first that fits counts. PostgreSQL reports a
- * missing target and a remaining reference by the same code, constraint and table, so that it depends on what was done.
+ * Maps constraint violations and unfit values to refusals; the first match applies. PostgreSQL reports a missing target
+ * and a remaining reference with the same code, constraint and table, so the operation decides.
  */
 const meanings: readonly Meaning[] = [
-  // Two numbers within their bounds can add up to one that is not.
+  // The sum of two numbers within their bounds can exceed the bound.
   { found: /^22003/, refusal: () => ['', 'A number becomes larger than can be stored'] },
   {
     found: /^\w+ ([A-Za-z]+)_(?:storeId_)?(\w+)_key$/,
@@ -52,11 +52,11 @@ const meanings: readonly Meaning[] = [
       return list === undefined ? null : ['', `${list} has an id that an item of another ${typeName} has`]
     },
   },
-  // Classes 22 and 23: what was given cannot be kept.
+  // SQLSTATE classes 22 (data exception) and 23 (constraint violation).
   { found: /^2[23]/, doing: 'import', refusal: () => ['', 'The record holds a value that cannot be stored'] },
 ]
 
-/** The refusal (400) that an error of the database means, or null for any other error. */
+/** Translates a database error into a refusal (400); null for any other error. */
 export function refusalOf(error: unknown, resource: Resource, doing: Doing = 'write'): StoreFailure | null {
   const violation = databaseError(error)
   if (violation === null) return null

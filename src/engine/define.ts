@@ -12,52 +12,52 @@ import type { Referrer } from './referrers.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export interface Definition {
-  /** Name in the address, such as `Products`; also the name of its privilege unless `privilege` says another. */
+  /** The name in addresses, such as `Products`; also the name of the privilege unless `privilege` is given. */
   service: string
   aliases?: readonly string[]
   privilege?: string
-  /** The record's name in XML. */
+  /** The record's element name in XML. */
   typeName: string
-  /** Other names of it that XML bodies may have. */
+  /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
   /** The identifier's name in addresses and queries, such as `catalogid`. */
   idParam: string
   table: string
   methods: readonly Method[]
-  /** False: PUT changes one record at its address, and none on the collection. */
+  /** False: PUT is allowed for one record, not for the collection. */
   changesMany?: boolean
-  /** Most records of one list (contract §8). */
+  /** Maximum records per page (contract §8). */
   maxRecords: number
   fields: Fields
-  /** What export and import carry besides the wire record. */
+  /** Fields that only export and import carry. */
   privateFields?: Fields
-  /** Columns that neither of them shows, with their value in a new row. */
+  /** Columns shown neither on the wire nor in exports, with their value in a new row. */
   hidden?: Readonly<Record<string, Scalar | null>>
   filters?: Filters
-  /** A text column by which PUT lists find a record that carries no identifier. */
+  /** A text column that identifies a record without an identifier in PUT lists. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
-  /** Addresses of the service's own, beside those that the definition leads to. */
+  /** Additional addresses of the service. */
   endpoints?: () => Endpoint[]
-  /** Which of a store's records the caller may know of; to all operations the others do not exist. Null: all. */
+  /** Limits the caller to some of the store's records; for operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Sql | null
-  /** What else changes of records mean before they are written: what is checked, completed, refused. In their transaction. */
+  /** Checks, completes or refuses changes before they are written, in their transaction. */
   rules?: (changes: readonly Change[]) => Promise<void>
-  /** What follows when they are written: a ledger's rows, other records, events. Imports, which know no `rules`, end here too. */
+  /** Runs after the write, in its transaction: ledger rows, other records, events. Imports run it without `rules`. */
   effects?: (changes: readonly Change[]) => Promise<void>
-  /** Who refers to these records, and what becomes of that when one of them is deleted. */
+  /** The references to these records, and what happens to each when its target is deleted. */
   referrers?: readonly Referrer[]
   /** Rows that only export and import carry, in pieces. */
   ledger?: Ledger
 }
 
-/** A list inside the record, under an address of its own: `/Products/12/Features`. */
+/** A list inside the record, with its own address: `/Products/12/Features`. */
 export interface NestedSubResource {
   kind: 'nested'
   list: string
   methods: readonly Method[]
   idParam: string
-  /** Key of the result items; where it is not the item's own key. */
+  /** The key of the result items. Omitted: the item's own key. */
   resultKey?: string
 }
 
@@ -71,9 +71,9 @@ export interface ProjectedSubResource {
 /** Records of another service that belong to the record: `/Manufacturers/3/Products`. */
 export interface RelatedSubResource {
   kind: 'related'
-  /** A function, since definitions refer to one another. */
+  /** A function, because definitions refer to one another. */
   resource: () => Resource
-  /** What ties the other records to this one. */
+  /** Links the other records to this one. */
   link: Link
 }
 
@@ -93,7 +93,7 @@ export interface Resource {
   readonly maxRecords: number
   readonly fields: FieldSet
   readonly privateFields: FieldSet
-  /** Both: what a row stores. */
+  /** `fields` and `privateFields` together. */
   readonly storedFields: FieldSet
   readonly hidden: Readonly<Record<string, Scalar | null>>
   readonly filters: Filters
@@ -108,17 +108,16 @@ export interface Resource {
   readonly reader: Reader
   /** Reads `privateFields`. */
   readonly privateReader: Reader
-  /** Reads one of the objects of a projected sub-resource, by its name. */
+  /** The readers of projected sub-resources, by the name of the object. */
   readonly projections: ReadonlyMap<string, Reader>
-  /** Every column of the record's row that an update may write. */
+  /** The columns of the record's row that an update may write. */
   readonly columns: readonly string[]
-  /** Sets all of them to those of the row `n`: put together once, since every change needs it. */
+  /** Sets all `columns` from the row `n`. Built once, because every change needs it. */
   readonly assignments: Sql
-  /** Whether the row has a `details` document. */
   readonly hasDetails: boolean
 }
 
-/** Checks a definition and compiles it. Throws at start-up for what can only be a mistake in the definition. */
+/** Checks and compiles a definition. Throws at start-up for mistakes in the definition. */
 export function defineResource<const Service extends string>(
   definition: Definition & { service: Service },
 ): Resource & { readonly service: Service } {
@@ -168,7 +167,7 @@ export function defineResource<const Service extends string>(
   }
 }
 
-/** What a method asks of the caller's privileges (contract §7). */
+/** The access that a method requires (contract §7). */
 export function accessOf(method: Method): Access {
   return method === 'GET' ? 'read' : 'write'
 }

@@ -9,25 +9,24 @@ import type { JsonSchema } from './json-schema.ts'
 import type { Listing, ListOptions, Query } from './read.ts'
 import { shapeRecords } from './shape.ts'
 
-// The addresses of services as values: what each takes and gives, and the function that answers. REST serves them; the
-// reference describes them.
+// Endpoints as values: input, output and the function that answers. REST serves them; the API reference describes them.
 
 /** An admitted request. */
 export interface Call {
   readonly caller: Caller
   readonly method: Method
-  /** The address with `:id` and `:itemId`, from the version on: the same by whatever prefix and name of the service. */
+  /** The address from the version on, with `:id` and `:itemId`: the same for every prefix and alias of the service. */
   readonly route: string
-  /** What stands in the address for `:id` and `:itemId`, as it was sent. */
+  /** The values of `:id` and `:itemId`, as sent. */
   readonly params: Readonly<Record<string, string>>
-  /** The number in the address that `id` of the endpoint's `params` tells of; 0 where it has none. */
+  /** The number that `params.id` of the endpoint describes; 0 if the address has none. */
   readonly id: number
-  /** Of an item of a list inside the record: a number, or a code of the caller's. */
+  /** Identifies an item of a list in the record: a number, or a code chosen by the caller. */
   readonly itemId: number | string
   readonly query: Query
   readonly headers: IncomingHttpHeaders
   readonly body: Body | null
-  /** What the body holds, where the operation `takes` records. */
+  /** The records of the body, if the operation `takes` any. */
   readonly records: readonly unknown[]
   readonly secrets: Pick<Secrets, 'derive'>
   readonly log: Log
@@ -35,78 +34,77 @@ export interface Call {
 
 export type Action = (call: Call) => Promise<Answer>
 
-/** What one method does at an address; `takes` and `gives` are what the reference says of it. */
+/** What one method does at an address; the API reference describes `takes` and `gives`. */
 export interface Operation {
   readonly run: Action
-  /** The records of the body; absent: the body is not looked at. */
+  /** The records of the body. Omitted: the body is ignored. */
   readonly takes?: Taken
   readonly gives: Given
-  /** For what is neither to list nor to read nor to change records: how the reference calls it, and what it does. */
+  /** The operationId and description, for operations that do not list, read or change records. */
   readonly named?: { readonly id: string; readonly description: string }
 }
 
 export interface Taken {
   readonly type: RecordType
-  /** `create` demands the required fields. */
+  /** `create` requires the required fields. */
   readonly mode: 'create' | 'update'
   /** Whether the body may be a list, of at most 100 records. */
   readonly many: boolean
-  /** The body may be missing. */
   readonly isOptional?: boolean
 }
 
 export type Given =
-  /** A page of a list by `limit` and `offset`. */
+  /** A page of a list, by `limit` and `offset`. */
   | {
       readonly kind: 'list'
       readonly type: RecordType
-      /** The most records of a page. */
+      /** Maximum records per page. */
       readonly maxRecords: number
-      /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which has none of them. */
+      /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
       readonly filters: Readonly<Record<string, Pick<Filter, 'kind'>>> | null
-      /** Its records have no identifier to find them by in the list. */
+      /** The list cannot be filtered by identifier. */
       readonly hasNoId?: boolean
     }
-  /** Records by parameters of the address's own, `$select` and `$orderby`; a page of them has a `Link` where one follows. */
+  /** Records with query parameters of their own, `$select` and `$orderby`; a page has a `Link` to the next one. */
   | {
       readonly kind: 'own'
       readonly type: RecordType
       readonly parameters: readonly QueryParameter[]
-      /** `one`: a list of one record; `paged`: a page by a cursor. */
+      /** `one`: a list of one record; `paged`: a page by cursor. */
       readonly size: 'one' | 'paged' | 'many'
-      /** Statuses beside those of every read. */
+      /** Statuses besides those of every read. */
       readonly refusals?: readonly 410[]
     }
   /** A list of one record, with its ETag. */
   | { readonly kind: 'record'; readonly type: RecordType }
-  /** A result item for each record, its Key being `key`. */
+  /** A result item for each record, with `key` as its Key. */
   | { readonly kind: 'results'; readonly key: string; readonly change: 'created' | 'updated' | 'deleted' }
 
 export type Operations = Readonly<Partial<Record<Method, Operation>>>
 
 export interface Endpoint {
-  /** What stands in the address in place of the service's names. */
+  /** Replaces the service's names in the address. */
   readonly root?: string
-  /** What follows the service's name in the address, with `:id` and `:itemId`. */
+  /** The part of the address after the service's name, with `:id` and `:itemId`. */
   readonly path: string
   /** By their names in `path`. */
   readonly params: Readonly<Record<string, Parameter>>
-  /** The services that the caller must have the method's privilege for. */
+  /** The services for which the caller needs the method's privilege. */
   readonly privileges: readonly string[]
   readonly operations: Operations
 }
 
 /** An identifier in an address. */
 export interface Parameter {
-  /** Its name in the field, such as `catalogid`. */
+  /** Its name in the documentation and in refusals, such as `catalogid`. */
   readonly name: string
-  /** The least number; null: a code of the caller's. */
+  /** The minimum; null: a code chosen by the caller. */
   readonly min: number | null
-  /** Absent: numbers have 32 bits. */
+  /** Omitted: 32-bit numbers. */
   readonly max?: number
 }
 
-/** A parameter of an address's own, in the query. */
+/** A query parameter that only this address has. */
 export interface QueryParameter {
   readonly name: string
   readonly in: 'query'
@@ -114,28 +112,28 @@ export interface QueryParameter {
   readonly schema: JsonSchema
 }
 
-/** A body as it was sent. */
+/** A request body as sent. */
 export interface Body {
   readonly format: 'json' | 'xml'
   readonly text: string
 }
 
-/** What an address takes or gives: its records' name in XML, and their fields. */
+/** The type of the records that an address takes or gives: their XML name and fields. */
 export interface RecordType {
   readonly typeName: string
   readonly fields: FieldSet
-  /** Other names that the record may have in an XML body. */
+  /** Other element names for the record in an XML body. */
   readonly inputTypeNames?: readonly string[]
 }
 
-/** Where an operation reports what no answer says. */
+/** Receives reports that are not part of the answer. */
 export interface Log {
   readonly info: (about: object, message: string) => void
   readonly warn: (about: object, message: string) => void
   readonly error: (about: object, message: string) => void
 }
 
-/** What an operation has to say, in no format yet. */
+/** The result of an operation, independent of the format. */
 export type Answer = RecordsAnswer | CountAnswer | ResultsAnswer | NothingAnswer | UnmodifiedAnswer
 
 /** JSON texts of records of one type. */
@@ -143,15 +141,15 @@ export interface RecordsAnswer {
   readonly kind: 'records'
   readonly records: readonly string[]
   readonly type: RecordType
-  /** The `cursor` of the next page, if there is one. */
+  /** The `cursor` of the next page; null or omitted: no next page. */
   readonly next?: string | null
-  /** How many there are in all, where that was asked. */
+  /** The number of all matches, if the request asks for it. */
   readonly total?: number | null
-  /** Of a single record. */
+  /** Only for a single record. */
   readonly etag?: string
-  /** Nobody on the way may keep it, and it is not compressed. */
+  /** Caches must not store the answer, and it is not compressed. */
   readonly isSecret?: boolean
-  /** It is that of a change which an earlier request with the same Idempotency-Key made. */
+  /** The change was made by an earlier request with the same Idempotency-Key. */
   readonly replayed?: boolean
 }
 
@@ -160,16 +158,16 @@ export interface CountAnswer {
   readonly count: number
 }
 
-/** Of changes, and of refusals. */
+/** The results of changes, or a refusal. */
 export interface ResultsAnswer {
   readonly kind: 'results'
   readonly status: number
   readonly items: readonly ResultItem[]
-  /** The answer to an earlier request with the same Idempotency-Key. */
+  /** A replay of the answer to an earlier request with the same Idempotency-Key. */
   readonly replayed?: boolean
 }
 
-/** 404 with an empty body: no such record, or none in the list (rest-protocol §5.2). */
+/** 404 with an empty body: unknown record or empty list (rest-protocol §5.2). */
 export interface NothingAnswer {
   readonly kind: 'nothing'
   readonly replayed?: boolean
@@ -185,14 +183,14 @@ export function idOf({ idParam }: Resource): Endpoint['params'] {
   return { id: { name: idParam, min: 1 } }
 }
 
-/** A list with `$select` and `$orderby` applied, or the number of its records, which neither touches (rest-protocol §8.1). */
+/** A list after `$select` and `$orderby`, or the number of its records, which ignores both (rest-protocol §8.1). */
 export function listingAnswer(listing: Listing, type: RecordType, query: Query): Answer {
   if ('count' in listing) return { kind: 'count', count: listing.count }
   const { next, total } = listing
   return { kind: 'records', type, records: shapeRecords(listing.records, type.fields, query), next, total }
 }
 
-/** `Prefer: count=exact` asks for the number of all matches beside the page. Of several `count` the first is meant (RFC 7240 §2). */
+/** Reads `Prefer: count=exact`, which requests the number of all matches. The first `count` applies (RFC 7240 §2). */
 export function listOptions({ headers: { prefer = '' } }: Call): ListOptions {
   const preferences = String(prefer).split(',')
   const [, count = ''] = preferences.map((one) => countPreference.exec(one)).find((found) => found !== null) ?? []

@@ -1,10 +1,10 @@
-/** Something that can happen to a record, of which webhooks are notified (webhooks §1). */
+/** A kind of event that webhooks are notified of (webhooks §1). */
 export interface EventKind {
-  /** EventType on the wire; fits a byte. */
+  /** EventType on the wire; fits in a byte. */
   readonly type: number
   /** Clients match this text. */
   readonly name: string
-  /** The service of the record; who may not read it, is not told either. */
+  /** The service of the record. Applications that may not read it get no notification. */
   readonly service: 'Orders' | 'Customers' | 'Products'
 }
 
@@ -27,7 +27,7 @@ export const eventKinds: readonly EventKind[] = [
   productStockChanged,
 ]
 
-/** Null: there is no such kind. */
+/** Null for an unknown type. */
 export function eventKind(type: number): EventKind | null {
   return eventKinds.find((kind) => kind.type === type) ?? null
 }

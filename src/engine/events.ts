@@ -4,12 +4,12 @@ import type { Resource } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Selected } from './reader.ts'
 
-/** Bodies that are read, and events that are written, in one statement: each may be of 10 MB, and all go through one text. */
+/** Maximum bodies or events per statement, because a body can have 10 MB and one text carries them all. */
 const BATCH_MAX = 20
 
 /**
- * Notes that something happened to a record, in the transaction that makes it happen; noted twice, it happened once. The body is
- * the record as the change leaves it, unless it is given (of a record that is about to be deleted).
+ * Raises an event in the transaction of a change, once for each kind and record. The body is the record as the change
+ * leaves it, unless given (for a record about to be deleted).
  */
 export function raise(
   { raised }: Caller,
@@ -23,7 +23,7 @@ export function raise(
   if (!raised.has(key)) raised.set(key, { eventType: type, resource, recordId, body })
 }
 
-/** Writes events. Each body is the record's JSON text as GET gives it, and stays as it is from then on. */
+/** Writes events. Each body is the record's JSON text as GET returns it, and never changes afterwards. */
 export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
   for (let first = 0; first < raised.length; first += BATCH_MAX) {
     await insertEvents(tx, raised.slice(first, first + BATCH_MAX))

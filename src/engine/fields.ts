@@ -3,10 +3,10 @@ import type { Sql } from '../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 
 /**
- * Who may give and see a field:
- * `rw` both; `key` assigned by the server, finds the record in updates; `ro` stored by the platform, ignored when sent;
- * `new` given with a new record, and ignored when sent later; `derived` computed when read, stored nowhere; `wo` taken, never
- * given back.
+ * Who may write and read a field:
+ * `rw` both; `key` assigned by the server, identifies the record in updates; `ro` stored by the platform, ignored in
+ * requests; `new` writable on create, ignored in updates; `derived` computed when read, not stored; `wo` accepted,
+ * never returned.
  */
 export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo'
 
@@ -15,34 +15,34 @@ export type Scalar = string | number | boolean
 export interface ValueField {
   readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'date'
   readonly access: FieldAccess
-  /** Reads a caller's value with its tolerated spellings; null means "not given" (`''` for a number). */
+  /** Parses a caller's value, including tolerated spellings; null means "not given" (`''` for a number). */
   readonly schema: z.ZodType<Scalar | null>
-  /** The column that holds it; absent: the row's `details` document. */
+  /** The column that stores it. Omitted: the row's `details` document. */
   readonly column: string | undefined
   /**
-   * What is shown instead of the column, or, of a field that is neither derived nor has a column, where `details` lacks a
-   * value: SQL over `t` (the record), `r` (the list's row) and `s` (its store).
+   * Replaces the column in reads. For a field that is neither derived nor has a column: the value where `details` has
+   * none. SQL over `t` (the record), `r` (the list's row) and `s` (its store).
    */
   readonly sql: Sql | undefined
-  /** Shown for NULL and for what `details` lacks. */
+  /** Shown for NULL and for members missing in `details`. */
   readonly default: Scalar
-  /** The column is NULL where the wire has the default (references, dates not set). */
+  /** The column is NULL if the wire has the default (references, unset dates). */
   readonly nullable: boolean
-  /** A date column that is set to the present when it is not given on create. */
+  /** A date column set to the current time if not given on create. */
   readonly defaultNow: boolean
-  /** Must be given, and not empty, on create; cannot be emptied later. */
+  /** Required and not empty on create; cannot be emptied later. */
   readonly required: boolean
-  /** What the schema allows, for whoever describes the field. */
+  /** The limits that the schema enforces, for descriptions of the field. */
   readonly bounds: Bounds
-  /** Sentences for the reference that follow from neither type nor access. */
+  /** Sentences for the API reference that neither type nor access implies. */
   readonly note: string
 }
 
-/** Characters of a text, and the texts that it may be; the least and the greatest number. */
+/** The length and allowed values of a text; the range of a number. */
 export interface Bounds {
   readonly maxLength?: number
   readonly values?: readonly string[]
-  /** What a new value is checked for by the resource's `settle`; a stored value may differ. */
+  /** Checked for new values by the resource's `rules`; a stored value may differ. */
   readonly format?: 'email'
   readonly min?: number
   readonly max?: number
@@ -51,37 +51,36 @@ export interface Bounds {
 /** A nested object whose members are stored with the record itself. */
 export interface ObjectField extends ObjectType {
   readonly kind: 'object'
-  /** It holds a record of one of these types, and `fields` has none. */
+  /** The object is a record of one of these types, and `fields` is empty. */
   readonly variants?: Variants
 }
 
 export interface ObjectType {
-  /** Its name in XML. */
+  /** Its element name in XML. */
   readonly typeName: string
   readonly fields: FieldSet
 }
 
 export interface Variants {
   readonly types: readonly ObjectType[]
-  /** The type of such a record. */
   readonly of: (record: object) => ObjectType
 }
 
 export interface ListField {
   readonly kind: 'list'
   readonly access: 'rw' | 'ro' | 'derived'
-  /** The XML name of an item. */
+  /** The element name of an item in XML. */
   readonly typeName: string
   readonly fields: FieldSet
   /** The wire name of the member that identifies an item inside its record. */
   readonly key: string | undefined
-  /** Who chooses keys: the store's counter, the next number inside the record, or the caller. A list without key has none. */
+  /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
   readonly keyFrom: 'counter' | 'record' | 'caller' | 'none'
   /** Key 0 names the list's only item (the shipment of an order with one: rest-resources §3.8). */
   readonly zeroKeyIsOnly: boolean
-  /** The table that holds the items; absent: the record's `details` document. */
+  /** The table that holds the items. Omitted: the record's `details` document. */
   readonly rows: ListRows | undefined
-  /** For derived lists: SQL over `t` that gives a json array of wire objects, or NULL. */
+  /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
   readonly sql: Sql | undefined
 }
 
@@ -89,19 +88,19 @@ export interface ListRows {
   readonly table: string
   /** The column that holds the record's id. */
   readonly parent: string
-  /** The column that keeps the order, counted from 0; absent: ordered by key. It identifies the items of a list without key. */
+  /** The column that stores the order, from 0. Omitted: ordered by key. Identifies the items of a list without keys. */
   readonly position?: string
-  /** Columns that the wire does not show, with their value in a new row. */
+  /** Columns not shown on the wire, with their value in a new row. */
   readonly hidden?: Readonly<Record<string, Scalar | null>>
 }
 
 export type Field = ValueField | ObjectField | ListField
 
-/** Fields in wire order, with a look-up that does not regard case (rest-resources §0.2, §6). */
+/** Fields in wire order, with case-insensitive look-up (rest-resources §0.2, §6). */
 export interface FieldSet {
   readonly entries: ReadonlyArray<readonly [name: string, field: Field]>
   readonly byLowerName: ReadonlyMap<string, string>
-  /** The values and lists among them and in objects among them: what the one row of a record or an item holds. */
+  /** The values and lists in this set and its objects: the content of one row of a record or an item. */
   readonly leaves: readonly Leaf[]
   get(name: string): Field | undefined
 }
@@ -114,7 +113,7 @@ export interface Leaf {
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** What to make of a field of each kind; `members` are what was made of the fields inside, by name in wire order. */
+/** Functions for each kind of field; `members` are the results for the fields inside, by name in wire order. */
 export interface FieldFold<T> {
   readonly value: (field: ValueField, name: string) => T
   readonly object: (field: ObjectField, members: Folded<T>, name: string) => T
@@ -123,7 +122,7 @@ export interface FieldFold<T> {
 
 export type Folded<T> = ReadonlyArray<readonly [name: string, made: T]>
 
-/** The one walk over a tree of fields, from the innermost outwards. */
+/** Walks a tree of fields, from the innermost outwards. */
 export function foldFields<T>({ entries }: Pick<FieldSet, 'entries'>, fold: FieldFold<T>): Folded<T> {
   return entries.map(([name, field]) => {
     if (field.kind === 'object') return [name, fold.object(field, foldFields(field.fields, fold), name)]
@@ -132,7 +131,7 @@ export function foldFields<T>({ entries }: Pick<FieldSet, 'entries'>, fold: Fiel
   })
 }
 
-/** The same walk, taken once for each set of fields: for what is asked of them with every request. */
+/** Walks each set of fields once and caches the result, for use in every request. */
 export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T> {
   const known = new WeakMap<FieldSet, Folded<T>>()
   return (fields) => {
@@ -151,7 +150,7 @@ const leavesOf: FieldFold<readonly Leaf[]> = {
   list: (field, _members, name) => [{ path: [name], field }],
 }
 
-/** Some of the fields, in the same order: those that whoever reads a record in part needs. */
+/** Selects fields by name, in the same order. */
 export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
   return fieldSet(Object.fromEntries(entries.filter(([name]) => isWanted(name))))
 }
@@ -169,23 +168,23 @@ export function fieldSet(fields: Fields): FieldSet {
 interface ValueOptions {
   column?: string
   access?: FieldAccess
-  /** Makes the field derived, unless it has a column or `access` says another. */
+  /** Makes the field derived, unless it has a column or `access`. */
   sql?: Sql
   required?: boolean
   nullable?: boolean
   note?: string
 }
 
-/** The note of a field that the platform itself never fills in. */
+/** The note of a field that the platform itself never sets. */
 export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
 
-/** Longest text of a field without a documented bound, and of the documented long text columns. */
+/** Maximum length of a text field without a documented bound, and of the documented long text columns. */
 export const LONG_TEXT = 65_535
 
 interface TextOptions extends ValueOptions {
   default?: string
   format?: 'email'
-  /** Where white space, as String.prototype.trim() counts it, is taken off what is given; absent: nowhere. */
+  /** Where white space, as defined by String.prototype.trim(), is removed from input. Omitted: nowhere. */
   trim?: 'both' | 'end'
 }
 
@@ -195,30 +194,30 @@ export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
   return value('text', textSchema(max, trim), options.default ?? '', bounds, options)
 }
 
-/** One of a few texts, the first being the default; case and blanks around it are not regarded. */
+/** One of a few texts, the first being the default; ignores case and surrounding white space. */
 export function choice(values: readonly [string, ...string[]], options: ValueOptions = {}): ValueField {
   const maxLength = Math.max(...values.map(({ length }) => length))
   return value('text', choiceSchema(values), values[0], { maxLength, values }, options)
 }
 
-/** A whole number of 32 bits. */
+/** A 32-bit integer. */
 export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
   const { min = INT32_MIN, max = INT32_MAX } = options
   return value('integer', integerSchema(min, max), options.default ?? 0, { min, max }, options)
 }
 
-/** A whole number, not negative, as large as every program keeps it: up to 2⁵³ − 1. */
+/** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
 export function long(options: ValueOptions = {}): ValueField {
   const [min, max] = [0, Number.MAX_SAFE_INTEGER]
   return value('integer', integerSchema(min, max), 0, { min, max }, options)
 }
 
-/** Another record's id; 0 on the wire and NULL in the column mean none. */
+/** Another record's id; none is 0 on the wire and NULL in the column. */
 export function reference(column: string): ValueField {
   return integer({ column, min: 0, nullable: true })
 }
 
-/** Money, weights, quantities: kept to four decimals, at most eleven digits before the point. */
+/** Money, weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
   const { min = -DECIMAL_MAX } = options
   return value('decimal', decimalSchema(min), 0, { min, max: DECIMAL_MAX }, options)
@@ -228,10 +227,10 @@ export function boolean(options: ValueOptions & { default?: boolean } = {}): Val
   return value('boolean', booleanSchema, options.default ?? false, {}, options)
 }
 
-/** Characters of a date as clients write it. */
+/** Maximum length of a date in requests. */
 export const DATE_LENGTH_MAX = 40
 
-/** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` where it is not set. */
+/** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` if not set. */
 export function date(options: ValueOptions & { defaultNow?: boolean } = {}): ValueField {
   return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
 }
@@ -240,7 +239,7 @@ export function object(typeName: string, fields: Fields): ObjectField {
   return { kind: 'object', typeName, fields: fieldSet(fields) }
 }
 
-/** A whole record inside another one; in XML an element of the record's name tells which type it has. */
+/** A whole record inside another one; in XML, an element with the record's name identifies its type. */
 export function oneOf(typeName: string, variants: Variants): ObjectField {
   return { ...object(typeName, {}), variants }
 }
@@ -298,7 +297,7 @@ function textSchema(max: number, trim?: TextOptions['trim']) {
   )
 }
 
-/** An empty text is "not given". */
+/** Reads an empty text as "not given". */
 function choiceSchema(values: readonly string[]) {
   const allowed = `must be ${values.join(' or ')}`
   return z.preprocess((given) => {
@@ -310,7 +309,7 @@ function choiceSchema(values: readonly string[]) {
 
 const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
-/** Numbers come as JSON numbers or as text; an empty text is "not given". */
+/** Accepts JSON numbers and text; an empty text is "not given". */
 function toNumber(given: unknown): unknown {
   if (typeof given !== 'string') return given
   const trimmed = given.trim()
@@ -359,23 +358,23 @@ const booleanSchema = z.preprocess((given) => {
   return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
-/** Whether a field is a list whose items lie in a table. */
+/** Whether a field is a list whose items are stored in a table. */
 export function hasRows(field: Field | undefined): field is ListField & { readonly rows: ListRows } {
   return field?.kind === 'list' && field.rows !== undefined
 }
 
-/** The wire names that lead to the field of a column; undefined: none has it. */
+/** The wire path of the field of a column; undefined if no field has it. */
 export function columnPath({ leaves }: FieldSet, column: string): readonly string[] | undefined {
   return leaves.find(({ field }) => field.kind !== 'list' && field.column === column)?.path
 }
 
-/** Whether the field, or an item of the list, lies in the `details` document. */
+/** Whether the field (or the items of the list) is stored in the `details` document. */
 export function isDocumentMember(field: ValueField | ListField): boolean {
   if (field.kind === 'list') return field.rows === undefined && field.sql === undefined
   return field.column === undefined && field.access !== 'derived' && field.access !== 'wo'
 }
 
-/** Whether SQL gives the value where `details` lacks one. */
+/** Whether SQL provides the value that `details` lacks. */
 export function isFilledIn(field: ValueField | ListField): boolean {
   return field.sql !== undefined && isDocumentMember(field)
 }

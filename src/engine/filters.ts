@@ -5,33 +5,33 @@ import { INT32_MAX } from '../values/int32.ts'
 import type { CallerStore } from './caller.ts'
 import type { ListRows } from './fields.ts'
 
-/** What the value of a query parameter is: the whole text, a part of it, a number, 1 or 0, or a bound of dates. */
+/** The form of a query parameter: the whole text, a part of it, a number, 1 or 0, or a bound of dates. */
 export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'since' | 'until'
 
 export interface Filter {
   readonly kind: FilterKind
   /**
-   * Turns the value of a query parameter into a condition over `t`; null: no filter.
-   * `name` is for messages. Throws `bad-request` for a value that it cannot read.
+   * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws `bad-request`
+   * for an invalid value.
    */
   readonly read: (given: string, name: string, store: CallerStore) => Sql | null
 }
 
 export type Filters = Readonly<Record<string, Filter>>
 
-/** The whole text, without regard to case. */
+/** Matches the whole text, ignoring case. */
 export function exactly(column: string): Filter {
   const stored = sql`lower(t.${named(column)})`
   return { kind: 'text', read: (given, name) => sql`${stored} = lower(${checkedText(given, name)})` }
 }
 
-/** The same for a text that is stored without white space around it: what is around the given one does not matter. */
+/** Matches as `exactly`, for a text stored without surrounding white space: ignores white space around the value. */
 export function exactlyTrimmed(column: string): Filter {
   const { kind, read } = exactly(column)
   return { kind, read: (given, name, store) => read(given.trim(), name, store) }
 }
 
-/** A part of the text, without regard to case. */
+/** Matches a part of the text, ignoring case. */
 export function containing(column: string): Filter {
   const stored = sql`lower(t.${named(column)})`
   return {
@@ -50,23 +50,22 @@ function comparing(kind: FilterKind, operator: Sql, type: Sql, read: (given: str
   })
 }
 
-/** A whole number. */
 export const equalTo = comparing('integer', sql`=`, sql`int`, wholeNumber)
-/** The bounds of a range of numbers, inclusive. */
+/** Inclusive bounds of a range of numbers. */
 export const atLeast = comparing('number', sql`>=`, sql`numeric`, number)
 export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
-/** The same for a column of integers: an index of integers does not serve comparisons with decimals. */
+/** Bounds for an integer column, whose index does not serve comparisons with decimals. */
 export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, wholeNumber)
 export const integerAtMost = comparing('integer', sql`<=`, sql`int`, wholeNumber)
 
-/** 1, 0, true or false; −1 is "no filter" (rest-resources §0.5). */
+/** Accepts 1, 0, true or false; −1 is "no filter" (rest-resources §0.5). */
 export function flag(column: string): Filter {
   return {
     kind: 'flag',
     read: (given, name) => {
       const folded = given.trim().toLowerCase()
       if (folded === '-1') return null
-      // Written out, not as a parameter, so that the partial indexes of the rare value serve.
+      // Literal conditions, not parameters, so that partial indexes on the rare value apply.
       if (folded === '1' || folded === 'true') return sql`t.${named(column)}`
       if (folded === '0' || folded === 'false') return sql`NOT t.${named(column)}`
       throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
@@ -74,7 +73,7 @@ export function flag(column: string): Filter {
   }
 }
 
-/** The start of a date range, inclusive, in the store's zone. */
+/** The inclusive start of a date range, in the store's zone. */
 export function since(column: string): Filter {
   return {
     kind: 'since',
@@ -85,7 +84,7 @@ export function since(column: string): Filter {
   }
 }
 
-/** The end of a date range, inclusive: its whole second, or its whole day where it has no time. */
+/** The inclusive end of a date range: the whole second, or the whole day if the value has no time. */
 export function until(column: string): Filter {
   return {
     kind: 'until',
@@ -97,14 +96,14 @@ export function until(column: string): Filter {
   }
 }
 
-/** Records that have an item, in the list that lies in these rows, for which the other filter holds. */
+/** Matches records with at least one item, stored in these rows, that the other filter matches. */
 export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Filter {
   return {
     kind,
     read: (given, name, store) => {
       const condition = read(given, name, store)
       if (condition === null) return null
-      // Inside, `t` is the item.
+      // `t` is the item inside the sub-select.
       return sql`t."id" IN (
         SELECT t.${named(parent)} FROM ${named(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
     },
@@ -130,14 +129,14 @@ function number(given: string, name: string): string {
   return trimmed
 }
 
-/** A 32-bit whole number out of a query parameter. */
+/** Parses a 32-bit integer from a query parameter. */
 export function wholeNumber(given: string, name: string): number {
   const read = /^[+-]?\d{1,10}$/.test(given.trim()) ? Number(given) : Number.NaN
   if (!Number.isInteger(read) || Math.abs(read) > INT32_MAX) throw invalid(name, given, 'must be a whole number')
   return read
 }
 
-/** A record's identifier in an address or a query parameter: a positive number of 32 bits (rest-resources §0.4). */
+/** Parses an identifier in an address or a query parameter: a positive 32-bit integer (rest-resources §0.4). */
 export function identifier(given: string, name: string, min = 1, max = INT32_MAX): number {
   const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
   if (read < min || read > max) throw invalid(name, given, `must be a whole number from ${min} to ${max}`)

@@ -6,30 +6,30 @@ import type { Caller } from './caller.ts'
 import type { Call, Log } from './endpoints.ts'
 import type { Scalar } from './fields.ts'
 
-// The remembered answers of requests with an Idempotency-Key (docs/decisions/idempotency.md).
+// The stored answers of requests with an Idempotency-Key (docs/decisions/idempotency.md).
 
 const HEADER = 'Idempotency-Key'
-/** How long a key counts from its first use on. */
+/** How long a key is valid after its first use. */
 const KEPT_MS = 24 * 60 * 60 * 1_000
-/** An attempt that stored nothing for so long is taken for dead. Should it live, the lost claim undoes its next change. */
+/** An attempt that stores nothing for this long can be taken over; its next change then fails and rolls back. */
 const LEASE_MS = 60_000
-/** Each claim removes so many keys whose time is over: more than it adds, and too few to be felt. */
+/** Expired keys removed by each claim: more than the claim adds, few enough not to slow it down. */
 const PURGED_MAX = 5
-/** A key can be gone, or another's, between two statements of a claim; not time after time. */
+/** Another request can remove or claim the key between two statements, but not repeatedly. */
 const TRIES_MAX = 5
 
-/** A request that may be sent again. */
+/** A request that may be repeated. */
 export interface KeyedRequest {
-  /** The same for every time that it is sent, and for no other request of the store. */
+  /** The same for each repetition, and different from all other requests of the store. */
   readonly scope: string
-  /** Another one for another body. */
+  /** Differs if the body differs. */
   readonly bodyHash: string
 }
 
-/** What became of the records of a request, by their places from 0. */
+/** The results of a request's records, by index from 0. */
 export type StoredItems = Map<number, ResultItem>
 
-/** The right to store what becomes of a request's records. Whoever takes over has another `claim`. */
+/** The right to store the results of a request's records. An attempt that takes over has another `claim`. */
 export interface Attempt {
   readonly scope: string
   /** Null: the whole answer is stored. */
@@ -38,24 +38,24 @@ export interface Attempt {
 }
 
 export type Claim =
-  /** The caller works on it until it ends the attempt, or lets 60 s pass; what is stored stands. `answered`: all is. */
+  /** `ours`: held until the attempt ends or stores nothing for 60 s; stored results stand. `answered`: all stored. */
   | { readonly kind: 'ours' | 'answered'; readonly attempt: Attempt }
-  /** Another attempt works on it. */
+  /** Another attempt holds the claim. */
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
 
-/** The answer of one record of a request, to be stored with its change. */
+/** The answer for one record of a request, to be stored with its change. */
 export interface PendingAnswer<Key = Scalar> {
   readonly attempt: Attempt
   readonly place: number
-  /** How many records the request has. */
+  /** The number of records in the request. */
   readonly records: number
   readonly itemOf: (key: Key) => ResultItem
 }
 
 /**
- * Begins an attempt at a request; null where it has no `Idempotency-Key`. Throws `bad-request` for a key that cannot be one,
- * `key-reused` for a key that came with another body, `in-progress` while another attempt runs.
+ * Begins an attempt at a request; null without an `Idempotency-Key`. Throws `bad-request` for a malformed key,
+ * `key-reused` for a key first sent with another body, `in-progress` while another attempt runs.
  */
 export async function beginAttempt(call: Call): Promise<Attempt | null> {
   const key = keyIn(call)
@@ -68,7 +68,7 @@ export async function beginAttempt(call: Call): Promise<Attempt | null> {
   })
 }
 
-/** The key without the quotes that a structured field has; null: none was sent. */
+/** The key without the quotes of a structured field; null if none was sent. */
 function keyIn({ headers: { 'idempotency-key': header } }: Call): string | null {
   if (header === undefined) return null
   const key = String(header).replace(/^"(.*)"$/, '$1')
@@ -76,13 +76,13 @@ function keyIn({ headers: { 'idempotency-key': header } }: Call): string | null 
   throw new StoreFailure('bad-request', `${HEADER} must be 1 to 255 visible ASCII characters`, { field: HEADER })
 }
 
-/** The body's hash is over the key too, which is stored nowhere: a password in a body cannot be found by trying some. */
+/** Includes the key in the body's hash. The key is not stored, so a password in a body cannot be found by trial. */
 function keyedRequest({ caller, method, route, params, body }: Call, key: string): KeyedRequest {
   const address = JSON.stringify([caller.application?.id ?? null, method, route, params])
   return { scope: hash(address, key), bodyHash: hash(key, body?.format ?? '', body?.text ?? '') }
 }
 
-/** No text but the last may hold a line feed. */
+/** Only the last text may contain a line feed, the separator. */
 function hash(...texts: string[]): string {
   const sum = createHash('sha256')
   for (const text of texts) sum.update(text).update('\n')
@@ -95,7 +95,7 @@ function inProgress(): StoreFailure {
   })
 }
 
-/** Claims a request for an attempt at it. A key of 24 hours ago counts as new. */
+/** Claims a request for an attempt. A key first used 24 hours ago counts as new. */
 export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedRequest): Promise<Claim> {
   const claim = randomUUID()
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -111,14 +111,14 @@ export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedReq
     if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
     if (key.answered) return { kind: 'answered', attempt: { scope, claim: null, stored: key.stored } }
     if (!(await takeOver(caller, scope, claim, key.claim))) return { kind: 'in-progress' }
-    // Read again: until it was taken over, the other attempt may have stored more.
+    // Read again, because the other attempt may have stored more before the takeover.
     const ours = await readKey(caller, scope)
     if (ours !== null) return { kind: 'ours', attempt: { scope, claim, stored: ours.stored } }
   }
   return { kind: 'in-progress' }
 }
 
-/** True when the key is new; what is in its way is left as it is. Keys of others whose time is over go with it. */
+/** Returns true if the key is new; leaves an existing key unchanged. Also purges some expired keys. */
 async function insertKey(caller: Caller, scope: string, claim: string, bodyHash: string): Promise<boolean> {
   const { db, store, now } = caller
   const inserted = await db.$executeRaw(sql`
@@ -159,7 +159,7 @@ async function deleteKey(caller: Caller, scope: string): Promise<void> {
     WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(caller)}::timestamptz`)
 }
 
-/** False while the lease runs, or when the key is another's by now. Waits for a transaction that is about to store. */
+/** False while the lease runs or after another attempt's claim. Waits for a transaction that is storing an answer. */
 async function takeOver(caller: Caller, scope: string, claim: string, former: string): Promise<boolean> {
   const taken = await caller.db.$executeRaw(sql`
     UPDATE "IdempotencyKey" SET "claim" = ${claim}, "leasedUntil" = ${leaseEnd(caller)}::timestamptz
@@ -168,14 +168,15 @@ async function takeOver(caller: Caller, scope: string, claim: string, former: st
   return taken > 0
 }
 
-/** Stores the answer of a change in its transaction. Throws `in-progress` when another attempt has taken over meanwhile. */
+/** Stores the answer of a change in its transaction. Throws `in-progress` if another attempt has taken over. */
 export function rememberAnswer<Key>(tx: Caller, { itemOf, ...answer }: PendingAnswer<Key>, key: Key): Promise<void> {
   return rememberItem(tx, answer, itemOf(key))
 }
 
 /**
- * Stores what became of one record. Where that is a change, in its transaction, as the last step: from then on whoever wants
- * the key waits. Throws `in-progress`, with nothing stored, when another attempt has taken over: the change must be undone.
+ * Stores the result of one record; for a change, as the last step of its transaction, because other attempts at the key
+ * wait from then on. Throws `in-progress` and stores nothing if another attempt has taken over: the change must be
+ * rolled back.
  */
 export async function rememberItem(
   tx: Caller,
@@ -192,14 +193,14 @@ export async function rememberItem(
   if (inserted === 0) throw inProgress()
 }
 
-/** Ends an attempt that leaves something to do: the next one can begin at once. Nothing happens where one took over. */
+/** Ends an incomplete attempt, so that the next can begin at once. Does nothing if another attempt took over. */
 export async function endAttempt(caller: Caller, { scope, claim }: Attempt, log?: Log): Promise<void> {
   const end = () =>
     caller.db.$executeRaw(sql`
       UPDATE "IdempotencyKey" SET "leasedUntil" = "claimedAt"
       WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claim" = ${claim}`)
   try {
-    // The connection that an outage broke may still be the next in line.
+    // The pool may still return the connection that an outage broke.
     await end().catch(end)
   } catch (error) {
     if (!log) throw error
@@ -211,7 +212,7 @@ function leaseEnd({ now }: Caller): string {
   return new Date(now().getTime() + LEASE_MS).toISOString()
 }
 
-/** Keys claimed until then count no more. */
+/** Keys first used at or before this time have expired. */
 function over({ now }: Caller): string {
   return new Date(now().getTime() - KEPT_MS).toISOString()
 }

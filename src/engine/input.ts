@@ -4,9 +4,9 @@ import { refused } from './refused.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }
 
-/** What a caller gave of one record or list item, checked; what was not given is absent. */
+/** The checked input for one record or list item; members not given are absent. */
 export interface Patch {
-  /** The identifier that was sent along; it finds a record or an item, and never changes one. */
+  /** The identifier in the input; identifies a record or an item, and never changes one. */
   key: number | string | undefined
   /** By column name. */
   columns: Record<string, Scalar | null>
@@ -14,33 +14,33 @@ export interface Patch {
   details: Record<string, Json>
   /** By wire name; each replaces the stored list. */
   lists: Record<string, Patch[]>
-  /** Fields that are taken and never shown, by wire name. */
+  /** Fields that are accepted and never shown, by wire name. */
   writeOnly: Record<string, Scalar>
 }
 
 export interface InputRules {
-  /** `create` demands the required fields, `update` takes what is there, `import` also keeps what only the platform writes. */
+  /** `create` demands the required fields, `update` takes any subset, `import` keeps platform-written fields too. */
   mode: 'create' | 'update' | 'import'
   timeZone: string
 }
 
-/** Items of one nested list. */
+/** Maximum items of one nested list. */
 export const LIST_ITEMS_MAX = 10_000
 
 /**
- * Reads a wire record: names without regard to case, unknown ones ignored, null as absent (rest-resources §0.8).
- * Throws `bad-request` that names the first wrong field by its path, such as `OrderItemList[2].ItemQuantity`.
+ * Reads a wire record: ignores case in names, ignores unknown names, treats null as absent (rest-resources §0.8).
+ * Throws `bad-request` with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
  */
 export function readInput(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
   return readRecord(fields, readersOf(fields), body, rules, path)
 }
 
-/** Reads what was given of a member into the patch; with a new record it is called for what was not given too. */
+/** Reads a member into the patch. On create, also called for members not given. */
 type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => void
 
 interface Into {
   readonly patch: Patch
-  /** The document of `patch`, or of the object in it that the member lies in. */
+  /** The document of `patch`, or the object inside it that contains the member. */
   readonly details: Record<string, Json>
 }
 
@@ -100,7 +100,7 @@ function readList(field: ListField, readers: Readers, given: unknown, rules: Inp
   if (given.length > LIST_ITEMS_MAX) {
     throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`)
   }
-  // An item that carries a key may be a known one of which a part is sent; whether it must be whole is known when it is stored.
+  // An item with a key may be a partial update of a stored one; whether it must be complete is known when it is stored.
   const itemRules: InputRules = { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' }
   const items = given.map((item, index) => readRecord(field.fields, readers, item, itemRules, `${path}[${index}]`))
   if (field.keyFrom === 'caller' && field.key !== undefined) refuseMissingKeys(items, field.key, path)
@@ -115,7 +115,7 @@ function refuseMissingKeys(items: readonly Patch[], key: string, path: string): 
   })
 }
 
-/** Null: nothing was given that changes the field. */
+/** Null: the input does not change the field. */
 function readValue(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
   const value = isGiven(field, given, rules) ? checked(field, given, rules, path) : null
   if (field.required && rules.mode !== 'import') {
@@ -125,7 +125,7 @@ function readValue(field: ValueField, given: unknown, rules: InputRules, path: s
   return value
 }
 
-/** What is never given back is read as its default, and clients send back what they read. */
+/** Ignores the default of a write-only field, because clients send back what they read. */
 function isGiven(field: ValueField, given: unknown, rules: InputRules): boolean {
   if (given === undefined || !isTaken(field, rules)) return false
   return field.access !== 'wo' || given !== field.default
@@ -136,7 +136,7 @@ function checked(field: ValueField, given: unknown, rules: InputRules, path: str
   if (!result.success) throw refused(path, `${path} ${result.error.issues[0]?.message ?? 'is not valid'}`)
   const { data } = result
   if (field.kind !== 'date' || data === null) return data
-  // An empty date clears a date that may be missing, and is "not given" for one that may not.
+  // An empty date clears a nullable date, and is "not given" for any other.
   if (data === '') return field.nullable ? data : null
   const read = readDate(String(data), rules.timeZone)
   if (!read) throw refused(path, `${path} is not a date; allowed: ${dateForms}`)

@@ -6,9 +6,7 @@ import { LIST_ITEMS_MAX } from './input.ts'
 /** A JSON Schema (draft 2020-12), or a reference to one. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/**
- * A record as it is read; as a caller gives it to create or to change one; `item`: as an item of a list in either.
- */
+/** `read`: a record in an answer; `create` and `update`: a record in a request; `item`: a list item in a request. */
 export type SchemaMode = 'read' | 'create' | 'update' | 'item'
 
 export interface DescribedType {
@@ -16,7 +14,7 @@ export interface DescribedType {
   readonly fields: FieldSet
 }
 
-/** Named schemas, to be referred to as `#/components/schemas/{name}`. */
+/** Schemas by name, for references as `#/components/schemas/{name}`. */
 export type Schemas = Map<string, JsonSchema>
 
 const suffixes: Readonly<Record<SchemaMode, string>> = {
@@ -27,16 +25,16 @@ const suffixes: Readonly<Record<SchemaMode, string>> = {
 }
 
 /**
- * The JSON Schema of a record out of the fields that validate it, and of everything inside it, put into `schemas`; returns
- * the reference to it. A record that is read has every member, in this order, and no other. One that is given has the
- * members that a caller may set; what else it holds is ignored. Its tolerated spellings (numbers as text, null for "not
- * given", names in another case) are not described.
+ * Adds the JSON Schema of a record, and of everything inside it, to `schemas`; returns the reference to it. The schema
+ * follows the fields that validate the record. A `read` record has every member, in this order, and no other. A record
+ * in a request has the members that a caller may set; others are ignored. Tolerated spellings (numbers as text, null
+ * for "not given", names in another case) are not described.
  */
 export function describeRecord(schemas: Schemas, { typeName, fields }: DescribedType, mode: SchemaMode): JsonSchema {
   return recordSchema(schemas, { typeName, fields }, mode, '')
 }
 
-/** `owner` names the record that it lies in: two types of one name may differ. */
+/** `owner` names the enclosing record, because two types with one name may differ. */
 function recordSchema(schemas: Schemas, type: DescribedType, mode: SchemaMode, owner: string): JsonSchema {
   const { typeName, fields } = type
   const properties: Record<string, JsonSchema> = {}
@@ -105,7 +103,7 @@ function replacesList({ key }: ListField): string {
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
   if (mode === 'read' && field.access === 'wo') return { type: typeOf(field), const: field.default }
   const { min, max, maxLength, values, format } = field.bounds
-  // A secret that is sent back as it was read, empty, is not given.
+  // A secret sent back empty, as it was read, counts as not given.
   const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
   switch (field.kind) {
     case 'date':
@@ -181,7 +179,7 @@ const keyDescriptions: Readonly<Record<SchemaMode, string>> = {
   item: 'Names a stored item, which keeps what is not sent of it; an item of an unknown key is new.',
 }
 
-/** Throws for two types of one name and one owner that differ: that can only be a mistake in the definitions. */
+/** Throws if two types with the same name and owner differ: a mistake in the definitions. */
 function addSchema(schemas: Schemas, name: string, schema: JsonSchema, owner = ''): JsonSchema {
   for (const candidate of new Set([name, owner + name])) {
     const known = schemas.get(candidate)

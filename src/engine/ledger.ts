@@ -6,11 +6,11 @@ import { columnDefaults, type Row } from './merge.ts'
 import { compileReader, type Reader } from './reader.ts'
 
 /**
- * Rows that belong to a record, are only ever added to, and are no part of it on the wire: the stock movements of a
- * product. They may be many, so export and import carry them in pieces. The database numbers them, in order.
+ * Append-only rows that belong to a record and are not part of it on the wire: the stock movements of a product. They
+ * can be many, so export and import carry them in pieces. The database numbers them in order.
  */
 export interface Ledger {
-  /** What a transfer line calls it. */
+  /** The name in transfer lines. */
   readonly name: string
   readonly table: string
   /** The column that holds the record's id. */
@@ -18,7 +18,7 @@ export interface Ledger {
   readonly fields: FieldSet
   /** Reads a row as `t`. */
   readonly reader: Reader
-  /** Appends the row that is missing of each of these records. An import that brings no rows of them has just written them. */
+  /** Appends the missing row of each of these records, which an import without ledger rows has just written. */
   readonly complete: (caller: Caller, resource: Resource, recordIds: readonly number[]) => Promise<void>
 }
 
@@ -27,7 +27,7 @@ export function defineLedger(definition: Omit<Ledger, 'fields' | 'reader'> & { f
   return { ...definition, fields, reader: compileReader(fields) }
 }
 
-/** A row of a ledger for `insertLedgerRows`; `columns` are what the line gave. */
+/** A row of a ledger for `insertLedgerRows`; `columns` are the values in the transfer line. */
 export function ledgerRow(caller: Caller, ledger: Ledger, recordId: number, columns: Row): Row {
   const defaults = columnDefaults(ledger.fields, caller.now())
   return { ...defaults, ...columns, storeId: caller.store.id, [ledger.parent]: recordId }
@@ -44,7 +44,7 @@ export async function insertLedgerRows(caller: Caller, ledger: Ledger, rows: rea
     SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`)
 }
 
-/** Removes what lies behind the first `kept` rows of each of these records. */
+/** Deletes all but the first `kept` rows of each of these records. */
 export async function cutLedger(
   caller: Caller,
   ledger: Ledger,

@@ -1,8 +1,8 @@
 import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
 
 /**
- * How records refer to another one: by a column of their own, or by rows of a table that has both ids. Such a table has at
- * most one row for a record and a target where the link makes a list (`RelatedSubResource`).
+ * How records refer to another one: by their own column, or by rows of a table with both ids. If the link makes a list
+ * (`RelatedSubResource`), the table has at most one row for each pair of record and target.
  */
 export type Link = ColumnLink | TableLink
 
@@ -13,7 +13,7 @@ export interface ColumnLink {
 
 export interface TableLink extends ColumnLink {
   readonly table: string
-  /** Its column that holds the id of the record that refers. */
+  /** The column that holds the referring record's id. */
   readonly record: string
 }
 
@@ -22,8 +22,8 @@ export function isTableLink(link: Link): link is TableLink {
 }
 
 /**
- * Records of the store that refer to this one, as a condition over `t`. The sub-select does not depend on `t`: PostgreSQL 15
- * would run one that does for each record of the store.
+ * Matches records `t` of the store that refer to this one. The sub-select must not depend on `t`: PostgreSQL 15 would
+ * run it for each record of the store.
  */
 export function linkedTo(link: Link, store: { readonly id: number }, id: number): Sql {
   if (!isTableLink(link)) return sql`t.${identifier(link.column)} = ${id}::int`

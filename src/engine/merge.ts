@@ -14,10 +14,10 @@ import { keyColumn } from './reader.ts'
 export type Row = Record<string, Json>
 export type Document = { [name: string]: Json }
 
-/** Gives the key of a new item. */
+/** Assigns the key of a new item. */
 export type NewKey = (field: ListField, patch: Patch, others: readonly Json[]) => Scalar
 
-/** A patch that changes nothing of the item with this key: keeps it in a list that is being replaced. */
+/** A patch that keeps the item with this key unchanged in a replaced list. */
 export function keep(key: number | string): Patch {
   return { key, columns: {}, details: {}, lists: {}, writeOnly: {} }
 }
@@ -48,7 +48,7 @@ const membersOf = foldOnce<MergeMember | null>({
   },
 })
 
-/** The document after a patch: what is given replaces what was there, in wire order, without what equals the default. */
+/** The document after a patch, in wire order: given members replace stored ones; defaults are omitted. */
 export function mergeDocument(fields: FieldSet, current: Document, patch: Patch, newKey: NewKey): Document {
   return mergeMembers(membersOf(fields), current, patch, newKey)
 }
@@ -56,7 +56,7 @@ export function mergeDocument(fields: FieldSet, current: Document, patch: Patch,
 function mergeMembers(members: Folded<MergeMember | null>, current: Document, patch: Patch, newKey: NewKey): Document {
   const next: Document = {}
   for (const [name, merge] of members) {
-    // Most of a wide record's members are neither stored nor given.
+    // Skips members neither stored nor given, which are most of a wide record's.
     if (current[name] === undefined && patch.details[name] === undefined && patch.lists[name] === undefined) continue
     const value = merge?.(current[name], patch, newKey)
     if (value !== undefined) next[name] = value
@@ -65,8 +65,8 @@ function mergeMembers(members: Folded<MergeMember | null>, current: Document, pa
 }
 
 /**
- * The list after it was replaced: an item whose key is known keeps it, and what the caller left out of it;
- * any other item is new; items that were not sent are gone (rest-resources §0.8).
+ * The list after its replacement: an item with a known key keeps that key and the members not given; any other item is
+ * new; items not sent are removed (rest-resources §0.8).
  */
 function mergeItems(
   field: ListField,
@@ -88,7 +88,7 @@ function mergeItems(
   })
 }
 
-/** The same for a list that lies in a table: its rows after the list was replaced. */
+/** The same as `mergeItems` for a list in a table: the rows after its replacement. */
 export function mergeRows(
   field: ListField,
   rows: ListRows,
@@ -105,7 +105,7 @@ export function mergeRows(
   for (const patch of given) {
     const existing = takeKnown(known, sentKey(field, patch, current, column))
     const keyValue = existing === undefined ? newKey(field, patch, []) : (existing[column] as Scalar)
-    // Sent twice: for keys that callers choose, the first stands.
+    // If a key that callers choose is sent twice, the first item applies.
     if (seen.has(keyValue)) continue
     seen.add(keyValue)
     const base = existing ?? newRow
@@ -117,7 +117,7 @@ export function mergeRows(
   return merged
 }
 
-/** Without a key nothing tells which stored item a sent one was: every item is new, and as given. */
+/** Every item is new, because without a key nothing identifies stored items. */
 function positionedRows(field: ListField, rows: ListRows, given: readonly Patch[], newRow: Row, newKey: NewKey): Row[] {
   return given.map((patch, index) => {
     const row: Row = { ...newRow, ...patch.columns, [rows.position as string]: index }
@@ -126,7 +126,7 @@ function positionedRows(field: ListField, rows: ListRows, given: readonly Patch[
   })
 }
 
-/** The key that the caller means: 0 may stand for the only row. */
+/** The key that the caller means; 0 may name the only row. */
 export function sentKey(field: ListField, { key }: Patch, current: readonly Row[], column: string): Scalar | undefined {
   return key === 0 && field.zeroKeyIsOnly && current.length === 1 ? (current[0]?.[column] as Scalar) : key
 }
@@ -138,7 +138,7 @@ function takeKnown<T>(known: Map<Scalar, T>, key: Scalar | undefined): T | undef
   return item
 }
 
-/** What the columns of these fields hold in a new row. */
+/** The column values of these fields in a new row. */
 export function columnDefaults({ leaves }: FieldSet, now: Date): Row {
   const row: Row = {}
   for (const { field } of leaves) {

@@ -6,14 +6,14 @@ import { identifier } from './filters.ts'
 import type { Document } from './merge.ts'
 import { cursorIn, emptyPage, getRecord, type Page, pageOf, type Query } from './read.ts'
 
-/** Items of one page of a list inside a record (contract §8), also where no limit is asked for. */
+/** Maximum and default items per page of a list inside a record (contract §8). */
 export const ITEMS_MAX = 500
 
 /**
- * A page of the items of a list inside a record, in the order of the record: by `offset`, or by `cursor`, which reads on
- * behind the last item of a page whatever was inserted or deleted meanwhile. Items without a key are counted instead.
- * Throws `not-found` when the record is unknown or the list is empty (rest-resources §0.9), `bad-request` past the end, and
- * for a cursor whose place was lost with its item.
+ * A page of the items of a list inside a record, in record order: by `offset`, or by `cursor`, which continues after
+ * the last item of a page regardless of inserts and deletes in between. For items without a key the cursor is a
+ * position. Throws `not-found` if the record is unknown or the list is empty (rest-resources §0.9), `bad-request` past
+ * the end, and for a cursor whose position is lost because its item was removed.
  */
 export async function listItems(
   caller: Caller,
@@ -47,8 +47,8 @@ function cursorBehind({ key }: ListField, page: readonly Document[], end: number
 }
 
 /**
- * The place of the first item behind the one that the cursor names. Where that item is gone, its key tells the place among
- * keys that ascend, as those of appended items do. In any other order the place is lost: a guess would skip or repeat items.
+ * The index after the item that the cursor names. If it was removed, its key still gives the position among ascending
+ * keys, as appended items have. In any other order the position is lost: a guess would skip or repeat items.
  */
 function placeBehind(field: ListField, items: readonly Document[], cursor: string): number {
   const { key } = field
@@ -57,7 +57,7 @@ function placeBehind(field: ListField, items: readonly Document[], cursor: strin
   const keys = items.map((item) => item[key] as number | string)
   const place = keys.indexOf(last)
   if (place !== -1) return place + 1
-  // Key 0 stands for whichever item is left.
+  // Key 0 names the only item, whichever it is.
   const isOrdered = keys.every((each, index) => each !== 0 && (index === 0 || (keys[index - 1] as typeof each) < each))
   if (isOrdered) return keys.filter((each) => each < last).length
   const message = 'cursor names an item that was removed from the list; begin again without cursor'

@@ -10,16 +10,16 @@ import { findByAlternateKey } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { reserveIds, type Stored } from './write.ts'
 
-/** What is asked of one record. A body is a wire record, a patch what was read of one; it may hold more than wire fields. */
+/** A change requested for one record. A patch is a body already read; it may hold more than wire fields. */
 export type RequestedChange =
   | { readonly kind: 'create'; readonly body: unknown }
-  /** Without an id, the body names the record: by its identifier, or else by the alternate key. */
+  /** Without an id, the body identifies the record, by its identifier or else by the alternate key. */
   | { readonly kind: 'update'; readonly id?: number; readonly body: unknown }
   | { readonly kind: 'patch'; readonly id: number | null; readonly patch: Patch }
   | { readonly kind: 'delete'; readonly id: number }
-  /** Of a list inside the record. */
+  /** Adds an item to a list inside the record. */
   | { readonly kind: 'add-item'; readonly id: number; readonly list: NestedSubResource; readonly body: unknown }
-  /** Without a key, the body names the item. */
+  /** Without a key, the body identifies the item. */
   | {
       readonly kind: 'update-item'
       readonly id: number
@@ -28,23 +28,23 @@ export type RequestedChange =
       readonly body: unknown
     }
 
-/** A change whose input was read, before anything is locked. */
+/** A change after reading its input, before any lock. */
 export interface PlannedChange {
   readonly kind: 'create' | 'update' | 'delete'
-  /** Of a new record, one that was reserved for it. */
+  /** For a new record, its reserved id. */
   readonly id: number
-  /** Only what it holds changes; a function where that depends on what is stored. */
+  /** The members to change; a function if they depend on the stored record. */
   readonly patch: Patch | ((stored: Stored) => Patch)
-  /** The table lists that it touches. */
+  /** The table lists that the change touches. */
   readonly lists: readonly string[]
-  /** How many new nested rows it may bring. */
+  /** The number of new nested rows that the change may add. */
   readonly newRows: NewRows
-  /** The key of the item that is changed, out of what was stored; absent: the record's id is the answer. */
+  /** The key of the changed item. Omitted: the result is the record's id. */
   readonly keyOf?: (after: Stored) => Scalar
 }
 
 export interface NewRows {
-  /** Items without a key, which are surely new. */
+  /** Items without a key, which are always new. */
   readonly keyless: number
   readonly all: number
 }
@@ -52,7 +52,7 @@ export interface NewRows {
 /** A patch that changes nothing. */
 export const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
 
-/** Reads the input of a change. Throws `bad-request` that names the field, `not-found` for an alternate key of no record. */
+/** Reads the input of a change. Throws `bad-request` that names the field, `not-found` for an unknown alternate key. */
 export async function planChange(
   caller: Caller,
   resource: Resource,
@@ -87,7 +87,7 @@ async function planPatch(caller: Caller, resource: Resource, id: number | null, 
   return { kind: 'create', id: await reserveIds(caller, resource.table, 1), ...plan }
 }
 
-/** The alternate key finds the record and changes nothing of it (rest-resources §0.8). */
+/** The alternate key identifies the record and is not changed (rest-resources §0.8). */
 async function planNamed(caller: Caller, resource: Resource, patch: Patch): Promise<PlannedChange> {
   const { key } = patch
   if (key !== undefined && key !== 0) {
@@ -116,7 +116,7 @@ function readItem(caller: Caller, resource: Resource, { list, body }: RequestedI
   return readBody(caller, listField(resource, list), body, 'update')
 }
 
-/** Adds an item to a list inside a record; the answer is its key. */
+/** Adds an item to a list inside a record; the result is its key. */
 function planNewItem(resource: Resource, id: number, list: NestedSubResource, item: Patch): PlannedChange {
   const field = listField(resource, list)
   const count = 1 + countNested(field, item)
@@ -173,7 +173,7 @@ function keysOf(field: ListField, { list }: NestedSubResource, stored: Stored): 
   return items.map((item) => item[field.key as string] as number | string)
 }
 
-/** How many items of counted lists a patch brings. */
+/** Counts the items of a patch whose keys come from the counter. */
 function countItems(fields: FieldSet, patch: Patch): NewRows {
   let keyless = 0
   let all = 0
@@ -190,7 +190,7 @@ function countItems(fields: FieldSet, patch: Patch): NewRows {
   return { keyless, all }
 }
 
-/** How many rows of lists inside the item (the options of an option set) may need an id. */
+/** Counts the rows of lists inside the item (the options of an option set) that may need an id. */
 function countNested(field: ListField, item: Patch): number {
   return Object.entries(item.lists).reduce((sum, [name, items]) => {
     const inner = field.fields.get(name)

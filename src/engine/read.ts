@@ -7,23 +7,23 @@ import { type Filters, identifier, invalid } from './filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
 import type { Reader, Selected, WireRecord } from './reader.ts'
 
-/** Query parameters by lower-case name; empty ones are left out. */
+/** Query parameters by lower-case name; empty ones are omitted. */
 export type Query = ReadonlyMap<string, string>
 
-/** What a list answers: a page of records, or their number when `countonly` was asked. */
+/** A page of records, or their number if `countonly` was requested. */
 export type Listing = Page | { count: number }
 
 export interface Page {
   /** The JSON text of each record. */
   readonly records: readonly string[]
-  /** The value of `cursor` that gives the next page; null: this is the last one. */
+  /** The `cursor` of the next page; null on the last page. */
   readonly next: string | null
-  /** How many records match in all; null: not asked for. */
+  /** The number of all matches; null if not requested. */
   readonly total: number | null
 }
 
 export interface ListOptions {
-  /** Count the matches beside the page; it costs as much again. */
+  /** Also counts all matches, which doubles the cost. */
   readonly counted?: boolean
 }
 
@@ -31,9 +31,9 @@ export interface ListOptions {
 export const LIMIT_DEFAULT = 10
 
 /**
- * Lists a service's records by identifier, filtered and paged as the query says (rest-resources §0.5): by `offset`, or by
- * `cursor`, which reads on behind the last record of a page whatever was inserted or deleted meanwhile.
- * Throws `not-found` when nothing matches, `bad-request` past the end and for what it cannot read.
+ * Lists a service's records by identifier, filtered and paged by the query (rest-resources §0.5): by `offset`, or by
+ * `cursor`, which continues after the last record of a page regardless of inserts and deletes in between. Throws
+ * `not-found` if nothing matches, `bad-request` past the end and for invalid parameters.
  */
 export function listRecords(
   caller: Caller,
@@ -44,19 +44,19 @@ export function listRecords(
   return list(caller, resource, resource, query, options)
 }
 
-/** What a list is read by. */
+/** The source of a list. */
 interface Source {
   readonly reader: Reader
   readonly filters: Filters
-  /** The records that refer to this one alone. */
+  /** Only the records that refer to this one. */
   readonly linked?: { readonly link: Link; readonly id: number }
-  /** This record alone. */
+  /** Only this record. */
   readonly id?: number | null
 }
 
 /**
- * The records that `query` names by these filters, from `offset` on (counted from 0), by identifier; at most `limit`. Past the
- * end there are none.
+ * Reads at most `limit` records that match `query` by these filters, ordered by identifier, from `offset` on (from 0).
+ * Returns none past the end.
  */
 export async function readPage(
   caller: Caller,
@@ -69,7 +69,6 @@ export async function readPage(
   return rows.map(source.reader.record)
 }
 
-/** How many records a query names. */
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
   return count(caller, choose(caller, resource, resource, query))
 }
@@ -81,7 +80,7 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
   return text
 }
 
-/** What `privateFields` say of a record, as JSON text; null for an unknown id. */
+/** A record as JSON text, as `reader` reads it; null for an unknown id. */
 export function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
   return caller.db
     .$queryRaw<{ row: string }[]>(sql`
@@ -117,7 +116,7 @@ export async function listRelated(
   return list(caller, other, { reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
-/** The same for a few records that no table holds: all that match, by identifier, with their JSON texts. */
+/** Lists a few records that no table holds, with the same paging. `matching` are all matches, by identifier. */
 export function listFixed(
   matching: readonly { id: number; text: string }[],
   maxRecords: number,
@@ -137,7 +136,6 @@ export function listFixed(
   }
 }
 
-/** Whether the store has the record. */
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
   const found = await caller.db.$queryRaw<unknown[]>(
     sql`SELECT 1 FROM ${named(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
@@ -145,7 +143,7 @@ export async function exists(caller: Caller, resource: Resource, id: number): Pr
   return found.length > 0
 }
 
-/** One record of those that the caller may know of, as a condition over `t`. */
+/** Matches one record, if the caller may know of it, as a condition over `t`. */
 export function recordCondition(caller: Caller, resource: Resource, id: number): Sql {
   const record = sql`t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int`
   return join([record, ...owned(caller, resource)], ' AND ')
@@ -156,7 +154,7 @@ function owned(caller: Caller, { owner }: Resource): Sql[] {
   return condition === null ? [] : [condition]
 }
 
-/** The id of the record whose alternate key (a product's SKU) is this text, without regard to case; null: none. */
+/** The id of the record with this alternate key (a product's SKU), ignoring case; null if none. */
 export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
   const [found] = await caller.db.$queryRaw<{ id: number }[]>(sql`
     SELECT t."id" FROM ${named(resource.table)} t
@@ -186,13 +184,13 @@ async function list(
   return { records, next, total: counted ? await count(caller, choice) : null }
 }
 
-/** The id that the page begins behind; 0: none was given. */
+/** The id that the page begins after; 0 without a cursor. */
 function cursorOf(query: Query): number {
   const given = cursorIn(query)
   return given === null ? 0 : identifier(given, 'cursor')
 }
 
-/** Null: none was given. Throws `bad-request` together with `offset`: they contradict one another. */
+/** Null without a cursor. Throws `bad-request` together with `offset`, because they contradict each other. */
 export function cursorIn(query: Query): string | null {
   const given = query.get('cursor') ?? null
   if (given !== null && query.has('offset')) {
@@ -201,19 +199,19 @@ export function cursorIn(query: Query): string | null {
   return given
 }
 
-/** Nothing was read: nothing matches (404), or the page begins behind the last match (400, with the text that clients know). */
+/** The refusal of an empty page: 404 if nothing matches, 400 past the last match, with the text that clients know. */
 export function emptyPage(offset: number, count: number): StoreFailure {
   if (offset === 0 || count === 0) return new StoreFailure('not-found', 'No records match')
   return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
 }
 
-/** The rows by which the records of a list are chosen. */
+/** The rows from which the records of a list are chosen. */
 interface Choice {
   readonly from: Sql
   /** A record's id. */
   readonly id: Sql
   readonly where: Sql
-  /** Follows the chosen rows and gives the records as `t`. */
+  /** Joined to the chosen rows; provides the records as `t`. */
   readonly toRecords: Sql
 }
 
@@ -233,9 +231,9 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
 }
 
 /**
- * A list that nothing narrows but a link is read from the link's own rows, in the order of an index, and only the records of
- * the page are looked up: a join would leave it to PostgreSQL's statistics whether it walks through all records of the store
- * instead. OFFSET 0 keeps the look-up apart, and `storeId` keeps the store's id from the planner.
+ * Reads a list restricted only by a link from the link's rows, in index order, and looks up only the records of the
+ * page. With a join, PostgreSQL's statistics would decide whether to scan all records of the store. OFFSET 0 keeps the
+ * look-up separate, and `storeId` hides the store's id from the planner.
  */
 function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
   const [table, record, column] = [named(link.table), named(link.record), named(link.column)]
@@ -257,9 +255,9 @@ async function count({ db }: Caller, { from, where }: Choice): Promise<number> {
 }
 
 /**
- * The page is chosen before anything is joined to it, so that rows passed over cost little, and comes as one value: each
- * value that is handed over has its price. One row more than asked for tells whether there is a next page, and where it
- * begins. (Measured beside other ways: docs/decisions/sync.md.)
+ * Chooses the page before any join, so that skipped rows cost little, and returns it as one value, because each value
+ * returned has a cost. One row more than requested shows whether a next page exists and where it begins. (Compared with
+ * alternatives: docs/decisions/sync.md.)
  */
 async function readRows(
   { db }: Caller,
@@ -267,7 +265,7 @@ async function readRows(
   { select }: Reader,
   { limit, offset, after }: { limit: number; offset: number; after: number },
 ): Promise<{ rows: readonly Selected[]; next: string | null }> {
-  // A first page goes without the condition: it would change nothing but what PostgreSQL expects of the plan.
+  // Omitted on the first page, where it would only change PostgreSQL's row estimates.
   const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
   const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
   const bounds = isPlannedOnce
@@ -284,8 +282,8 @@ async function readRows(
 }
 
 /**
- * With a limit that it does not know, PostgreSQL plans a page anew each time, which takes as long as to read ten products.
- * So the usual sizes of a page are part of the statement; few, since prepared statements are.
+ * Limits written into the statement. PostgreSQL plans a page anew each time if its limit is a parameter, which takes as
+ * long as reading ten products. Only the usual sizes, because prepared statements are limited.
  */
 const plannedLimits = new Set([LIMIT_DEFAULT, 50, 100, 200, 300, 500])
 
@@ -320,13 +318,13 @@ export function pageOf(
   return { limit: limitOf(query, maxRecords, limitDefault), offset: Math.max(0, boundOf(query, 'offset') - 1) }
 }
 
-/** `limit`: cut to the cap; the default where it is absent, 0 or negative (rest-resources §0.5). */
+/** Cuts `limit` to the maximum; absent, 0 or negative means the default (rest-resources §0.5). */
 export function limitOf(query: Query, maxRecords: number, limitDefault: number): number {
   const limit = boundOf(query, 'limit')
   return Math.min(limit > 0 ? limit : limitDefault, maxRecords)
 }
 
-/** No store has as many records as 32 bits count: beyond them every number means the same. */
+/** Clamps to 32 bits, because no store has more records. */
 function boundOf(query: Query, name: 'limit' | 'offset'): number {
   const given = query.get(name) ?? '0'
   if (!/^[+-]?\d+$/.test(given.trim())) throw invalid(name, given, 'must be a whole number')

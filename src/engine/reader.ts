@@ -3,24 +3,24 @@ import type { ListField, ListRows, Scalar, ValueField } from './fields.ts'
 import { type FieldFold, type FieldSet, type Folded, foldFields, isDocumentMember, isFilledIn } from './fields.ts'
 
 /**
- * How a record is read: PostgreSQL gives one json array per record (columns, `details`, lists as arrays of arrays),
- * and `compose` writes the wire record's JSON text from it in field order. The text is the record's one representation:
- * lists, single records, export and XML all come from it. (Measured: docs/performance.md.)
+ * How a record is read: PostgreSQL returns one json array per record (columns, `details`, lists as arrays of arrays),
+ * and `compose` writes the wire record's JSON text from it in field order. The text is the record's only
+ * representation: lists, single records, export and XML all use it. (Measured: docs/performance.md.)
  */
 export interface Reader {
-  /** Over `t` (the record) and `s` (its store): the json array. */
+  /** The json array, over `t` (the record) and `s` (its store). */
   readonly select: Sql
-  /** The wire record's JSON text out of the parsed array. */
+  /** Writes the wire record's JSON text from the parsed array. */
   readonly compose: (row: Selected) => string
-  /** The same as a value, for who writes it in another form: as `JSON.parse` would give it, without the detour. */
+  /** The wire record as a value, for other formats, without the cost of parsing its text. */
   readonly record: (row: Selected) => WireRecord
 }
 
-/** Members that hold their default are inherited: read them by name, do not list them. */
+/** Members equal to their default are inherited, so `Object.keys` and spread omit them. */
 export type WireRecord = { readonly [name: string]: WireValue }
 export type WireValue = string | number | boolean | WireRecord | readonly WireRecord[]
 
-/** What `select` gave of one record. */
+/** The parsed array of `select` for one record. */
 export type Selected = readonly unknown[]
 
 export function compileReader(fields: FieldSet): Reader {
@@ -30,10 +30,10 @@ export function compileReader(fields: FieldSet): Reader {
 type Details = Readonly<Record<string, unknown>>
 const noDetails: Details = {}
 
-/** Takes a column of the row into the array, and returns its place there. */
+/** Adds a column to the array and returns its index. */
 type SlotOf = (column: Sql) => number
 
-/** The reader of a record's row, or of the row or document of an item in a list. */
+/** Compiles the reader of a record's row, or of the row or document of a list item. */
 function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sql): Reader {
   const columns: Sql[] = []
   const slotOf: SlotOf = (column) => columns.push(column) - 1
@@ -47,16 +47,16 @@ function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sq
   }
 }
 
-/** How a member of a row is read. */
+/** Compiles the reader of one member of a row. */
 type CompileMember = (slotOf: SlotOf, alias: Sql) => CompiledMember
 
 interface CompiledMember {
   readonly defaultText: string
-  /** The text of a value that differs from the default; undefined where the default stands. */
+  /** The text of a value that differs from the default; otherwise undefined. */
   readonly valueText: (row: Selected, details: Details) => string | undefined
-  /** The value itself; undefined where the default stands. */
+  /** The value if it differs from the default; otherwise undefined. */
   readonly value: (row: Selected, details: Details) => WireValue | undefined
-  /** Whether it is one value of `details`, so that what `details` lacks has the default. */
+  /** Whether the value is a member of `details` and has the default if `details` lacks it. */
   readonly isDocumentValue: boolean
 }
 
@@ -103,16 +103,16 @@ const compilers: FieldFold<CompileMember> = {
 }
 
 interface Members {
-  /** The JSON text of the record of defaults. */
+  /** The JSON text of a record in which every member has its default. */
   readonly defaults: string
   readonly compose: (row: Selected, details: Details) => string
   readonly record: (row: Selected, details: Details) => WireRecord
 }
 
 /**
- * Most members of a wide record hold their default, and `details` holds only those that do not. So the record of defaults
- * is kept as one text, and a record is that text with the pieces between its own values cut out of it: a few dozen
- * pieces instead of a hundred and more members (a third of the time for a page of products).
+ * Most members of a wide record have their default, and `details` holds only those that do not. So the defaults are one
+ * text, and a record consists of its own values and the slices of that text between them: a few dozen pieces instead of
+ * more than a hundred members (a third of the time for a page of products).
  */
 function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: Sql): Members {
   let defaults = '{'
@@ -148,7 +148,7 @@ function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: 
 
 interface Member extends CompiledMember {
   readonly name: string
-  /** Where its default stands in the text of defaults. */
+  /** The position of its default in the text of defaults. */
   readonly start: number
   readonly end: number
 }
@@ -202,7 +202,7 @@ function compileValue(
   return (row) => (row[slot] ?? undefined) as Scalar | undefined
 }
 
-/** PostgreSQL's own form of a time costs a fraction of to_char; the milliseconds that it may have are not of the wire's. */
+/** Drops milliseconds, which the wire does not show. PostgreSQL's own time format costs a fraction of to_char. */
 function dateText(time: unknown): string {
   const text = time as string
   return text.length > DATE_LENGTH ? (text.split('.', 1)[0] as string) : text
@@ -217,10 +217,10 @@ function columnOf(field: ValueField, alias: Sql): Sql | undefined {
   return field.kind === 'date' ? sql`${column} AT TIME ZONE s."timeZone"` : column
 }
 
-/** How the items of a list are read, and the SQL that gives them where they do not lie in `details`. */
+/** Compiles the reader of a list's items; `select` is unused for items in `details`. */
 function compileItems(field: ListField, members: Folded<CompileMember>): Reader {
   if (field.sql !== undefined) {
-    // They come as wire objects.
+    // The items are wire objects already.
     return {
       select: field.sql,
       compose: (item) => JSON.stringify(item),
@@ -238,12 +238,11 @@ function rowsSql(field: ListField, rows: ListRows, { select }: Reader): Sql {
     WHERE r."storeId" = t."storeId" AND r.${identifier(rows.parent)} = t."id")`
 }
 
-/** The columns that items of a list are ordered by. */
+/** The column that orders the items of a list. */
 export function rowOrder(field: ListField, rows: ListRows): Sql {
   return sql`r.${identifier(rows.position ?? keyColumn(field))}`
 }
 
-/** The column that identifies an item inside its record. */
 export function keyColumn(field: ListField): string {
   if (field.key === undefined && field.rows?.position !== undefined) return field.rows.position
   const key = field.key === undefined ? undefined : field.fields.get(field.key)
@@ -254,12 +253,12 @@ export function keyColumn(field: ListField): string {
   return key.column
 }
 
-/** PostgreSQL takes at most 100 arguments; a definition has fewer columns than that. */
+/** PostgreSQL allows at most 100 arguments; a definition has fewer columns than that. */
 export function arrayOf(columns: readonly Sql[]): Sql {
   return sql`json_build_array(${join(columns)})`
 }
 
-/** Whether anything of these fields lies in the `details` document. */
+/** Whether any of these fields is stored in the `details` document. */
 export function hasDocumentMember({ leaves }: FieldSet): boolean {
   return leaves.some(({ field }) => isDocumentMember(field))
 }

@@ -7,7 +7,7 @@ import type { Json } from './input.ts'
 import { keyColumn } from './reader.ts'
 import type { TransferRecord } from './transfer/record.ts'
 
-/** A column of a resource's table, or of one of its lists' tables, that holds the id of another record. */
+/** A column, of a resource's table or of a list's table, that holds the id of another record. */
 export interface Reference {
   /** Its wire path, for messages. */
   readonly path: string
@@ -15,7 +15,7 @@ export interface Reference {
   readonly valuesOf: (record: TransferRecord) => readonly (Json | undefined)[]
 }
 
-/** The references of a resource, as the database's foreign keys tell them. */
+/** Reads the references of a resource from the foreign keys of the database. */
 export async function referencesOf(caller: Caller, resource: Resource): Promise<Reference[]> {
   const lists = resource.fields.entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
   const tables = [resource.table, ...lists.map(({ field }) => field.rows.table)]
@@ -45,8 +45,8 @@ function listValues(name: string, field: ListField, column: string): Reference['
 }
 
 /**
- * Those of the records that refer to what is neither stored nor among them, with the reason.
- * The answer may be outdated at once: the foreign keys have the last word.
+ * Finds the records that refer to a record neither stored nor among `records`, with the reason. The answer may be
+ * outdated at once: the foreign keys decide.
  */
 export async function findMissing(
   caller: Caller,
@@ -54,10 +54,10 @@ export async function findMissing(
   records: readonly TransferRecord[],
 ): Promise<Map<TransferRecord, string>> {
   const unknown: Set<Json | undefined>[] = []
-  // One after the other: a transaction has one connection.
+  // Sequential, because a transaction has one connection.
   for (const reference of references) unknown.push(await unknownIds(caller, reference, records))
   const missing = new Map<TransferRecord, string>()
-  // A record that waits may leave others waiting that refer to it.
+  // A record with a missing target may itself be the target of others.
   for (let before = -1; before < missing.size; ) {
     before = missing.size
     const coming = new Set<Json | undefined>(records.flatMap((record) => (missing.has(record) ? [] : [record.id])))

@@ -7,40 +7,40 @@ import { type Link, linkedTo } from './links.ts'
 import type { Document } from './merge.ts'
 import { refused } from './refused.ts'
 
-/** A relation of other records to those of a resource, and what becomes of it when one of these is deleted. */
+/** A reference from other records to those of a resource, and the rule for deletions of its target. */
 export interface Referrer {
-  /** The table of the referring records; it has `updatedAt` and `updatedBy`. */
+  /** The table of the referring records; has `updatedAt` and `updatedBy`. */
   readonly table: string
   /** The wire paths of the reference, without indices: `CategoryList.CategoryID`. */
   readonly fields: readonly string[]
-  /** A link, or the condition over `t`, the referring record, that it names the record with this id. */
+  /** A link, or a condition that the referring record `t` names the record with this id. */
   readonly by: Link | ((id: number) => Sql)
-  /** `refuse`: the record stays as long as others refer to it. `clear`: the others lose the reference, and are stamped as changed. */
+  /** `refuse`: records with references cannot be deleted. `clear`: references are removed and their records stamped. */
   readonly rule: 'refuse' | 'clear'
-  /** What it raises, of which resource, when a reference is cleared; without a resource, of the one that is deleted. */
+  /** The event to raise when a reference is cleared, and its resource. Omitted resource: that of the deleted record. */
   readonly raises?: { readonly kind: EventKind; readonly of?: Resource }
-  /** For a reference in the `details` document, where no foreign key clears it: the document without it. */
+  /** Removes a reference from the `details` document, where no foreign key clears it. */
   readonly without?: (details: Document, id: number) => Document
 }
 
-/** Named in a refusal. */
+/** Maximum records named in a refusal. */
 const NAMED_MAX = 10
-/** Documents that are rewritten at a time. */
+/** Documents rewritten at a time. */
 const REWRITTEN_MAX = 200
 
-/** The first of the two numbers of an advisory lock; the other is the store's. */
+/** The first of the two numbers of an advisory lock; the second is the store's id. */
 const DELETION_LOCK = 7_301_401
 
 /**
- * To be called before the record is locked. Records that name one another in their documents are deleted one after the
- * other in a store: together, each would wait for one that another is about to delete.
+ * Serializes deletions in a store of records that refer to one another in their documents, because concurrent deletions
+ * could deadlock. Call it before locking the record.
  */
 export async function lockDeletions({ db, store }: Caller, { table, referrers }: Resource): Promise<void> {
   if (!referrers.some((referrer) => referrer.table === table && referrer.rule === 'clear')) return
   await db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${DELETION_LOCK}::int, ${store.id}::int)`)
 }
 
-/** The deletion of one record, as its referrers see it. */
+/** The record to be deleted. */
 interface Target {
   readonly caller: Caller
   readonly resource: Resource
@@ -48,8 +48,8 @@ interface Target {
 }
 
 /**
- * Applies the rules of a resource's referrers to a record that is about to be deleted, inside the transaction that does it
- * and with the record locked against new references. Throws `bad-request` that says what refers to it.
+ * Applies the rules of a resource's referrers to a record about to be deleted, in the transaction of the deletion and
+ * with the record locked against new references. Throws `bad-request` that names the referring records.
  */
 export async function applyReferrers(caller: Caller, resource: Resource, id: number): Promise<void> {
   const target = { caller, resource, id }
@@ -83,7 +83,7 @@ async function clear(target: Target, referrer: Referrer): Promise<void> {
   }
 }
 
-/** In the order of their ids, as everyone locks several records. The ids are one value: each one costs. */
+/** Locks in the order of ids, as everywhere. Returns the ids as one value, because each value has a cost. */
 async function lockReferring(target: Target, referrer: Referrer): Promise<number[]> {
   const [found] = await target.caller.db.$queryRaw<{ ids: string | null }[]>(sql`
     SELECT string_agg(o."id"::text, ',') AS "ids" FROM (
@@ -92,7 +92,7 @@ async function lockReferring(target: Target, referrer: Referrer): Promise<number
   return found?.ids?.split(',').map(Number) ?? []
 }
 
-/** The foreign key clears the reference with the deletion; whoever asks for what changed must see it. */
+/** Stamps the referring records as changed. The foreign key clears the reference on deletion. */
 async function stamp(target: Target, referrer: Referrer): Promise<void> {
   await target.caller.db.$executeRaw(sql`
     UPDATE ${identifier(referrer.table)} t SET ${stamps(target)} WHERE ${refersTo(target, referrer)}`)
@@ -119,7 +119,7 @@ function stamps({ caller: { now, actor } }: Target): Sql {
   return sql`"updatedAt" = greatest(t."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}`
 }
 
-/** A record that refers to itself goes with itself. */
+/** Excludes the record itself: its reference is deleted with it. */
 function refersTo({ caller: { store }, resource, id }: Target, { table, by }: Referrer): Sql {
   const condition = sql`t."storeId" = ${storeId(store)} AND ${typeof by === 'function' ? by(id) : linkedTo(by, store, id)}`
   return table === resource.table ? sql`${condition} AND t."id" <> ${id}::int` : condition

@@ -4,12 +4,12 @@ import type { Json } from './input.ts'
 import type { Document } from './merge.ts'
 import type { Query } from './read.ts'
 
-/** Names in one `$select` or `$orderby`. */
+/** Maximum names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200
 
 /**
- * Applies `$orderby` and `$select` to the JSON texts of a page that was already read (rest-protocol §8.1); without either
- * of them the texts are passed through unread. Throws `bad-request` for a name that is not a property of the record.
+ * Applies `$orderby` and `$select` to the JSON texts of a page already read (rest-protocol §8.1); returns the texts
+ * unparsed without either. Throws `bad-request` for a name that is not a property of the record.
  */
 export function shapeRecords(records: readonly string[], fields: FieldSet, query: Query): readonly string[] {
   const orderby = query.get('$orderby')
@@ -51,7 +51,7 @@ function valuePath(property: string, fields: FieldSet): string[] {
   return path
 }
 
-/** Wire names to the choice among their members; null: the whole. */
+/** Maps wire names to the selection among their members; null: the whole member. */
 type Selection = Map<string, Selection | null>
 
 function readSelection(given: string, fields: FieldSet): Selection {
@@ -71,7 +71,7 @@ function addChoice(selection: Selection, property: string, segments: readonly st
   }
   if (field.kind !== 'object' && field.kind !== 'list') throw unknownProperty('$select', property)
   const known = selection.get(name)
-  // Chosen as a whole before: its members are in already.
+  // If the whole member is selected, it already includes this one.
   const inner: Selection = known ?? new Map()
   addChoice(inner, property, rest, field.fields)
   if (known !== null) selection.set(name, inner)
@@ -112,13 +112,13 @@ function valueAt(record: Document, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((value, name) => (value as Document | undefined)?.[name], record)
 }
 
-/** A field has one type, so both values are texts, or numbers, or booleans (false before true). */
+/** Both values have the type of the field: texts, numbers, or booleans (false before true). */
 function compareValues(one: Json | undefined, other: Json | undefined): number {
   if (typeof one === 'string' && typeof other === 'string') return compareCodePoints(one, other)
   return Number(one) - Number(other)
 }
 
-/** JavaScript compares UTF-16 units, which puts characters above U+FFFF before U+E000 to U+FFFF. */
+/** Compares code points, because UTF-16 units put characters above U+FFFF before U+E000 to U+FFFF. */
 function compareCodePoints(one: string, other: string): number {
   const length = Math.min(one.length, other.length)
   for (let index = 0; index < length; index++) {
@@ -129,13 +129,13 @@ function compareCodePoints(one: string, other: string): number {
   return one.length - other.length
 }
 
-/** Surrogates rank behind all other units. */
+/** Ranks surrogates after all other units. */
 function ranked(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800
   return unit >= 0xd800 ? unit + 0x2000 : unit
 }
 
-/** The record with the chosen members alone, in record order. */
+/** Keeps only the selected members, in record order. */
 function chosen(value: Json, selection: Selection): Json {
   if (Array.isArray(value)) return value.map((item) => chosen(item, selection))
   const members = Object.entries(value as Document).filter(([name]) => selection.has(name))

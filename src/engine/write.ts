@@ -10,9 +10,9 @@ import type { NewRows } from './plan-change.ts'
 import { notFound } from './read.ts'
 import { hasDocumentMember, keyColumn } from './reader.ts'
 
-// The rows of records: their ids, their locks, what is in them after a change, and writing them.
+// The rows of records: ids, locks, contents after a change, and writes.
 
-/** A record's row, and those of its table lists that the change touches, by wire name. */
+/** A record's row and the rows of the table lists that the change touches, by wire name. */
 export interface Stored {
   row: Row
   lists: Record<string, Row[]>
@@ -20,12 +20,12 @@ export interface Stored {
 
 type FieldWithRows = ListField & { readonly rows: ListRows }
 
-/** The counter of the ids of nested rows, one for all kinds in a store. */
+/** The counter of nested row ids, shared by all lists of a store. */
 export const ROW_COUNTER = 'row'
 
 /**
- * Reserves `count` ids of a kind of record in the caller's store and returns the first of them.
- * Called outside of transactions: ids are then never waited for, and a transaction that fails leaves a gap.
+ * Reserves `count` ids of a kind of record in the caller's store and returns the first. Call it outside transactions,
+ * so that ids never wait for a lock; a failed transaction leaves a gap.
  */
 export async function reserveIds({ db, store }: Caller, counter: string, count: number): Promise<number> {
   const [row] = await db.$queryRaw<{ value: number | bigint }[]>(sql`
@@ -37,14 +37,14 @@ export async function reserveIds({ db, store }: Caller, counter: string, count: 
   return last - count + 1
 }
 
-/** Raises a counter so that the ids up to `used` are not given out again. */
+/** Raises a counter so that ids up to `used` are not assigned again. */
 export async function raiseCounter({ db, store }: Caller, counter: string, used: number): Promise<void> {
   await db.$executeRaw(sql`
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${used}::int)
     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`)
 }
 
-/** Thrown inside a transaction when more new rows turn up than ids were reserved for; the transaction is run again with enough. */
+/** Thrown in a transaction that has more new rows than reserved ids; the transaction is run again with enough ids. */
 class RowIdsExhausted extends Error {}
 
 /** Ids for the new nested rows of one write. */
@@ -59,7 +59,7 @@ export class RowIds {
     this.#next = first
   }
 
-  /** All of them once more, for a transaction that is run again. */
+  /** The same ids from the start, for a transaction that is run again. */
   anew(): RowIds {
     return new RowIds(this.#first, this.#count)
   }
@@ -74,7 +74,7 @@ export async function reserveRowIds(caller: Caller, count: number): Promise<RowI
   return new RowIds(count === 0 ? 0 : await reserveIds(caller, ROW_COUNTER, count), count)
 }
 
-/** Runs a write with ids for the rows that are surely new; where rows with an unknown key turn up as well, once more with enough. */
+/** Runs a write with ids for the rows without a key; if keys turn out to be unknown, again with ids for all rows. */
 export async function withRowIds<T>(
   caller: Caller,
   { keyless, all }: NewRows,
@@ -89,8 +89,8 @@ export async function withRowIds<T>(
 }
 
 /**
- * Locks a record against other changes and reads its row and the named table lists. For a deletion, others cannot refer to
- * it either. Throws `not-found`.
+ * Locks a record against other changes and reads its row and the named table lists. For a deletion, also prevents new
+ * references to it. Throws `not-found`.
  */
 export async function lockRecord(
   caller: Caller,
@@ -116,7 +116,7 @@ export async function lockRecord(
 const forUpdate = sql`FOR NO KEY UPDATE`
 const forDeletion = sql`FOR UPDATE`
 
-/** The rows of a table list of one record, in order. */
+/** The rows of one record's table list, in order. */
 export async function readRows({ db, store }: Caller, field: ListField, id: number): Promise<Row[]> {
   if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
   const { table, parent, position } = field.rows
@@ -127,7 +127,7 @@ export async function readRows({ db, store }: Caller, field: ListField, id: numb
   return found.map(({ row }) => JSON.parse(row) as Row)
 }
 
-/** A new row of a record, before its fields are filled in. */
+/** A new row of a record, before its fields are set. */
 export function newRecordRow(caller: Caller, resource: Resource, id: number): Row {
   const now = caller.now()
   const row: Row = { ...columnDefaults(resource.storedFields, now), ...resource.hidden }
@@ -136,7 +136,7 @@ export function newRecordRow(caller: Caller, resource: Resource, id: number): Ro
   return { ...row, storeId: caller.store.id, id, ...stamps(row, caller, now) }
 }
 
-/** A new row of a table list, before its fields and its key are filled in. */
+/** A new row of a table list, before its fields and key are set. */
 export function newListRow(caller: Caller, { fields, rows }: FieldWithRows, parentId: number): Row {
   const now = caller.now()
   const row: Row = {
@@ -157,7 +157,7 @@ function stamps(row: Row, caller: Caller, now: Date): Row {
   return stamped
 }
 
-/** What a record holds after a patch. `before` null: it is new. */
+/** The record after a patch; `before` is null for a new record. */
 export function mergeRecord(
   caller: Caller,
   resource: Resource,
@@ -181,7 +181,7 @@ export function mergeRecord(
   return { row, lists }
 }
 
-/** LastUpdate never goes back, whatever the clocks of several machines say: who asks for what changed since would miss it. */
+/** Never lowers LastUpdate, even if clocks differ: clients that ask for recent changes would miss the record. */
 function stamped(row: Row, caller: Caller): Row {
   const now = Math.max(caller.now().getTime(), Date.parse(String(row.updatedAt ?? 0)))
   return { ...row, ...stamps(row, caller, new Date(now)) }
@@ -196,7 +196,7 @@ function newKeyOf(ids: RowIds): NewKey {
   }
 }
 
-/** Inserts rows that hold every column of the table, by name. */
+/** Inserts rows that have every column of the table, by name. */
 export async function insertRows(
   { db }: Caller,
   table: string,
@@ -210,7 +210,7 @@ export async function insertRows(
     SELECT * FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`)
 }
 
-/** The row as given replaces a stored one with the same primary key. */
+/** Replaces a stored row with the same primary key. */
 export function upsertOn(primaryKey: readonly string[], columns: readonly string[]): Sql {
   const others = columns.filter((name) => !primaryKey.includes(name)).map(identifier)
   const assignments = others.map((name) => sql`${name} = excluded.${name}`)
@@ -230,7 +230,7 @@ export async function deleteRow({ db, store }: Caller, { table }: Resource, id: 
     DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`)
 }
 
-/** Writes what changed in the table lists of a record: rows gone, new and changed. */
+/** Writes the changes in a record's table lists: removed, new and changed rows. */
 export async function storeLists(
   caller: Caller,
   { fields }: Resource,
