@@ -29,7 +29,7 @@ import { countRequests, logRequests } from './server/request-log.ts'
 import { type SoapServices, soap } from './soap/routes.ts'
 import type { Authenticator } from './subscriptions/authenticate.ts'
 
-/** What the parts are made of; each part declares which of these it needs. */
+/** The services of all parts. Each part declares which of these it needs. */
 export interface Services
   extends OperatorServices,
     PagesServices,
@@ -47,7 +47,7 @@ export interface Services
   readonly now: () => Date
 }
 
-/** The whole application over `services`. It never listens, and never reads the environment. */
+/** Builds the whole application. Never listens and never reads the environment. */
 export function buildApp(services: Services): FastifyInstance {
   const { config, log, metrics } = services
   const app: FastifyInstance = Fastify({
@@ -57,7 +57,7 @@ export function buildApp(services: Services): FastifyInstance {
     genReqId: requestIdOf,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     https: config.tls,
-    // While stopping, what still comes on open connections is answered, and the connection closed after it.
+    // While stopping, answers further requests on open connections and then closes each connection.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) =>
       answerUnroutable(config, error, { request, reply }, (status, message) =>
@@ -85,7 +85,7 @@ export function buildApp(services: Services): FastifyInstance {
   return app
 }
 
-/** The description of everything that the application answers, as `/openapi.json` gives it. */
+/** Returns the OpenAPI document of the application, as in `/openapi.json`. */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
   return assembleDocument(options, [
     describeRest(examples),

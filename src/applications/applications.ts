@@ -12,7 +12,7 @@ import { generateKey, type Secrets } from '../values/secrets.ts'
 import { samePrivileges } from './privileges.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 
-/** `{"Products": ["read", "write"], …}` for some of `services`, the registry's; null: everything. */
+/** Validates `{"Products": ["read", "write"], …}`; `services` are the registry's names. Null: all privileges. */
 export function privilegesInput(services: readonly string[]) {
   return namedObject(Object.fromEntries(services.map((service) => [service, accesses.optional()])))
     .transform((given): Privileges => given as Record<string, Access[]>)
@@ -43,7 +43,7 @@ export interface RegisterApplication {
 }
 
 /**
- * Registers an application of the operator, with a new key pair. Privileges absent or null: everything; Throttle absent or
+ * Registers an application of the operator with a new key pair. Privileges omitted or null: all. Throttle omitted or
  * null: the contract's rate limit.
  */
 export async function registerApplication(
@@ -72,7 +72,7 @@ export async function registerApplication(
   return applicationOf(row, secrets)
 }
 
-/** Both stored forms of a private key. */
+/** The hashed and the encrypted form of a private key. */
 export function privateKeyColumns(privateKey: string, secrets: Secrets) {
   return { privateKeyHash: secrets.lookup(privateKey), privateKeySealed: secrets.seal(privateKey) }
 }
@@ -89,15 +89,15 @@ function applicationOf(row: ApplicationRow, secrets: Secrets) {
     name: row.name,
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
-    /** By service, in the registry's spelling; null: everything. */
+    /** By service, spelt as in the registry. Null: all privileges. */
     privileges: row.privileges as Privileges,
-    /** The bucket in every store; null: the contract's rate limit. */
+    /** The rate limit in each store. Null: the contract's rate limit. */
     throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
 }
 
-/** Applications by ascending id. */
+/** Lists applications by ascending id. */
 export async function listApplications(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
   { limit, offset }: { limit: number; offset: number },
@@ -112,9 +112,9 @@ export interface UpdateApplication extends AccessChange {
 }
 
 /**
- * Changes what is named of Name, Privileges and Throttle; null takes the latter two back to their defaults. The new
- * privileges and rate limit count at once, privileges in every store that uses the application, whatever was agreed to
- * there; the logs of those stores tell of it. Refuses an id that no application has (404).
+ * Changes the given fields of an application; null resets Privileges and Throttle to their defaults. Both take effect
+ * at once. The new privileges apply in every store that uses the application, regardless of what its merchant agreed
+ * to, and are recorded in those stores' audit logs. Throws for an unknown id (404).
  */
 export async function updateApplication(
   { db, secrets, now, authenticator }: UpdateApplication,
@@ -158,7 +158,7 @@ export async function updateApplication(
   return applicationOf(row, secrets)
 }
 
-/** Their names. */
+/** Returns the names of the changed fields. */
 function differences(before: ApplicationRow, after: ApplicationRow): string[] {
   const isSame = {
     name: before.name === after.name,

@@ -3,57 +3,57 @@ import type { Db, Transaction } from '../database/client.ts'
 import type { ApiCall, Prisma } from '../database/generated/client.ts'
 import { outageOf } from '../database/outage.ts'
 
-/** A request to the API that a subscription's token came with, and its answer. */
+/** An API request that used a subscription's token, and its response. */
 export interface AnsweredCall {
   readonly subscriptionId: number
   readonly method: string
   /** Without the query. At most 200 characters are kept. */
   readonly path: string
-  /** From 400 on it is a refusal, but for a reader's 404, which says that nothing is there; 401 alone is no use of the subscription. */
+  /** From 400 on, a refusal, except 404 to a read. A 401 does not count as use of the subscription. */
   readonly status: number
-  /** What was said of it; empty where nothing was wrong. At most 300 characters are kept. */
+  /** The error message; empty on success. At most 300 characters are kept. */
   readonly message: string
 }
 
-/** The last calls of each subscription and its last refusals, and when it was last used. */
+/** The last calls and the last refusals of each subscription, and the time of its last use. */
 export interface CallLog {
-  /** Notes a call, in memory. Costs no statement, waits for nothing and never fails. */
+  /** Queues a call in memory. Runs no statement, never waits and never throws. */
   record(call: AnsweredCall): void
-  /** Writes what is waiting, and resolves when that is done or has failed; then it waits for the next time. Never rejects. */
+  /** Writes the queued calls and resolves when that succeeded or failed. Never rejects. */
   flush(): Promise<void>
-  /** Writes what is waiting once more, within 5 s. */
+  /** Writes the queued calls a last time, within 5 s. */
   stop(): Promise<void>
 }
 
 export interface CreateCallLog {
   db: Db
   now: () => Date
-  /** Told of what could not be written. */
+  /** Logs calls that could not be written. */
   log?: { warn(details: object, message: string): void; error(details: object, message: string): void }
 }
 
-/** How many of a subscription's fine calls, and how many of its refusals, are kept. */
+/** The calls kept per subscription: this many successful ones and this many refusals. */
 const KEPT_MAX = 100
-/** How many calls wait in memory, of all subscriptions; the database then has been away for seconds. */
+/** The maximum number of queued calls, for all subscriptions. Reached only when the database is down for seconds. */
 const WAITING_MAX = 20_000
 const FLUSH_MS = 2_000
 const STOP_MS = 5_000
 const REFUSED_FROM = 400
-/** To a reader this is an answer: who asks for new orders every minute must not push real refusals out. */
+/** A normal answer to a read: a client that polls for new orders every minute must not displace real refusals. */
 const NOTHING_THERE = 404
 const READING = ['GET', 'HEAD']
 const UNAUTHORIZED = 401
 const THROTTLED = 429
-/** Of a subscription's throttled requests one is noted in this time: they may come by the thousand. */
+/** The log keeps one throttled request per subscription in this time, because thousands may arrive. */
 const THROTTLED_PAUSE_MS = 1_000
 const SUBSCRIPTIONS_MAX = 10_000
 const PATH_LENGTH_MAX = 200
 const MESSAGE_LENGTH_MAX = 300
 
 /**
- * Calls are gathered in memory and written together every 2 s, so that a request pays nothing for being noted; what was
- * noted since then is lost with a killed process. While the database is away, the newest calls wait for it. Should an
- * outage hide that they were written, they are written twice.
+ * Queues calls in memory and writes them together every 2 s, so that logging adds no delay to a request. A killed
+ * process loses the calls that were not yet written. While the database is down, the newest calls stay queued. A write
+ * whose result an outage hid is repeated, so its calls can appear twice.
  */
 export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
   let waiting = createWaiting()
@@ -82,7 +82,7 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
   }
 
   async function flush(): Promise<void> {
-    // What came after the one under way took its share is for the next.
+    // A write in progress has already taken its calls, so later calls need another write.
     while (writing) await writing
     clearTimeout(timer)
     timer = undefined
@@ -105,7 +105,7 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
     }
   }
 
-  /** Another time, what an outage prevented; what the database refused, it would refuse again. */
+  /** Queues the calls again after an outage. Drops them after any other error, which would only repeat. */
   function onFailure(calls: readonly WaitingCall[], error: unknown): void {
     if (!outageOf(error)) {
       log?.error({ err: error, calls: calls.length }, 'calls could not be logged')
@@ -135,7 +135,7 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
   return { record, flush, stop }
 }
 
-/** Lets one throttled request of a subscription through in a second. */
+/** Accepts one throttled request per subscription and second. */
 function createThrottledFilter() {
   const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
   return (subscriptionId: number, atMs: number): boolean => {
@@ -148,12 +148,12 @@ function createThrottledFilter() {
 
 type WaitingCall = Omit<ApiCall, 'id'>
 
-/** Text that PostgreSQL takes, whatever was sent. */
+/** Returns text that PostgreSQL can store, whatever the client sent. */
 function storable(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
-/** Calls by subscription, of each the newest; beyond the bound, those of the subscription go that has waited longest. */
+/** Queues each subscription's newest calls. Above the bound, drops those of the subscription queued longest. */
 function createWaiting() {
   const bySubscription = new Map<number, ReturnType<typeof addSubscription>>()
   let count = 0
@@ -192,10 +192,9 @@ function createWaiting() {
 }
 
 /**
- * Any number of processes write at once, while subscriptions come and go: nothing here waits for a row that another
- * transaction holds, so that no deadlock can begin. Returns the subscriptions whose calls were not written, because
- * somebody holds them: they are being removed, or are worth another try. When another process tells the time of the last
- * use, that is as good as ours.
+ * Writes the calls and returns the subscriptions whose rows other transactions hold: those calls were not written and
+ * can be retried. Never waits for a locked row, so that processes writing at the same time cannot deadlock. Skips the
+ * time of last use when the row is locked, because another process is then writing a time just as recent.
  */
 async function writeCalls(db: Db, calls: readonly WaitingCall[]): Promise<ReadonlySet<number>> {
   const inOrder = calls.toSorted((one, other) => one.at.getTime() - other.at.getTime())
@@ -228,7 +227,7 @@ async function writeCalls(db: Db, calls: readonly WaitingCall[]): Promise<Readon
   return new Set(busy.map(({ id }) => id))
 }
 
-/** Leaves the newest. Rows that another transaction is deleting are left to it. */
+/** Deletes all but the newest calls. Skips rows that another transaction is deleting. */
 async function trim(db: Db, subscriptionIds: readonly number[]): Promise<void> {
   await db.$executeRaw`
     DELETE FROM "ApiCall" WHERE "id" = ANY (ARRAY (
@@ -247,17 +246,16 @@ async function trim(db: Db, subscriptionIds: readonly number[]): Promise<void> {
     ))`
 }
 
-/** A call as it was noted. */
 export type LoggedCall = Pick<ApiCall, 'at' | 'method' | 'path' | 'status' | 'message'>
 
 export interface LastCalls {
-  /** The fine ones, newest first. */
+  /** Successful calls, newest first. */
   readonly calls: readonly LoggedCall[]
   /** Newest first. */
   readonly refusals: readonly LoggedCall[]
 }
 
-/** The newest of a subscription's calls and refusals, `limit` of each; there are 100 at most. Those of the last two seconds may be missing. */
+/** Returns a subscription's newest calls and refusals, `limit` (at most 100) of each, perhaps without the last 2 s. */
 export async function lastCalls(
   db: Db | Transaction,
   { subscriptionId, limit }: { subscriptionId: number; limit: number },

@@ -4,10 +4,10 @@ import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS, signedHeaders, signingSecret } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
 
-/** Contract §6: a store is about to subscribe, or to unsubscribe. */
+/** Contract §6: a store is about to subscribe or unsubscribe. */
 export type CallbackAction = 'AUTHORIZE' | 'REMOVE'
 
-/** Whom a callback goes to. */
+/** The application that receives callbacks. */
 export interface CallbackReceiver {
   readonly publicKey: string
   readonly callbackUrl: string
@@ -21,7 +21,7 @@ export interface CallbackServices {
   outbound: Outbound
 }
 
-/** How long a callback takes at most, from looking up the name to the last byte of the answer. */
+/** The time limit of a callback, from the DNS lookup to the last byte of the response. */
 export const CALLBACK_MS = 10_000
 const CONNECT_MS = 3_000
 const ANSWER_BYTES_MAX = 65_536
@@ -32,20 +32,20 @@ export interface Callback {
   application: CallbackReceiver
   action: CallbackAction
   token: string
-  /** The store's. */
+  /** The store's address. */
   secureUrl: string
-  /** webhook-id: the same every time that this is sent. */
+  /** The webhook-id, the same on every retry. */
   messageId: string
 }
 
-/** A webhook-id that was never sent before. */
+/** Returns a new, unique webhook-id. */
 export function newMessageId(): string {
   return `msg_${randomUUID()}`
 }
 
 /**
- * Tells the application what happens to its token: the JSON text of contract §6, its members in that order, with TimeStamp in
- * Eastern time whatever the store's zone. `sent` is that text. Never rejects for what the address or the receiver does.
+ * Sends a callback: the JSON text of contract §6 with its members in that order, and TimeStamp in Eastern time whatever
+ * the store's zone. `sent` is that text. Never rejects because of the address or the receiver.
  */
 export async function sendCallback(
   services: CallbackServices,
@@ -62,7 +62,7 @@ export async function sendCallback(
   return { ...result, sent }
 }
 
-/** Sends a text that `sendCallback` has sent before, signed anew. */
+/** Sends again, with a new signature, a text that `sendCallback` has sent. */
 export async function postCallback(
   { secrets, now, outbound }: CallbackServices,
   application: Omit<CallbackReceiver, 'callbackUrl'>,
@@ -86,11 +86,11 @@ export async function postCallback(
   const refused = (reason: string, status: number | null = null, answered = '') => {
     return {
       ok: false as const,
-      /** A sentence that anyone may see, without its full stop. */
+      /** A sentence without full stop that is safe to show to anyone. */
       reason,
-      /** Null: there was no answer. */
+      /** Null: no response arrived. */
       status,
-      /** At most 4,096 characters of it. */
+      /** At most 4,096 characters of the response body. */
       body: answered,
       durationMs,
     }
@@ -100,11 +100,11 @@ export async function postCallback(
   const kept = answer.body.slice(0, BODY_KEPT_LENGTH_MAX).toWellFormed()
   if (status !== 200) return refused(`The answer has the status ${status} and not 200`, status, kept)
   if (isCut) return refused('The answer is longer than 64 kB', status, kept)
-  // `postBackUrl` is http or https, at most 2,000 characters; null: none, or one that nobody should open.
+  // `postBackUrl` is http or https, of at most 2,000 characters. Null: none was sent, or it is unsafe to open.
   return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(answer.body) }
 }
 
-/** What came of a callback. Only the status 200 is a yes (contract §6), and only when the whole answer came in time. */
+/** The result of a callback. Success is status 200 alone (contract §6), with the whole response received in time. */
 export type CallbackResult = Awaited<ReturnType<typeof postCallback>>
 
 function signingSecrets(
@@ -118,7 +118,7 @@ function signingSecrets(
   return [current, callbackSecret(secrets, { publicKey, callbackSecretVersion: callbackSecretVersion - 1 })]
 }
 
-/** What an application's callbacks are signed with, `whsec_` and base64: for its owner, who verifies them with it. */
+/** Returns the secret that signs an application's callbacks, `whsec_` and base64. Its owner verifies them with it. */
 export function callbackSecret(
   secrets: Pick<Secrets, 'derive'>,
   { publicKey, callbackSecretVersion }: Pick<CallbackReceiver, 'publicKey' | 'callbackSecretVersion'>,
@@ -126,7 +126,7 @@ export function callbackSecret(
   return signingSecret(secrets, `callback ${publicKey} ${callbackSecretVersion}`)
 }
 
-/** Answers may be empty, plain text or broken JSON (rest-protocol §10): those ask for nothing. */
+/** Response bodies may be empty, plain text or malformed JSON (rest-protocol §10). These contain no PostBackURL. */
 function postBackUrlIn(body: string): string | null {
   let answer: unknown
   try {
@@ -139,7 +139,7 @@ function postBackUrlIn(body: string): string | null {
   return typeof url === 'string' && isForBrowsers(url) ? url : null
 }
 
-/** Blanks and control characters are refused because browsers pass over them when they read the scheme. */
+/** Rejects blanks and control characters, because browsers ignore them when they read the scheme. */
 function isForBrowsers(url: string): boolean {
   return (
     url.length <= POST_BACK_URL_LENGTH_MAX &&

@@ -36,10 +36,10 @@ export const secretRotation = namedObject({ CallBackSecret: replacedInput })
 export type KeyServices = OwnApplicationReader & AccessChange
 
 /**
- * Gives an application a new private key. The former one works for KeepFormerForHours (0 to 720; 24 unless said; 0: it
- * ends at once), and one before that ends at once. With PrivateKey only that one is replaced, so that what is sent twice
- * ends no key that is in use. Refuses a PrivateKey that was replaced already (409), and an id that no application of the
- * developer has (404).
+ * Replaces an application's private key. The former key works for KeepFormerForHours (0 to 720, default 24; 0: it stops
+ * at once); the key before it stops at once. If PrivateKey is given, only that key is replaced, so that a repeated
+ * request disables no key in use. Throws for a PrivateKey that was already replaced (409), and for an id that is not
+ * one of the developer's applications (404).
  */
 export async function rotatePrivateKey(
   services: KeyServices,
@@ -53,7 +53,7 @@ export async function rotatePrivateKey(
     if (PrivateKey !== undefined && !sameSecret(secrets.lookup(PrivateKey), row.privateKeyHash)) {
       throw replacedAlready('PrivateKey', 'private key')
     }
-    // One that has leaked is forgotten: the clocks of several processes differ.
+    // Deletes a leaked key's hash instead of relying on its expiry, because the clocks of several processes differ.
     const isKept = KeepFormerForHours > 0
     await tx.application.update({
       where: { id: own.id },
@@ -74,10 +74,10 @@ function replacedAlready(field: string, what: string): StoreFailure {
 }
 
 /**
- * Gives an application's callbacks a new secret; for 24 h they carry the signature of the former one too, and no longer
- * that of one before. With CallBackSecret only that one is replaced, so that what is sent twice ends none that is in use.
- * Refuses a CallBackSecret that was replaced already (409), and an id that no application
- * of the developer has (404).
+ * Replaces the secret that signs an application's callbacks. For 24 h callbacks also carry a signature of the former
+ * secret, but none of the one before it. If CallBackSecret is given, only that secret is replaced, so that a repeated
+ * request disables no secret in use. Throws for a CallBackSecret that was already replaced (409), and for an id that is
+ * not one of the developer's applications (404).
  */
 export async function rotateCallbackSecret(
   services: OwnApplicationReader,

@@ -2,16 +2,16 @@ import type { Db, Transaction } from '../database/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { type Secrets, sameSecret } from '../values/secrets.ts'
 
-/** An application, as OAuth sees it. */
+/** An application as an OAuth client. */
 export interface OAuthClient {
   readonly id: number
   readonly name: string
   readonly publicKey: string
-  /** What it asks for. */
+  /** The privileges it requests. */
   readonly privileges: Privileges
-  /** Asked before a store is subscribed; null: nobody is. */
+  /** Receives a callback before a store subscribes. Null: no callback. */
   readonly callbackUrl: string | null
-  /** Where a merchant may be sent back to; compared character by character. */
+  /** The addresses to which a merchant may be redirected, compared character by character. */
   readonly redirectUris: readonly string[]
   readonly developerId: number | null
 }
@@ -26,22 +26,19 @@ const columns = {
   developerId: true,
 } as const
 
-/** The application with this public key, which is its client_id; null: there is none. */
+/** Returns the application whose public key is this client_id, or null. */
 export async function findOAuthClient(db: Db | Transaction, publicKey: string): Promise<OAuthClient | null> {
   if (!isKey(publicKey)) return null
   const row = await db.application.findUnique({ where: { publicKey }, select: columns })
   return row && { ...row, privileges: row.privileges as Privileges }
 }
 
-/** What PostgreSQL takes for a text, and no longer than any key. */
+/** Excludes text that PostgreSQL cannot store or that is longer than any key. */
 function isKey(text: string): boolean {
   return /^[\x21-\x7e]{1,100}$/.test(text)
 }
 
-/**
- * The application whose keys these are; null: there is none. For a while after a rotation, the former private key is one
- * of them.
- */
+/** Returns the application with this key pair, or null. Accepts the former private key until it expires. */
 export async function authenticateOAuthClient(
   { db, secrets, now }: { db: Db; secrets: Secrets; now: () => Date },
   { publicKey, privateKey }: { publicKey: string; privateKey: string },
@@ -58,7 +55,7 @@ export async function authenticateOAuthClient(
   return { ...client, privileges: client.privileges as Privileges }
 }
 
-/** What is stored of an application's private keys. */
+/** The stored columns of an application's private keys. */
 export interface StoredKeys {
   readonly privateKeyHash: string
   readonly previousPrivateKeyHash: string | null
@@ -66,8 +63,8 @@ export interface StoredKeys {
 }
 
 /**
- * When the key with this hash (`Secrets.lookup`) ceases to be the application's, in milliseconds since 1970: Infinity for
- * the present one; -Infinity: it never was, or nobody remembers.
+ * Returns when the key with this hash (`Secrets.lookup`) expires, in milliseconds since 1970. Infinity: the current
+ * key. -Infinity: never a key of the application, or no longer stored.
  */
 export function endOfKey(hash: string, stored: StoredKeys): number {
   const { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil } = stored

@@ -13,7 +13,7 @@ import { privateKeyColumns, privilegesColumn, privilegesInput } from './applicat
 import { callbackSecret } from './callback.ts'
 import { samePrivileges } from './privileges.ts'
 
-/** An application by its owner: to anyone else it does not exist. */
+/** Identifies an application of a developer. For any other developer it does not exist. */
 export interface OwnId {
   readonly developerId: number
   readonly id: number
@@ -33,7 +33,7 @@ const callbackUrl = `must be an http or https address of at most ${ADDRESS_LENGT
 const redirectUri = `must be an absolute http or https address without user name and fragment, of at most ${ADDRESS_LENGTH_MAX} ASCII characters`
 const redirectUris = `must be a list of at most ${REDIRECT_URIS_MAX} addresses`
 
-/** Null and the empty text: none. One that could never be called is refused with the reason. */
+/** Null or empty: no callbacks. Rejects an address that can never be called, with the reason. */
 function callbackUrlInput(addressFault: Outbound['addressFault']) {
   return z
     .string(callbackUrl)
@@ -49,7 +49,7 @@ function callbackUrlInput(addressFault: Outbound['addressFault']) {
     .optional()
 }
 
-/** RFC 6749 §3.1.2: absolute, without a fragment. The characters are those of RFC 3986, since it is compared as a text. */
+/** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */
 const redirectUriInput = z
   .string(redirectUri)
   .max(ADDRESS_LENGTH_MAX, redirectUri)
@@ -64,9 +64,8 @@ const redirectUrisInput = z
   .transform((uris) => uris ?? [])
   .optional()
 
-/** What an application's settings are validated by. */
 export interface SettingsRules {
-  /** The services that privileges may name: the registry's. */
+  /** The services that privileges may name, from the registry. */
   readonly services: readonly string[]
   readonly outbound: Pick<Outbound, 'addressFault'>
 }
@@ -90,8 +89,9 @@ export function changedOwnApplication(rules: SettingsRules) {
 }
 
 /**
- * Registers an application of a developer, with a new key pair. CallBackURL absent or null: none; RedirectURIs absent: none;
- * Privileges absent or null: everything, also services that come later. Refuses the 101st (409).
+ * Registers an application of a developer with a new key pair. CallBackURL omitted or null: no callbacks. RedirectURIs
+ * omitted: none. Privileges omitted or null: all, including services added later. Throws for the 101st application
+ * (409).
  */
 export async function createOwnApplication(
   services: OwnApplicationServices,
@@ -111,7 +111,7 @@ export async function createOwnApplication(
     createdAt: now(),
   }
   return inTransaction(db, async (tx) => {
-    // Of two at once, the second counts what the first one made.
+    // Serializes concurrent calls, so that each counts the applications the others created.
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
     if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) throw tooMany()
     const row = await tx.application.create({ data })
@@ -125,7 +125,7 @@ function tooMany(): StoreFailure {
   return new StoreFailure('conflict', message)
 }
 
-/** Writes into the owner's log what was done to an application. */
+/** Records an action on an application in its owner's audit log. */
 export function recordOwn(
   tx: Transaction,
   now: () => Date,
@@ -139,10 +139,10 @@ export function recordOwn(
 
 const withStoreCount = { _count: { select: { subscriptions: true } } } as const
 
-/** With the number of its subscriptions. */
+/** An application with the number of its subscriptions. */
 type OwnRow = ApplicationRow & { _count: { subscriptions: number } }
 
-/** A developer's applications, the oldest first; 100 at most. */
+/** Lists a developer's applications, oldest first, at most 100. */
 export async function listOwnApplications(
   services: OwnApplicationReader,
   developerId: number,
@@ -155,19 +155,19 @@ export async function listOwnApplications(
   return rows.map((row) => ownApplicationOf(row, services))
 }
 
-/** Refuses an id that no application of the developer has (404). */
+/** Throws for an id that is not one of the developer's applications (404). */
 export async function findOwnApplication(services: OwnApplicationReader, own: OwnId): Promise<OwnApplication> {
   return ownApplicationOf(await findOwnRow(services.db, own), services)
 }
 
-/** Refuses an id that no application of the developer has (404). */
+/** Throws for an id that is not one of the developer's applications (404). */
 export async function findOwnRow(db: Db | Transaction, { developerId, id }: OwnId): Promise<OwnRow> {
   const row = await db.application.findFirst({ where: { id, developerId }, include: withStoreCount })
   if (!row) throw noSuchApplication(id)
   return row
 }
 
-/** The same; until the transaction ends, nobody else changes it. */
+/** Like `findOwnRow`, and locks the row until the transaction ends. */
 export async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
   await tx.$queryRaw`
     SELECT 1 FROM "Application" WHERE "id" = ${own.id} AND "developerId" = ${own.developerId} FOR UPDATE`
@@ -188,20 +188,20 @@ function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'sec
     name: row.name,
     publicKey: row.publicKey,
     privateKey: secrets.open(row.privateKeySealed),
-    /** Until when the private key before the last rotation works too; null: it does not. */
+    /** Until when the former private key works. Null: it does not. */
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
-    /** Null: nobody is asked before a store subscribes or unsubscribes. */
+    /** Null: no callback before a store subscribes or unsubscribes. */
     callbackUrl: row.callbackUrl,
-    /** What its callbacks are signed with, `whsec_…`. */
+    /** The secret that signs its callbacks, `whsec_…`. */
     callbackSecret: callbackSecret(secrets, row),
-    /** Until when callbacks carry the signature of the secret before the last rotation too; null: they do not. */
+    /** Until when callbacks also carry a signature of the former secret. Null: they carry none. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
-    /** Where OAuth may send a merchant back to, as they were given; compared character by character. */
+    /** The addresses to which OAuth may redirect a merchant, exactly as entered; compared character by character. */
     redirectUris: row.redirectUris,
-    /** What it asks of stores; null: everything. */
+    /** The privileges it requests from stores. Null: all. */
     privileges: row.privileges as Privileges,
     createdAt: row.createdAt,
-    /** How many stores use it. */
+    /** The number of stores that use it. */
     storeCount: row._count.subscriptions,
   }
 }
@@ -211,9 +211,9 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 }
 
 /**
- * Changes what is named of Name, CallBackURL, RedirectURIs and Privileges; null takes the latter three back to their
- * defaults. Narrower privileges count at once; wider ones in each store as soon as its merchant agrees. Of two who change
- * at once, the last one's values stay. Refuses an id that no application of the developer has (404).
+ * Changes the given fields of an application; null resets CallBackURL, RedirectURIs and Privileges to their defaults.
+ * Narrower privileges take effect at once, wider ones in each store when its merchant agrees. Of concurrent changes,
+ * the last wins. Throws for an id that is not one of the developer's applications (404).
  */
 export async function changeOwnApplication(
   services: OwnApplicationServices,
@@ -240,7 +240,7 @@ export async function changeOwnApplication(
   })
 }
 
-/** Their names alone: an address may hold a secret of its owner. */
+/** Returns the names of the changed fields, without values: an address may contain a secret of its owner. */
 function differences(before: ApplicationRow, after: ApplicationRow): string[] {
   const isSame = {
     name: before.name === after.name,
@@ -252,9 +252,9 @@ function differences(before: ApplicationRow, after: ApplicationRow): string[] {
 }
 
 /**
- * Deletes an application with everything that stores have of it: when the promise is fulfilled, its tokens are refused in
- * this process, and within moments in the others. Nobody is sent a REMOVE; the stores' logs tell of it. Refuses an id that
- * no application of the developer has (404).
+ * Deletes an application and its subscriptions. Once this resolves, its tokens are refused in this process, and within
+ * moments in the others. Sends no REMOVE; the stores' audit logs record the removal. Throws for an id that is not one
+ * of the developer's applications (404).
  */
 export async function deleteOwnApplication(
   services: AccessChange & { now: () => Date },

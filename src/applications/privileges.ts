@@ -1,11 +1,11 @@
 import type { Access, Privileges } from '../engine/caller.ts'
 
-/** Whether these privileges hold this access to a service. */
+/** Whether the privileges include this access to the service. */
 export function allows(privileges: Privileges, service: string, access: Access): boolean {
   return privileges === null || privileges[service]?.includes(access) === true
 }
 
-/** What stands in both: what the application asks for, as far as the subscription agreed to it. Null: everything. */
+/** Returns the intersection: the privileges that the application requests and the merchant agreed to. Null: all. */
 export function bothOf(asked: Privileges, agreed: Privileges): Privileges {
   if (asked === null || agreed === null) return asked ?? agreed
   const shared = Object.entries(asked).map(([service, accesses]) => {
@@ -14,7 +14,7 @@ export function bothOf(asked: Privileges, agreed: Privileges): Privileges {
   return Object.fromEntries(shared.filter(([, accesses]) => accesses.length > 0))
 }
 
-/** Whether more is asked for than was agreed to. Everything is more than any list: services may be added. */
+/** Whether the application requests more than was agreed to. All exceeds any list, because services may be added. */
 export function exceeds(asked: Privileges, agreed: Privileges): boolean {
   if (agreed === null) return false
   if (asked === null) return true
@@ -23,7 +23,7 @@ export function exceeds(asked: Privileges, agreed: Privileges): boolean {
   })
 }
 
-/** Whether both allow the same, however it is written. */
+/** Whether both allow the same, regardless of how they are written. */
 export function samePrivileges(one: Privileges, other: Privileges): boolean {
   return !exceeds(one, other) && !exceeds(other, one)
 }

@@ -5,9 +5,9 @@ import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 
 export interface RateLimit {
-  /** Requests that may come in one burst. */
+  /** The number of requests allowed in one burst. */
   readonly capacity: number
-  /** Requests a second that may go on; three decimals at most. */
+  /** The sustained number of requests per second, with at most three decimals. */
   readonly leakPerSecond: number
 }
 
@@ -20,7 +20,7 @@ const LEAK_PER_SECOND_MAX = 10_000
 const capacity = `must be a whole number from 1 to ${CAPACITY_MAX}`
 const leak = `must be a number from 0.001 to ${LEAK_PER_SECOND_MAX} with at most three decimals`
 
-/** `{"Capacity": 50, "LeakPerSecond": 2}`; null: the contract's rate limit. */
+/** Validates `{"Capacity": 50, "LeakPerSecond": 2}`. Null: the contract's rate limit. */
 export const throttleInput = namedObject({
   Capacity: z.int(capacity).min(1, capacity).max(CAPACITY_MAX, capacity),
   LeakPerSecond: z
@@ -33,7 +33,7 @@ export const throttleInput = namedObject({
   .nullable()
   .optional()
 
-/** The two columns in which a store and an application keep a rate limit of their own. */
+/** The columns of a rate limit, on a store or an application. */
 export interface RateLimitColumns {
   throttleCapacity: number | null
   throttleLeakPerSecond: number | { toNumber(): number } | null
@@ -52,30 +52,30 @@ export function rateLimitOf({ throttleCapacity, throttleLeakPerSecond }: RateLim
 }
 
 export interface Bucket {
-  /** In millionths of a request: with rates of three decimals, what leaks in whole milliseconds is a whole number. */
+  /** In millionths of a request, so that with rates of three decimals the leak per millisecond is a whole number. */
   readonly level: number
   readonly atMs: number
 }
 
 export interface BucketReading {
   readonly accepted: boolean
-  /** The bucket from now on; a refused request has not filled it. */
+  /** The new state of the bucket. A refused request adds nothing. */
   readonly bucket: Bucket
-  /** What it holds now, in requests; what leaked in part makes fractions. */
+  /** The current level in requests; fractional while a request is leaking. */
   readonly level: number
-  /** How many more requests would be accepted at this moment. */
+  /** The number of further requests that would be accepted now. */
   readonly remaining: number
-  /** Whole seconds until the bucket is empty, 0 when it is. */
+  /** Whole seconds until the bucket is empty; 0 when it is empty. */
   readonly resetSeconds: number
-  /** Whole milliseconds, at least 1, until a refused request will be accepted; 0 for an accepted one. */
+  /** Whole milliseconds until a refused request will be accepted, at least 1; 0 for an accepted request. */
   readonly retryAfterMs: number
-  /** The same in whole seconds, rounded up. */
+  /** `retryAfterMs` in whole seconds, rounded up. */
   readonly retryAfterSeconds: number
 }
 
 const REQUEST = 1_000_000
 
-/** Adds a request to the bucket (undefined: an empty one). A clock that went back leaks nothing. */
+/** Adds a request to the bucket (undefined: an empty bucket). If the clock went back, nothing leaks. */
 export function fillBucket(
   bucket: Bucket | undefined,
   { capacity, leakPerSecond }: RateLimit,
@@ -99,7 +99,7 @@ export function fillBucket(
   }
 }
 
-/** Shows a caller its bucket in the headers of the answer, as every throttled route does. Throws `throttled` for a refused request. */
+/** Sets the rate limit headers of a response, as on every throttled route. Throws `throttled` for a refused request. */
 export function showBucket(
   reply: { headers(values: Record<string, string>): unknown },
   { capacity, leakPerSecond }: RateLimit,
@@ -116,25 +116,26 @@ export function showBucket(
   if (!accepted) throw tooMany(reading)
 }
 
-/** The refusal of a request that the bucket did not take. */
+/** The error for a request that the bucket refused. */
 export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
   return new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }
 
 export interface Throttle {
-  /** Counts a request against the bucket `key`. */
+  /** Counts a request in the bucket `key`. */
   take(key: string, rateLimit: RateLimit): BucketReading
-  /** Counts a request that was refused with 401 against the network of its client address, with the contract's rate limit (rest-protocol §6). */
+  /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
   takeRefused(address: string): BucketReading
 }
 
 /**
- * Above the bound the bucket that was left alone longest is forgotten. A bucket of the contract's rate limit is empty 25 s
- * after its last request, so one that still counted is lost only when more than this many others were used within 25 s.
+ * Above this bound, the least recently used bucket is evicted. A bucket of the contract's rate limit is empty 25 s
+ * after its last request, so a bucket that is not empty is evicted only when more than this many others were used
+ * within 25 s.
  */
 const BUCKETS_MAX = 50_000
 
-/** Buckets of this process, in memory. Addresses have a space of their own, so that strangers cannot push a caller's bucket out. */
+/** Creates buckets in this process's memory. Those of networks are separate, so that they cannot evict a caller's. */
 export function createThrottle(now: () => Date): Throttle {
   const callers = bucketSpace(now)
   const addresses = bucketSpace(now)
@@ -143,7 +144,7 @@ export function createThrottle(now: () => Date): Throttle {
 
 interface Kept {
   readonly bucket: Bucket
-  /** From then on the bucket is as good as none. */
+  /** When the bucket is empty and can be dropped. */
   readonly emptyAtMs: number
 }
 
@@ -158,7 +159,7 @@ function bucketSpace(now: () => Date) {
   }
 }
 
-/** Two at most for the one that came, beginning with those left alone longest: in the long run no empty bucket stays, and no request waits. */
+/** Drops at most two empty buckets per request, oldest first: none stays in the long run, and no request waits. */
 function dropEmpty(kept: LRUCache<string, Kept>, nowMs: number) {
   for (let count = 0; count < 2; count++) {
     const key = kept.rkeys().next().value

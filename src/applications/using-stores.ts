@@ -6,8 +6,8 @@ export type UsingStores = Awaited<ReturnType<typeof listUsingStores>>
 export type UsingStore = UsingStores['stores'][number]
 
 /**
- * The stores that use an application, those that have used it longest first: `limit` of them behind the subscription
- * `after` (0: from the first on). Refuses an id that no application of the developer has (404).
+ * Lists the stores that use an application, oldest subscription first: `limit` stores after the subscription `after`
+ * (0: from the first). Throws for an id that is not one of the developer's applications (404).
  */
 export async function listUsingStores(
   services: OwnApplicationReader,
@@ -23,16 +23,16 @@ export async function listUsingStores(
     take: limit + 1,
   })
   const stores = rows.slice(0, limit).map(({ id, store, tokenSealed, privileges, lastUsedAt, createdAt }) => ({
-    /** Of the subscription. */
+    /** The id of the subscription. */
     id,
     /** `name` and `secureUrl`. */
     ...store,
     token: secrets.open(tokenSealed),
-    /** What the merchant agreed to; the application may do what stands here and in what it asks for. */
+    /** The privileges the merchant agreed to. The application has those of them that it also requests. */
     privileges: privileges as Privileges,
     lastUsedAt,
     createdAt,
   }))
-  // `next` is the `after` of the next page; null: there is none.
+  // `next` is the `after` of the next page. Null: this is the last page.
   return { application, stores, next: rows.length > limit ? (stores.at(-1)?.id ?? null) : null }
 }

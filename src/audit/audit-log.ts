@@ -6,7 +6,7 @@ export interface AuditEntry {
   readonly id: number
   readonly at: Date
   readonly actorKind: Actor['kind']
-  /** The e-mail address, or the application's name; empty: the operator, or a person of the other side. */
+  /** The e-mail address, or the application's name. Empty: the operator, or a name hidden from the reader. */
   readonly actor: string
   readonly action: AuditAction
   readonly target: string
@@ -14,22 +14,22 @@ export interface AuditEntry {
   readonly applicationId: number | null
   readonly developerId: number | null
   readonly details: Prisma.JsonObject
-  /** The client's IP address; empty: it is not the reader's to know. */
+  /** The client's IP address. Empty: hidden from the reader. */
   readonly address: string
 }
 
-/** Whose log is read; a store's is read by its merchants, a developer's by the developer, all of it by the operator. */
+/** The log to read: a store's for its merchants, a developer's for the developer, all of it for the operator. */
 export type AuditOf = { readonly storeId: number } | { readonly developerId: number } | 'all'
 
 export interface AuditPage {
   readonly limit: number
-  /** The id of the last entry of the page before; without it, the newest entries. */
+  /** The id of the last entry of the previous page. Omitted: the newest entries. */
   readonly before?: number | undefined
 }
 
 /**
- * Entries, the newest first. A store and the developer of its application read of one another what was done, but not by
- * whom by name, nor from which address.
+ * Lists entries, newest first. A store and the developer of its application see each other's actions, but neither names
+ * nor addresses.
  */
 export async function listAudit(
   { db }: { db: Db | Transaction },

@@ -2,19 +2,19 @@ import type { Transaction } from '../database/client.ts'
 import type { Prisma } from '../database/generated/client.ts'
 import { type Sql, sql } from '../database/sql.ts'
 
-/** Who does something, for the audit log. */
+/** The principal of an action in the audit log. */
 export interface Actor {
   readonly kind: 'operator' | 'developer' | 'merchant' | 'application'
-  /** The e-mail address, or the application's name; empty for the operator. */
+  /** The e-mail address, or the application's name. Empty for the operator. */
   readonly name: string
   /** The client's IP address. */
   readonly address: string
 }
 
-/** Who sets up the sandbox: the server itself, for the operator. */
+/** The server itself, which sets up the sandbox on behalf of the operator. */
 export const installation: Actor = { kind: 'operator', name: '', address: '' }
 
-/** What the log knows of; the pages say each in words. */
+/** All actions in the audit log. The pages have a text for each. */
 export const auditActions = [
   'application.created',
   'application.changed',
@@ -53,19 +53,19 @@ export type AuditAction = (typeof auditActions)[number]
 export interface AuditInput {
   readonly actor: Actor
   readonly action: AuditAction
-  /** What it was done to, in words. At most 300 characters are kept. */
+  /** What the action applies to, in words. At most 300 characters are kept. */
   readonly target: string
   readonly storeId?: number | null
   readonly applicationId?: number | null
-  /** The owner of the application, or the account. */
+  /** The developer: the owner of the application, or the account itself. */
   readonly developerId?: number | null
-  /** What else is worth telling; never a secret. */
+  /** Further details, never a secret. */
   readonly details?: Prisma.InputJsonObject
 }
 
 const TARGET_LENGTH_MAX = 300
 
-/** Writes who did what, in the transaction that does it: the log has what happened, and nothing else. */
+/** Records an action in the transaction that performs it, so that the log has exactly the committed actions. */
 export async function recordAudit(tx: Transaction, now: () => Date, input: AuditInput): Promise<void> {
   const { actor, action, target, storeId = null, applicationId = null, developerId = null, details = {} } = input
   await tx.auditEntry.create({
@@ -86,11 +86,11 @@ export async function recordAudit(tx: Transaction, now: () => Date, input: Audit
 
 export interface InStores extends Omit<AuditInput, 'storeId' | 'applicationId'> {
   readonly applicationId: number
-  /** Of the subscriptions to the application, which ones; absent: all. */
+  /** Restricts the subscriptions to the application. Omitted: all. */
   readonly where?: Sql
 }
 
-/** Writes the same into the log of each store that uses an application. One statement: they may be thousands. */
+/** Records an action in the log of each store that uses an application. One statement: there may be thousands. */
 export async function recordAuditInStores(tx: Transaction, now: () => Date, input: InStores): Promise<void> {
   const { actor, action, target, applicationId, developerId = null, details = {}, where = sql`true` } = input
   await tx.$executeRaw`

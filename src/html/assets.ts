@@ -14,7 +14,7 @@ const files: Readonly<Record<string, { readonly file: URL; readonly type: string
   'icon.svg': { file: new URL('icon.svg', own), type: 'image/svg+xml' },
 }
 
-/** What the pages link to. */
+/** The route of the files that the pages link to. */
 export async function assetRoutes(app: FastifyInstance): Promise<void> {
   pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
     const { file = '' } = request.params as { file?: string }

@@ -2,12 +2,12 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SessionKind } from '../people/sessions.ts'
 
-/** With https, browsers take the names with `__Host-` from this host alone, for the whole of it, and never over http. */
+/** With https, browsers accept `__Host-` cookies from this host only, for all of its paths, and never over http. */
 export function cookieName(name: string, isHttps: boolean): string {
   return isHttps ? `__Host-${name}` : name
 }
 
-/** Lax, so that a link from elsewhere, such as an application's to OAuth, finds the merchant signed in. */
+/** SameSite is Lax, so that a link from another site, such as an application's to OAuth, keeps the session. */
 export function cookieOptions(isHttps: boolean): CookieSerializeOptions {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps }
 }

@@ -6,7 +6,7 @@ import { pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { wantsHtml } from './wants-html.ts'
 
-/** Fastify's and its plugins' own refusals, in our words: their texts may repeat what was sent. */
+/** Replaces the messages of Fastify and its plugins, which may repeat input. */
 const refusals: Record<string, { kind: FailureKind; field: string; message: string }> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { kind: 'body-too-large', field: '', message: 'The body is larger than 1 MB' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
@@ -24,7 +24,10 @@ function expiredForm() {
   return { kind: 'forbidden' as const, field: '_csrf', message }
 }
 
-/** Answers every refusal: a page for a person, a list of one result item for a program. A defect answers 500 with no text from inside; the log has it. */
+/**
+ * Responds to every error: a page for browsers, a list of one result item for programs. Logs an unexpected error and
+ * responds 500 without its details.
+ */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
   const failure = failureOf(error)
   if (failure === null) {
@@ -38,7 +41,7 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
   return answer(reply, failure)
 }
 
-/** Answers an address that does not exist. In the scopes of pages, who is signed in keeps the navigation. */
+/** Responds to an unknown address. Within the scopes of pages, a signed-in person keeps the navigation. */
 export function answerUnknownAddress(request: FastifyRequest, reply: FastifyReply) {
   const message = wantsHtml(request) ? 'There is no such page' : 'No such address'
   return answer(reply, { status: 404, field: '', message })
@@ -49,7 +52,7 @@ function answer(reply: FastifyReply, { status, field, message }: { status: numbe
   return reply.code(status).send([resultItem('Error', field, status, message)])
 }
 
-/** Also outside of the scopes of pages. */
+/** Also works outside the scopes of pages. */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string) {
   const title = titles[status] ?? 'That did not work'
   return sendPage(reply.headers(pageHeaders), {
@@ -77,8 +80,8 @@ function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
 }
 
 /**
- * For `catch`: passes a failure on; one of an application that did not confirm gets, after contract §6's `Server not
- * Responding`, what a merchant can do about it.
+ * For `catch`: rethrows an error. If an application did not confirm, adds advice for the merchant after contract §6's
+ * `Server not Responding`.
  */
 export function adviseMerchant(error: unknown): never {
   if (!(error instanceof StoreFailure) || error.kind !== 'bad-gateway') throw error

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { readDate } from '../values/dates.ts'
 
-/** How the pages write values, in English. */
+/** Formats values for the pages, in English. */
 export const format = { money, surcharge, number, date, second, recordDate, day, ago, postalAddress }
 
-/** Making a formatter takes a hundred times as long as using it. */
+/** Cached, because creating a formatter takes a hundred times as long as using one. */
 const FORMATTERS_MAX = 200
 const moneyFormats = new LRUCache<string, Intl.NumberFormat>({
   max: FORMATTERS_MAX,
@@ -53,13 +53,13 @@ function second(value: Date, timeZone: string): string {
   return secondFormats.memo(timeZone).format(value)
 }
 
-/** A record's date, which is in the store's zone, as `date` writes it. A text that is no date stays as it is. */
+/** Formats a record's date, which is in the store's zone, like `date`. Returns text that is not a date unchanged. */
 function recordDate(text: string, timeZone: string): string {
   const read = readDate(text, timeZone)
   return read === null ? text : date(read.instant, timeZone)
 }
 
-/** The day of a text that somebody wrote, such as `Mar 10, 2026`. A text that is no date stays as it is. */
+/** Formats a date that a person typed, such as `Mar 10, 2026`. Returns text that is not a date unchanged. */
 function day(text: string): string {
   const read = readDate(text, 'UTC')
   return read === null ? text : dayFormat.format(read.instant)
@@ -79,7 +79,7 @@ function ago(value: Date, now: Date): string {
   return 'just now'
 }
 
-/** The lines of the `Billing…` or `Shipment…` address of an order's record, from the name to the country; none is empty. */
+/** Returns the non-empty lines of the `Billing…` or `Shipment…` address of an order's record, from name to country. */
 export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): string[] {
   const fields = record as Readonly<Record<string, string | undefined>>
   const of = (name: string) => fields[prefix + name]?.trim() ?? ''

@@ -12,7 +12,7 @@ import { wantsHtml } from './wants-html.ts'
 const FORM_LIMIT_BYTES = 262_144
 const JSON_LIMIT_BYTES = 1_048_576
 
-/** Bodies of this scope are JSON of at most 1 MB (an empty one is none, as clients send it with DELETE), or forms that carry a CSRF token. */
+/** Accepts JSON up to 1 MB (an empty body is none, because clients send it with DELETE) and forms with a CSRF token. */
 export async function installForms(
   app: FastifyInstance,
   { config, secrets }: { config: { readonly publicUrl: string }; secrets: Secrets },
@@ -31,7 +31,7 @@ export async function installForms(
   })
   app.addHook('preValidation', (request, reply, done) => {
     if (!isForm(request)) return done()
-    // Programs that name no type for their JSON are told so, not of forms.
+    // A program that omits the type of its JSON gets an error about the type, not about forms.
     if (request.actor?.kind === 'operator') return done(mustBeJson())
     app.csrfProtection(request, reply, done)
   })
@@ -59,31 +59,31 @@ export function isForm({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
 }
 
-/** Whether the request names JSON as its content, with or without a body. No form can, and a script of another site is asked first (CORS). */
+/** Whether the request declares JSON, with or without body. A form cannot, and a foreign script needs a preflight. */
 export function isJson({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
 }
 
-/** What a form holds, without what only the page itself needs; of a field that is there several times, a list. */
+/** Returns the fields of a form without the CSRF token. A repeated field becomes a list. */
 export function formOf({ body }: FastifyRequest): Record<string, string | string[]> {
   const { _csrf, ...fields } = (body ?? {}) as Record<string, string | string[]>
   return fields
 }
 
-/** What was sent: the fields of a form, or the JSON body. */
+/** Returns the fields of a form, or the JSON body. */
 export function sentBy(request: FastifyRequest): unknown {
   return isForm(request) ? formOf(request) : request.body
 }
 
-/** One member of what was sent, or of a query, where it is a text; empty where it is absent, there several times, or none. */
+/** Returns a text member of a body or query. Empty: missing, repeated or not text. */
 export function textIn(sent: unknown, name: string): string {
   const value = typeof sent === 'object' && sent !== null ? (sent as Record<string, unknown>)[name] : undefined
   return typeof value === 'string' ? value : ''
 }
 
 /**
- * Where a person goes after signing in: `given` where it is a path of this server, else `otherwise`. What leads to another
- * host is never followed, however it is written (`//host`, `/\host`, a control character between).
+ * Returns the address to open after sign-in: `given` if it is a path of this server, else `otherwise`. Rejects
+ * addresses of other hosts however they are written (`//host`, `/\host`, with control characters).
  */
 export function returnAddress(given: unknown, otherwise: string): string {
   if (typeof given !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given)) return otherwise
@@ -91,13 +91,13 @@ export function returnAddress(given: unknown, otherwise: string): string {
   return URL.parse(given, base)?.origin === base ? given : otherwise
 }
 
-/** A refusal of a form by its fields; `problem` is a sentence without its subject. */
+/** Returns a failure for the fields of a form. `problem` is a sentence without its subject. */
 export function refusedFields(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
   const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
   return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
 }
 
-/** The lines of a text of a form, without blanks around them; a field that is there several times is one text. */
+/** Returns the trimmed lines of a form's text. A repeated field counts as one text. */
 export function linesIn(typed: string | string[]): string[] {
   return [typed]
     .flat()
@@ -106,13 +106,13 @@ export function linesIn(typed: string | string[]): string[] {
     .map((line) => line.trim())
 }
 
-/** The id of a record, as a program sends it or as a form does. */
+/** Validates the id of a record, sent as a number by a program or as digits by a form. */
 export function formId(problem: string) {
   const digits = z.string().regex(/^\d{1,9}$/)
   return z.union([z.int32().min(1), digits.transform(Number)], problem)
 }
 
-/** Carries out a form. What is refused is shown on it again, with why; programs get the refusal. */
+/** Runs a form's work. On failure, a browser gets the page again with the problem; a program gets the error. */
 export async function orShowAgain<T>(
   reply: FastifyReply,
   work: () => Promise<T>,

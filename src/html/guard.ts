@@ -23,9 +23,9 @@ export interface GuardServices {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in, where the route is theirs; null: the operator, or anyone. */
+    /** The session, on routes for persons. Null: the operator, or anyone. */
     session: Session | null
-    /** Who does what this request does, for the audit log; null: anyone. */
+    /** The principal of the request, for the audit log. Null: anyone. */
     actor: Actor | null
   }
   interface FastifyInstance {
@@ -43,7 +43,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Of every page, also where nobody is kept out. */
+/** The headers of every page, including those outside the guard. */
 export const pageHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': `${CONTENT_SECURITY_POLICY}; form-action 'self'`,
@@ -53,10 +53,10 @@ export const pageHeaders = {
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Lets into this scope who the route's `roles` name, and nobody else: the operator by `Authorization: Bearer
- * OPERATOR_KEY`, others by their session. A person who has to sign in is sent there; a program gets a 401. Requests that a
- * page of another site makes a browser send change nothing (403), and neither do those by session that carry no proof that
- * no other site made them. Runs before a body is read.
+ * Admits to this scope only the principals in the route's `roles`: the operator by `Authorization: Bearer
+ * OPERATOR_KEY`, others by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
+ * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
+ * other site sent them. Runs before the body is read.
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { publicUrl } = services.config
@@ -71,7 +71,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     setHeaders(request, reply)
     const plainHttp = plainHttpFault(publicUrl, request)
     if (plainHttp !== null) {
-      // Behind a proxy that ends TLS and is not trusted, a redirect would come back here for ever.
+      // Behind an untrusted proxy that terminates TLS, a redirect would loop forever.
       const isFromProxy = request.headers['x-forwarded-proto'] !== undefined
       if (isSafe(request) && wantsHtml(request) && !isFromProxy) return reply.redirect(publicUrl + request.url)
       const advice = isFromProxy ? '. If a proxy ended TLS, its address belongs into TRUST_PROXY' : ''
@@ -90,7 +90,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
-    // Where anyone may come in, it is not the session that lets the request in.
+    // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })
 
@@ -101,10 +101,10 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   }
 }
 
-/** On the way to OAuth's consent, which applications open in a window of their own and wait to hear from. */
+/** The pages before OAuth's consent. Applications open them in a window of their own and wait for its result. */
 const openedByOthers = ['/oauth/authorize', '/admin/sign-in', '/admin/change-store']
 
-/** One content policy for all pages; what they hold is not kept by anybody on the way. */
+/** Sets one content policy for all pages, and forbids caching them. */
 function setHeaders({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
   reply.headers({
     ...pageHeaders,
@@ -112,7 +112,7 @@ function setHeaders({ routeOptions }: FastifyRequest, reply: FastifyReply): void
   })
 }
 
-/** Browsers hold a form's redirects against `form-action` too: a page whose form leads on to `source`, such as `https:`, says so. */
+/** Lets a page's form redirect to `source`, such as `https:`. Browsers apply `form-action` to redirects too. */
 export function allowFormTarget(reply: FastifyReply, source: string): void {
   reply.header('content-security-policy', `${CONTENT_SECURITY_POLICY}; form-action 'self' ${source}`)
 }
@@ -127,7 +127,7 @@ function isSafe({ method }: FastifyRequest): boolean {
   return SAFE_METHODS.includes(method)
 }
 
-/** Browsers say where a request comes from; programs do not, and no other site can make them send anything. */
+/** Browsers declare where a request comes from. Programs do not, but other sites cannot make them send one. */
 function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
@@ -135,8 +135,9 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
 }
 
 /**
- * A change that a session cookie allows needs what no other site can make a browser send: a form its token (forms.ts), every
- * other request, with or without a body, a header that browsers ask about first (CORS), which this server never allows here.
+ * Requires proof of origin for a change by session cookie: something that no other site can make a browser send. A form
+ * needs its token (forms.ts). Every other request, with or without a body, needs a header that triggers a CORS
+ * preflight, which this server never allows here.
  */
 function requireProofOfOrigin(request: FastifyRequest): void {
   if (isForm(request) || isJson(request) || request.headers['x-requested-with']) return
@@ -169,8 +170,9 @@ function sendToSignIn(request: FastifyRequest, reply: FastifyReply, allowed: rea
 }
 
 /**
- * Others than the operator get a 401, and a 429 when too many came from their address. The right key is never locked out:
- * behind a proxy, strangers may share the operator's address, and a key of random characters needs no lock against guessing.
+ * Admits the operator. Anyone else gets a 401, or a 429 after too many requests from their network. The correct key is
+ * never locked out: behind a proxy, strangers may share the operator's address, and a random key needs no lock against
+ * guessing.
  */
 function operatorGuard({ operatorKey, throttle }: GuardServices) {
   return async function admitOperator(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -1,4 +1,4 @@
-/** What is said above a page after a form was carried out, by the `notice` in its address. */
+/** The texts above a page after a form succeeded, by the `notice` in its address. */
 const notices: Readonly<Record<string, string>> = {
   'signed-out': 'You are signed out.',
   'password-changed': 'Your password is changed. You are signed out everywhere else.',

@@ -1,7 +1,7 @@
 import { commonRefusals, refusal, routesOf } from '../server/json-routes.ts'
 import { retryAfter } from '../server/openapi.ts'
 
-/** Declares a JSON route of the operator, which may be a merchant's too. */
+/** Declares a JSON route for the operator, and optionally for merchants. */
 export const operatorRoute = routesOf({
   tag: 'Operator',
   description: 'Stores, applications and what joins them, by the key of the operator. JSON.',

@@ -6,7 +6,7 @@ import { installForms, orShowAgain } from './forms.ts'
 import { type GuardServices, installGuard } from './guard.ts'
 import { type Page, sendPage } from './page.ts'
 
-/** Makes `app` a scope of pages and their JSON: who may enter, forms, sessions, headers, refusals. Its routes come after. */
+/** Sets up `app` for pages and their JSON: access, forms, sessions, headers, errors. Call it before adding routes. */
 export async function openPages(app: FastifyInstance, services: GuardServices): Promise<void> {
   app.setErrorHandler(answerFailure)
   await installForms(app, services)
@@ -26,8 +26,8 @@ export function pagesFor(app: FastifyInstance, ...roles: Roles) {
     page: (path: string, pageOf: (request: FastifyRequest, reply: FastifyReply) => Shown) =>
       get(path, async (request, reply) => sendPage(reply, await pageOf(request, reply))),
     /**
-     * What a form posts. `carryOut` returns the address to lead on to, or the answer; what it refuses is shown on the page
-     * again, with why.
+     * Adds the handler of a form. `carryOut` returns the address to redirect to, or the reply. On failure the page is
+     * shown again with the problem.
      */
     form: (
       path: string,

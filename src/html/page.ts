@@ -6,16 +6,16 @@ import { format } from './format.ts'
 import { noticeOf } from './notices.ts'
 
 export interface Page {
-  /** A file below src without its ending, such as `/pages/admin/orders`. */
+  /** A file below src without its extension, such as `/pages/admin/orders`. */
   readonly template: string
   readonly title: string
-  /** 200 unless said; with `failure`, the failure's. */
+  /** Defaults to 200, or to the status of `failure`. */
   readonly status?: number
-  /** What the template reads as `it.…`. Whatever it reads must be there: undefined is a defect, null prints nothing. */
+  /** Available to the template as `it.…`. Reading an undefined value throws; null prints nothing. */
   readonly data?: Readonly<Record<string, unknown>>
-  /** Why what was sent is refused; said above the page, and beside the fields that it names. */
+  /** Why the input was rejected. Shown above the page and beside the fields it names. */
   readonly failure?: StoreFailure
-  /** What the fields of its form hold, by their names. */
+  /** The values of the form's fields, by name. */
   readonly values?: Readonly<Record<string, unknown>>
 }
 
@@ -31,7 +31,7 @@ function textOf(value: unknown): string {
   return value === null ? '' : String(value)
 }
 
-/** Answers with the page, in the common layout. */
+/** Sends the page in the common layout. */
 export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
   const { request } = reply
   const shared = {
@@ -54,20 +54,20 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     .send(html)
 }
 
-/** Outside the scopes of pages, such as for an unknown address, no form is shown that could need one. */
+/** Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token. */
 function csrfToken(reply: FastifyReply): string {
   return typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(reply.request) }) : ''
 }
 
-/** A token counts in the session that it was made in, and a merchant's in the store: no form is carried out in another one. */
+/** Binds a token to its session, and a merchant's also to the store, so that no other one accepts the form. */
 export function csrfUser({ session }: FastifyRequest): string {
-  // Not empty: the plugin verifies no token without a user.
+  // Not empty, because the plugin rejects tokens without a user.
   if (!session) return 'nobody'
   const { id, person } = session
   return person.kind === 'merchant' ? `${id} ${person.store.id}` : String(id)
 }
 
-/** The first segment of the address: whose pages these are. Those of OAuth are a merchant's. */
+/** Returns the area of the pages: the first segment of the address. OAuth's pages are in the merchant's area. */
 function areaOf({ url }: FastifyRequest): string {
   const segment = /^\/([a-z]*)/.exec(url)?.[1] ?? ''
   return segment === 'oauth' ? 'admin' : segment

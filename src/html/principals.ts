@@ -9,23 +9,22 @@ type PersonOf<Kind extends Person['kind']> = Extract<Person, { kind: Kind }>
 
 const ACTOR_LENGTH_MAX = 50
 
-/** What a caller is made of. */
 export interface CallerServices {
   db: Db
   now: () => Date
 }
 
-/** The merchant whom the guard let in. */
+/** Returns the merchant that the guard admitted. */
 export function merchantOf(request: FastifyRequest): PersonOf<'merchant'> {
   return personOf(request, 'merchant')
 }
 
-/** The developer whom the guard let in. */
+/** Returns the developer that the guard admitted. */
 export function developerOf(request: FastifyRequest): PersonOf<'developer'> {
   return personOf(request, 'developer')
 }
 
-/** The customer whom the guard let in. */
+/** Returns the customer that the guard admitted. */
 export function customerOf(request: FastifyRequest): PersonOf<'customer'> {
   return personOf(request, 'customer')
 }
@@ -36,24 +35,24 @@ function personOf<Kind extends Person['kind']>(request: FastifyRequest, kind: Ki
   return person as PersonOf<Kind>
 }
 
-/** The session of whom the guard let in; for routes that are of a person alone. */
+/** Returns the session that the guard admitted. Only for routes that require a session. */
 export function sessionOf({ session, routeOptions }: FastifyRequest): Session {
   if (session === null) throw new Error(`${routeOptions.url} is open to others than persons with a session`)
   return session
 }
 
-/** Who does what the request does; for routes that are not for anyone. */
+/** Returns the principal of the request. Only for routes that require one. */
 export function actorOf({ actor, routeOptions }: FastifyRequest): Actor {
   if (actor === null) throw new Error(`${routeOptions.url} is open to anyone`)
   return actor
 }
 
-/** The operator, or the merchant who is signed in, at work in a store. Refuses an id that no store has (404). */
+/** Returns the caller for a store: the operator or the signed-in merchant. Throws for an unknown id (404). */
 export async function storeCaller(request: FastifyRequest, services: CallerServices, storeId: number): Promise<Caller> {
   return request.session === null ? operatorCaller(services, storeId) : merchantCaller(request, services)
 }
 
-/** The merchant who is signed in, at work in the store of the session: everything is allowed. */
+/** Returns the caller for the signed-in merchant in the store of the session, with all privileges. */
 export function merchantCaller(request: FastifyRequest, { db, now }: CallerServices): Caller {
   const { store, email } = merchantOf(request)
   const actor = email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()

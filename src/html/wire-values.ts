@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
 
-// Values that records of JSON routes have in common.
+// Schemas that the records of several JSON routes share.
 
 export const id = z.int32().min(1)
 export const time = z.iso.datetime()
@@ -12,7 +12,7 @@ export const serviceNames: readonly string[] = servedResources.map(({ service })
 
 const access = z.array(z.enum(['read', 'write'])).optional()
 
-/** Privileges; null: everything. */
+/** Privileges. Null: all. */
 export const privileges: z.ZodType<Privileges> = z
   .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access])))
   .nullable() as z.ZodType<Privileges>

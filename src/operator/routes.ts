@@ -8,7 +8,7 @@ import { streamBodies, transferRoutes } from './transfer.ts'
 
 const plainRoutes = [...storeRoutes, ...subscriptionRoutes, ...applicationRoutes, ...accountRoutes]
 
-/** The JSON routes by which an operator runs the installation, and a merchant's programs some of one store. */
+/** The JSON routes with which an operator runs the installation, and a merchant's programs manage one store. */
 export const operatorRoutes = [...plainRoutes, ...transferRoutes]
 
 export type OperatorServices = ServicesOf<(typeof operatorRoutes)[number]>

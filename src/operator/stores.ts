@@ -31,7 +31,7 @@ import {
 } from '../stores/stores.ts'
 import { resultItem } from '../values/result-item.ts'
 
-/** The rate limit of a bucket; null: the contract's. */
+/** A rate limit. Null: the contract's rate limit. */
 export const throttle = z
   .strictObject({ Capacity: z.int().min(1), LeakPerSecond: z.number() })
   .nullable()
@@ -71,7 +71,7 @@ const paymentMethod = record<PaymentMethod>('PaymentMethod')({
   Visible: [z.boolean().describe('Whether it is offered for new orders.'), (from) => from.visible],
 })
 
-/** Validated by the engine, as the bodies of the services are. */
+/** The engine validates the body, as for the services. */
 const orderBody: BodyType<unknown, unknown> = {
   describe: (schemas) => {
     const schema = { ...describeRecord(schemas, orderBodyType, 'item'), type: 'object', required: ['OrderItemList'] }
@@ -91,7 +91,7 @@ export const storeRoutes = [
     summary: 'List stores',
     query: pageQuery,
     answers: { 200: many('Stores by ascending id.', store) },
-    // The operator's are all; a merchant's the one of the session.
+    // For the operator, all stores; for a merchant, the store of the session.
     run: async ({ request, query }, services: ChangeStore) => {
       if (request.session) return [await storeWithKey(services, merchantOf(request).store.id)]
       return listStores(services, query)

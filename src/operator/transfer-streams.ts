@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import type { ImportCounts, ImportWatch, Refusal } from '../engine/transfer/import.ts'
 
 export interface ImportReport extends ImportWatch {
-  /** Sends the first line, and with it the answer's head. */
+  /** Sends the first line and with it the response's headers. */
   start(): void
   done(counts: ImportCounts): Promise<void>
   failed(message: string): Promise<void>
@@ -12,8 +12,8 @@ export interface ImportReport extends ImportWatch {
 const PROGRESS_INTERVAL_MS = 500
 
 /**
- * What an import answers, one JSON object a line: `progress` now and then, `refused` for each refused line, at last
- * `done`, or `failed` when the server could not go on. A report that nobody reads any more is written to no one.
+ * Writes the report of an import, one JSON object per line: `progress` at intervals, `refused` for each refused line,
+ * finally `done`, or `failed` if the server could not continue. When the client has disconnected, writes nothing.
  */
 export function createImportReport(stream: Writable, now: () => Date): ImportReport {
   let shownAtMs = 0
@@ -24,7 +24,7 @@ export function createImportReport(stream: Writable, now: () => Date): ImportRep
     start: () => void write({ progress: { lines: 0, stored: 0 } }),
     progress: async ({ lines, stored }) => {
       const nowMs = now().getTime()
-      // Who does not read needs no news.
+      // Skips progress while the client is not reading.
       if (nowMs - shownAtMs < PROGRESS_INTERVAL_MS || stream.writableNeedDrain) return
       shownAtMs = nowMs
       await write({ progress: { lines, stored } })
@@ -36,7 +36,7 @@ export function createImportReport(stream: Writable, now: () => Date): ImportRep
   }
 }
 
-/** Writes, and waits as long as the stream has enough. Throws when the stream was closed before. */
+/** Writes, and waits for the stream to drain if its buffer is full. Throws if the stream is already closed. */
 export async function writeText(stream: Writable, text: string): Promise<void> {
   if (stream.destroyed) throw new Error('The stream is closed')
   if (!stream.write(text)) await drained(stream)

@@ -14,7 +14,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 import { createImportReport, type ImportReport, writeText } from './transfer-streams.ts'
 
-/** So much of a report waits for a client that sends its whole file before it reads the answer. */
+/** The buffer of a report, for a client that sends its whole file before it reads the response. */
 const REPORT_BYTES = 1024 * 1024
 
 const importQuery = namedObject({
@@ -29,7 +29,7 @@ const recordLines: BodyType<Readable, unknown> = {
   read: ({ body }) => body as Readable,
 }
 
-/** Moving a store in and out, as lines of `TransferLine` (engine/transfer.ts) of any number. */
+/** The routes that export and import a store as any number of `TransferLine` lines (engine/transfer.ts). */
 export const transferRoutes = [
   operatorRoute('GET /admin/stores/:id/export', {
     roles: ['operator'],
@@ -54,7 +54,7 @@ export const transferRoutes = [
     body: recordLines,
     answers: { 200: lines('A report: `progress`, `refused` for each refused line, at last `done` or `failed`.') },
     isStreamed: true,
-    // The report begins while the body is still being read, so the answer is 200 whatever becomes of the lines.
+    // The report starts while the body is still being read, so the status is 200 whether or not lines are refused.
     run: async ({ request, reply, ids, query, body }, services: CallerServices) => {
       const sent = body()
       request.caller = await operatorCaller(services, ids.id)
@@ -66,7 +66,7 @@ export const transferRoutes = [
   }),
 ]
 
-/** Lets the routes of `app` read their bodies themselves, whatever their length. */
+/** Lets the routes of `app` read bodies of any length as streams. */
 export function streamBodies(app: FastifyInstance): void {
   app.addHook('preHandler', ({ method, body }, _reply, done) => {
     done(method === 'POST' && !body ? notNdjson() : undefined)
@@ -82,7 +82,7 @@ function notNdjson(): StoreFailure {
   })
 }
 
-/** Whatever goes wrong cuts the file off: without its end line nobody takes it for whole. */
+/** Truncates the file on any error: without its end line it is recognizably incomplete. */
 async function runExport(caller: Caller, file: PassThrough, { log }: FastifyRequest): Promise<void> {
   try {
     await exportRecords(caller, transferredResources, (lines) => writeText(file, lines))

@@ -1,7 +1,7 @@
 import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
 import { descriptionLines } from '../resources/orders/description-lines.ts'
 
-/** What is read of an order's record. */
+/** The fields used of an order's record. */
 export interface OrderAmounts {
   readonly OrderItemList: readonly ItemRecord[]
   readonly ShipmentList: readonly { readonly ShipmentCost: number }[]
@@ -19,12 +19,12 @@ interface ItemRecord {
   readonly ItemOptionPrice: number
 }
 
-/** What an order's pages say of its goods, to its merchant and to its customer. Amounts in the store's currency, to a cent. */
+/** Returns the lines and totals of an order for its pages, in the store's currency, rounded to a cent. */
 export function orderFigures(record: OrderAmounts) {
   const lines = record.OrderItemList.map(lineOf)
   return {
     lines,
-    /** Of the lines. */
+    /** The total of the lines. */
     subtotal: sum(lines.map(({ amount }) => amount)),
     shipping: sum(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
     discount: record.OrderDiscount,
@@ -32,7 +32,7 @@ export function orderFigures(record: OrderAmounts) {
   }
 }
 
-/** `choices`: what was chosen, such as `Size: L`. The unit price is with its options; the amount of all pieces. */
+/** `choices`: the selected options, such as `Size: L`. The unit price includes them; the amount is for all pieces. */
 function lineOf(item: ItemRecord) {
   const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)

@@ -10,17 +10,17 @@ import { type DeveloperServices, registerDeveloperRoutes } from './developers/ro
 
 export type PagesServices = GuardServices & AdminServices & DeveloperServices & AccountServices
 
-/** Everything that people use by a browser. */
+/** Adds all pages for browsers. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
   app.register(assetRoutes)
-  // Where whoever types the server's address finds the doors.
+  // Links to the areas of merchants, developers and customers.
   pagesFor(app, 'anyone').get('/', async (_request, reply) => {
     return sendPage(reply, { template: '/pages/start-page', title: 'Welcome' })
   })
   app.register(adminRoutes, services)
   app.register(registerDeveloperRoutes, services)
   app.register(accountRoutes, services)
-  // Addresses that do not exist: whoever is signed in keeps the navigation.
+  // Unknown addresses. The page keeps the navigation of a signed-in person.
   pagesFor(app, 'anyone', 'merchant').get('/admin/*', answerUnknownAddress)
   pagesFor(app, 'anyone', 'developer').get('/developers/*', answerUnknownAddress)
   pagesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)

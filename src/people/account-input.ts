@@ -7,7 +7,7 @@ const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1000
 const NEW_LENGTH_MIN = 12
 const COMMON_MAX = 10_000
-/** Shorter beginnings of a number say nothing. */
+/** Shorter prefixes of a digit sequence are too common to reject. */
 const DIGITS_MIN = 6
 
 const email = `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`
@@ -19,12 +19,12 @@ const isAddress = 'must be another text than the e-mail address'
 
 export const emailInput = z.string(email).trim().max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
 
-/** A password to compare with the stored one, which may be older than the rule for new ones. */
+/** A password to verify. The stored one may be older than the rule for new passwords. */
 export const passwordInput = z.string(typed).min(1, typed).max(PASSWORD_LENGTH_MAX, typed)
 
 /**
- * A password that a merchant or a developer gets, whoever sets it: 12 to 1000 characters, not a common one. Whoever
- * reads it also calls `refuseAddressAsPassword`.
+ * A new password of a merchant or developer: 12 to 1000 characters, not a common one. Callers must also call
+ * `refuseAddressAsPassword`.
  */
 export const newPasswordInput = z
   .string(length)
@@ -35,7 +35,7 @@ export const newPasswordInput = z
 const require = createRequire(import.meta.url)
 let commonPasswords: ReadonlySet<string> | undefined
 
-/** The dictionary begins with the most common ones, in lower case. It is read when the first password is set: it takes 20 MB. */
+/** Loads the dictionary, most common passwords first, in lower case, on the first use, because it takes 20 MB. */
 function isListed(password: string): boolean {
   if (commonPasswords === undefined) {
     const { dictionary } = require('@zxcvbn-ts/language-common') as typeof import('@zxcvbn-ts/language-common')
@@ -44,23 +44,23 @@ function isListed(password: string): boolean {
   return commonPasswords.has(password)
 }
 
-/** Few of the list have 12 characters: compared as they are, the rule would let `password2024!` and `123456123456` pass. */
+/** Few listed passwords have 12 characters, so exact comparison would accept `password2024!` and `123456123456`. */
 function isCommon(password: string): boolean {
   const plain = comparable(password)
   const [, unit = plain] = /^(.+?)\1+$/su.exec(plain) ?? []
   return [plain, unit].some((text) => isListed(text) || isCommonInside(text))
 }
 
-/** Whether digits and signs at the ends are all that a text has beside a common password. */
+/** Whether the text is a common password with only digits and signs added at its ends. */
 function isCommonInside(text: string): boolean {
   const letters = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
   if (letters !== '') return isListed(letters)
-  // Such as 123456, of which the rest is a continuation. Blanks alone are no better.
+  // Rejects text such as 1234567890!?, whose prefix 123456 is common, and text of blanks alone.
   const beginnings = Array.from(text, (_, index) => text.slice(0, index + 1))
   return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && isListed(beginning))
 }
 
-/** Refuses (400, naming `field`) the e-mail address of the account as its password, in any case. */
+/** Throws (400, naming `field`) when the password is the account's e-mail address, ignoring case. */
 export function refuseAddressAsPassword(password: string, address: string, field = 'Password'): void {
   if (comparable(password) === comparable(address)) throw wrongField(field, isAddress)
 }
@@ -69,12 +69,12 @@ function comparable(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase()
 }
 
-/** A refusal (400) of one field; `problem` is a sentence without its subject. */
+/** Returns a failure (400) for one field. `problem` is a sentence without its subject. */
 export function wrongField(field: string, problem: string): StoreFailure {
   return new StoreFailure('bad-request', `${field} ${problem}`, { field, faults: [{ field, problem }] })
 }
 
-/** How e-mail addresses are compared, here and in every index: by PostgreSQL, whose lower case is not JavaScript's. */
+/** Lower-cases an e-mail address with PostgreSQL, as every index does, because JavaScript's lower case differs. */
 export async function lowerCase(db: Db | Transaction, address: string): Promise<string> {
   const [row] = await db.$queryRaw<{ lowered: string }[]>`SELECT lower(${address}::text) AS "lowered"`
   if (!row) throw new Error('SELECT gave no row')

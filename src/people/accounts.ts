@@ -40,10 +40,10 @@ type NewAccount = z.output<typeof newAccount>
 type NewPassword = z.output<typeof newPassword>
 
 /**
- * Opens a developer's account by Email and Password (by the rule for new passwords), and a session of it.
- * Refused where the operator alone opens accounts (403). Refuses input that does not fit (400), an address that has an
- * account (409: without a message to the address it cannot be hidden), and tries that come too fast (429): each counts
- * as a failed sign-in of account and network until it has succeeded, and for good against the sign-ups of the network.
+ * Creates a developer's account from Email and Password, and opens a session.
+ * Throws where only the operator creates accounts (403), for invalid input (400), for an address that has an account
+ * (409: hiding that would take an e-mail to the address), and for too many attempts (429). Each attempt counts as a
+ * failed sign-in of the account and of the network until it succeeds, and always counts against the network's sign-ups.
  */
 export async function signUpDeveloper(
   services: SignUpServices,
@@ -59,7 +59,7 @@ export async function signUpDeveloper(
   refuseAddressAsPassword(Password, Email)
   const account = { kind: 'developer', email: await lowerCase(db, Email) } as const
   const counted = await countTry(services, signUpTry(secrets, { ...account, address }))
-  // Before the address is looked at, so that a taken one takes as long.
+  // Hashes before the insert, so that a taken address takes as long as a free one.
   const passwordHash = await hashPassword(Password)
   const session = await inTransaction(db, async (tx) => {
     const developer = await insertDeveloper(tx, now, { email: Email, passwordHash }).catch((error) => {
@@ -94,9 +94,9 @@ function isTaken(error: unknown, constraint: string): boolean {
 const passwordChange = namedObject({ CurrentPassword: passwordInput, NewPassword: newPasswordInput })
 
 /**
- * Changes the password of who is signed in, by CurrentPassword and NewPassword (by the rule for new
- * passwords), and ends every other session in which the account is open. A merchant's accounts in other stores keep
- * theirs. Refuses a wrong CurrentPassword (400), which counts as a failed sign-in, and tries that come too early (429).
+ * Changes the password of the signed-in person from CurrentPassword to NewPassword, and ends every other session with
+ * the account. A merchant's accounts in other stores keep their passwords. Throws for a wrong CurrentPassword (400),
+ * which counts as a failed sign-in, and for attempts that are too early (429).
  */
 export async function changePassword(
   services: PeopleServices,
@@ -122,7 +122,7 @@ export async function changePassword(
       kind === 'developer'
         ? await tx.developer.updateMany({ where, data })
         : await tx.storeUser.updateMany({ where, data })
-    // Somebody else has just set another one: what was given is no longer the current one.
+    // A concurrent change replaced the password, so CurrentPassword is no longer current.
     if (count === 0) throw wrongCurrentPassword()
     await endSessions(tx, person, sessionId)
     await forgiveTry(tx, counted)
@@ -147,12 +147,12 @@ export interface Page {
   readonly offset: number
 }
 
-/** Developers by ascending id. */
+/** Lists developers by ascending id. */
 export async function listDevelopers({ db }: { db: Db }, { limit, offset }: Page): Promise<Account[]> {
   return db.developer.findMany({ select: accountColumns, orderBy: { id: 'asc' }, take: limit, skip: offset })
 }
 
-/** The operator opens a developer's account, by Email and Password. Refuses the address as the password (400), and one that has an account (409). */
+/** Creates a developer's account for the operator. Throws for a taken address (409), or one as password (400). */
 export async function createDeveloper(
   { db, now }: PeopleServices,
   { Email, Password }: NewAccount,
@@ -174,8 +174,8 @@ function takenEmail(message: string): StoreFailure {
 }
 
 /**
- * The operator gives a developer another Password: it counts at once, all sessions of the account end, and its failed
- * sign-ins are forgotten. Refuses the e-mail address as the password (400), and an id that no developer has (404).
+ * Sets a developer's password for the operator. Takes effect at once, ends all sessions of the account and deletes its
+ * failed sign-ins. Throws when the password is the e-mail address (400), and for an unknown id (404).
  */
 export async function setDeveloperPassword(
   { db, secrets, now }: PeopleServices,
@@ -212,7 +212,7 @@ async function afterSetPassword(
   await forgetFailures(tx, signInTry(secrets, { kind: account.kind, email, address: '' }).account)
 }
 
-/** The accounts of a store's merchants by ascending id. Refuses an unknown store (404). */
+/** Lists the accounts of a store's merchants by ascending id. Throws for an unknown store (404). */
 export async function listStoreUsers(
   { db }: { db: Db },
   { storeId, limit, offset }: Page & { storeId: number },
@@ -228,8 +228,8 @@ export async function listStoreUsers(
 }
 
 /**
- * The operator opens a further account in a store, by Email and Password. Refuses the address as the password (400), an
- * unknown store (404), and an address that has an account in the store (409).
+ * Creates a further account in a store for the operator. Throws when the password is the address (400), for an unknown
+ * store (404), and for an address that has an account in the store (409).
  */
 export async function createStoreUser(
   { db, now }: PeopleServices,
@@ -252,16 +252,16 @@ export async function createStoreUser(
   })
 }
 
-/** A person's account in a store. */
+/** A merchant's account in a store. */
 export interface StoreUserId {
   readonly storeId: number
   readonly userId: number
 }
 
 /**
- * The operator gives a merchant's account another Password: it counts at once, all sessions in which the account is open
- * end, and its failed sign-ins are forgotten. Refuses the e-mail address as the password (400), and an account that the store
- * has not (404).
+ * Sets the password of a merchant's account for the operator. Takes effect at once, ends all sessions with the account
+ * and deletes its failed sign-ins. Throws when the password is the e-mail address (400), and for an account that is not
+ * the store's (404).
  */
 export async function setStoreUserPassword(
   { db, secrets, now }: PeopleServices,
@@ -288,14 +288,14 @@ function noSuchUser(userId: number): StoreFailure {
   return notFound(`The store has no account with the id ${userId}`, userId)
 }
 
-/** The operator removes a merchant's account with all its sessions. Refuses the store's last one (409), and one that it has not (404). */
+/** Deletes a merchant's account and sessions for the operator. Throws for the last (409) and an unknown one (404). */
 export async function removeStoreUser(
   { db, now }: PeopleServices,
   { storeId, userId }: StoreUserId,
   actor: Actor,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
-    // Of two removals at once, the second sees what the first one left.
+    // Serializes concurrent removals, so that one account remains.
     await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
     const user = await tx.storeUser.findFirst({ where: { id: userId, storeId }, select: { email: true } })
     if (!user) throw noSuchUser(userId)

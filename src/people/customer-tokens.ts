@@ -9,19 +9,19 @@ import { type Client, type OpenedSession, openSession, type SessionServices } fr
 export interface LoginLink {
   /** 64 characters of base64url. */
   readonly token: string
-  /** Opens the page whose button signs the customer in. */
+  /** Opens a page with a button that signs the customer in. */
   readonly url: string
 }
 
 export interface CustomerTokenServices {
   secrets: Secrets
-  /** Base of all addresses that are handed out, without a trailing slash. */
+  /** The base of all generated addresses, without a trailing slash. */
   publicUrl: string
 }
 
 export interface NewCustomerToken {
   readonly customerId: number
-  /** How long it may be used: 1 to 1440. */
+  /** The lifetime: 1 to 1440. */
   readonly minutes: number
 }
 
@@ -31,8 +31,8 @@ const MINUTES_MAX = 1440
 const TOKENS_MAX = 20
 
 /**
- * Makes a link that signs a customer in, once. A customer has 20 of them at most: a further one ends the oldest.
- * Refuses minutes out of bounds (400), a customer that the store has not (404), and one that it has disabled (409).
+ * Creates a link that signs a customer in once. A customer has at most 20 links: a further one deletes the oldest.
+ * Throws for minutes out of range (400), for an unknown customer (404), and for a disabled one (409).
  */
 export async function issueCustomerToken(
   { secrets, publicUrl }: CustomerTokenServices,
@@ -69,8 +69,8 @@ async function lockCustomer(tx: Transaction, { storeId, customerId }: { storeId:
 }
 
 /**
- * Uses a token up, and opens the customer's session. Of any number at once, one gets it. Refused with one text (401): a
- * token that was never given, was used, is too old, or is of a customer who has been disabled since.
+ * Uses up a token and opens the customer's session. Of concurrent calls, one succeeds. Throws the same message (401)
+ * for a token that is unknown, used or expired, or whose customer has been disabled.
  */
 export async function redeemCustomerToken(
   services: SessionServices,

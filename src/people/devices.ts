@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { type Secrets, sameSecret } from '../values/secrets.ts'
 
-/** Whose password is asked for, whether or not there is such an account. */
+/** The account of a sign-in attempt, whether or not it exists. */
 export interface SignInAccount {
   readonly kind: 'developer' | 'merchant'
-  /** As PostgreSQL's lower() gives it: whatever spelling finds an account is one account here. */
+  /** In lower case by PostgreSQL's lower(), so that all spellings that find an account count as one. */
   readonly email: string
 }
 
@@ -14,15 +14,15 @@ const ENTRY_LENGTH = 2 * ID_LENGTH
 const ENTRIES_MAX = 10
 
 /**
- * The id under which a browser has signed in to the account before, by its device cookie; null: it has not. The cookie
- * alone decides, so that nothing tells whether there is such an account.
+ * Returns the id of a browser that has signed in to the account before, from its device cookie; otherwise null. Reads
+ * only the cookie, so that the result does not reveal whether the account exists.
  */
 export function deviceOf(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string | null {
   const entry = entriesOf(cookie).find((each) => isOf(secrets, each, account))
   return entry === undefined ? null : entry.slice(0, ID_LENGTH)
 }
 
-/** The device cookie after a sign-in to the account: its entry is a new one, those of the 9 other accounts used last stay. */
+/** Returns the device cookie after a sign-in: a new entry for the account, and those of the last 9 other accounts. */
 export function withDevice(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string {
   const id = randomBytes(16).toString('base64url')
   const others = entriesOf(cookie).filter((entry) => !isOf(secrets, entry, account))

@@ -8,11 +8,11 @@ import { StoreFailure } from '../values/failure.ts'
 
 export type SessionKind = 'developer' | 'merchant' | 'customer'
 
-/** An account of a merchant in another store, which the same e-mail address and password opened. */
+/** A merchant's account in another store with the same e-mail address and password. */
 export interface OtherAccount {
   readonly userId: number
   readonly storeId: number
-  /** The store's. */
+  /** The store's name. */
   readonly name: string
   readonly secureUrl: string
 }
@@ -21,7 +21,7 @@ export type Person =
   | { readonly kind: 'developer'; readonly id: number; readonly email: string }
   | {
       readonly kind: 'merchant'
-      /** Of the account in `store`. */
+      /** The id of the account in `store`. */
       readonly id: number
       readonly email: string
       readonly store: CallerStore
@@ -30,7 +30,7 @@ export type Person =
   | {
       readonly kind: 'customer'
       readonly id: number
-      /** Empty: the store has none. */
+      /** Empty: the customer has none. */
       readonly email: string
       readonly name: string
       readonly store: CallerStore
@@ -40,7 +40,7 @@ export interface Session {
   readonly id: number
   readonly person: Person
   readonly createdAt: Date
-  /** Whatever happens in it, it ends then. */
+  /** The session ends at this time, whatever its activity. */
   readonly expiresAt: Date
 }
 
@@ -50,7 +50,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 interface Limits {
-  /** Without a request for so long, it ends. */
+  /** The session ends after this time without a request. */
   readonly idleMs: number
   readonly wholeMs: number
 }
@@ -62,7 +62,7 @@ const limits: Readonly<Record<SessionKind, Limits>> = {
   customer: { idleMs: HOUR_MS, wholeMs: 12 * HOUR_MS },
 }
 
-/** A request in a session is noted at most so often. */
+/** The minimum interval between updates of `seenAt`. */
 const SEEN_EVERY_MS = MINUTE_MS
 const SESSIONS_MAX = 50
 const TOKEN_BYTES = 32
@@ -70,9 +70,9 @@ const USER_AGENT_LENGTH_MAX = 200
 const ADDRESS_LENGTH_MAX = 100
 
 /**
- * The session that a cookie's token names. Null: there is none of that kind, it was ended, was left alone for 12 h (a
- * customer's: 1 h), or is 7 days old (12 h); and a customer whom the store has disabled. Requests are noted once a
- * minute, so a session that is left alone may end a minute early.
+ * Returns the session of a cookie's token. Null: no session of that kind, signed out, idle for 12 h (customers: 1 h), 7
+ * days old (customers: 12 h), or of a disabled customer. Requests update `seenAt` once a minute, so an idle session may
+ * end a minute early.
  */
 export async function findSession(
   { db, secrets, now }: SessionServices,
@@ -89,7 +89,7 @@ export async function findSession(
   return { id, createdAt, expiresAt, person: personOf(kind, person) }
 }
 
-/** Just now, a session that was seen before this has been left alone for too long. */
+/** Returns the earliest last request of a session that is not idle. */
 function idleSince(kind: SessionKind, nowMs: number): Date {
   return new Date(nowMs - limits[kind].idleMs)
 }
@@ -110,7 +110,7 @@ const storeColumn = sql`json_build_object('id', "Store"."id", 'name', "Store"."n
   'currency', "Store"."currency", 'timeZone', "Store"."timeZone") AS "store"`
 const sessionColumns = sql`"Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."seenAt"`
 
-/** Each joins its own table of people: a token of another kind finds nothing. */
+/** Each query joins only its own table, so a token of another kind finds nothing. */
 const finders: Readonly<Record<SessionKind, (db: Db, condition: Sql) => Promise<FoundSession[]>>> = {
   developer: (db, condition) => db.$queryRaw`
     SELECT ${sessionColumns}, "Developer"."id" AS "personId", "email"
@@ -139,7 +139,7 @@ function personOf(kind: SessionKind, found: Omit<FoundSession, 'id' | 'createdAt
   return { kind, id: personId, ...rest } as Person
 }
 
-/** Of many requests at once, one writes. */
+/** Of concurrent requests, one writes. */
 async function noteSeen(db: Db, id: number, nowMs: number): Promise<void> {
   await db.session.updateMany({
     where: { id, seenAt: { lte: new Date(nowMs - SEEN_EVERY_MS) } },
@@ -147,26 +147,26 @@ async function noteSeen(db: Db, id: number, nowMs: number): Promise<void> {
   })
 }
 
-/** The browser that somebody signs in with. */
+/** The browser that signs in. */
 export interface Client {
   readonly address: string
-  /** As the browser says it; 200 characters are kept. */
+  /** As sent by the browser. 200 characters are kept. */
   readonly userAgent: string | undefined
 }
 
-/** An account whose row the transaction has locked, so that nobody else opens a session of it meanwhile. */
+/** An account whose row the transaction has locked, so that no other session opens meanwhile. */
 export type LockedAccount =
   | { readonly kind: 'developer'; readonly id: number }
   | { readonly kind: 'merchant'; readonly id: number; readonly otherIds: readonly number[] }
   | { readonly kind: 'customer'; readonly id: number; readonly storeId: number }
 
 export interface OpenedSession {
-  /** For the cookie; the server keeps its hash alone. */
+  /** For the cookie. The server stores only its hash. */
   readonly token: string
   readonly expiresAt: Date
 }
 
-/** Opens a session, and ends the account's oldest above 50. Sessions of anybody that ended by themselves are cleared away, 100 at a time. */
+/** Opens a session, ends the account's oldest beyond 50, and deletes up to 100 expired sessions of any account. */
 export async function openSession(
   tx: Transaction,
   { secrets, now }: Pick<SessionServices, 'secrets' | 'now'>,
@@ -212,7 +212,7 @@ type Account =
   | { readonly kind: 'developer' | 'merchant'; readonly id: number }
   | { readonly kind: 'customer'; readonly id: number; readonly storeId: number }
 
-/** The sessions in which an account is open; a merchant's also as one of the others, which all have its e-mail address. */
+/** Matches all sessions with an account. A merchant's may be one of the others, which share its e-mail address. */
 function isOpenIn(account: Account): Sql {
   const { kind, id } = account
   if (kind === 'developer') return sql`"developerId" = ${id}`
@@ -228,7 +228,7 @@ function accountOf(person: Person): Account {
   return kind === 'customer' ? { kind, id, storeId: person.store.id } : { kind, id }
 }
 
-/** Ends whatever sessions an account is open in, all but one where `exceptId` names it; how many. */
+/** Ends all sessions with an account except `exceptId`, and returns how many ended. */
 export async function endSessions(
   tx: Transaction,
   account: { readonly kind: 'developer' | 'merchant'; readonly id: number },
@@ -237,7 +237,7 @@ export async function endSessions(
   return tx.$executeRaw`DELETE FROM "Session" WHERE ${isOpenIn(account)} AND "id" IS DISTINCT FROM ${exceptId}::int`
 }
 
-/** Ends the session `sessionId`, which is the caller's own (signing out). With `actor` the log has it; customers are nobody there. */
+/** Signs out: ends the caller's own session. Recorded in the audit log under `actor`, which customers do not have. */
 export async function endSession({ db, now }: SessionServices, sessionId: number, actor?: Actor | null): Promise<void> {
   await inTransaction(db, async (tx) => {
     const session = await tx.session.findUnique({
@@ -261,7 +261,7 @@ export async function endSession({ db, now }: SessionServices, sessionId: number
   })
 }
 
-/** Ends all sessions of the person but `session`; of a merchant, those in which the account of the current store is open. How many. */
+/** Ends a person's other sessions (a merchant's: those with the current store's account). Returns how many ended. */
 export async function endOtherSessions({ db, now }: SessionServices, session: Session, actor: Actor): Promise<number> {
   const { person } = session
   if (person.kind === 'customer') throw new Error('A customer has no account to end sessions of')
@@ -280,7 +280,7 @@ export async function endOtherSessions({ db, now }: SessionServices, session: Se
   })
 }
 
-/** Whose log tells of what a person does to the account. */
+/** Returns the owner of the audit log that records a person's actions on the account. */
 export function ownerOf(person: Exclude<Person, { kind: 'customer' }>) {
   return person.kind === 'developer' ? { developerId: person.id } : { storeId: person.store.id }
 }
@@ -295,7 +295,7 @@ export interface ListedSession {
   readonly isThis: boolean
 }
 
-/** The sessions that the person is signed in with, at most 50, the one used last first; of a merchant, those in which the account of the current store is open. */
+/** Lists a person's sessions (a merchant's: those with the current store's account), last used first, at most 50. */
 export async function listSessions({ db, now }: SessionServices, session: Session): Promise<ListedSession[]> {
   const { person, id } = session
   const nowMs = now().getTime()
@@ -306,9 +306,9 @@ export async function listSessions({ db, now }: SessionServices, session: Sessio
     ORDER BY "seenAt" DESC, "id" DESC LIMIT ${SESSIONS_MAX}`
 }
 
-/** Makes the account `userId` of `person.others` the current one; the former becomes one of the others. Refuses any other id (404). */
+/** Makes `userId` of `person.others` the current account; the former joins the others. Throws for other ids (404). */
 export async function changeStore({ db }: SessionServices, session: Session, userId: number): Promise<void> {
-  // Sent twice, the second finds it changed already, and changes nothing.
+  // A repeated request finds the account current and changes nothing.
   const changed = await db.$executeRaw`
     UPDATE "Session" SET "storeUserId" = "StoreUser"."id",
       "otherUserIds" = array_remove(array_append("otherUserIds", "storeUserId"), "StoreUser"."id")

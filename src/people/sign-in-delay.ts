@@ -6,38 +6,38 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { deviceOf, type SignInAccount } from './devices.ts'
 
-/** What tries are counted by: an account, whether or not there is one, or the network that they come from. */
+/** A counter of attempts, for an account (whether or not it exists), a browser or a network. */
 interface Counter {
   /** Also the order in which rows are locked. */
   readonly key: string
-  /** So many failures cost nothing; the last of them costs a second, each further one twice as much. */
+  /** The number of failures without delay. The last one causes a delay of 1 s, which doubles with each further one. */
   readonly free: number
   readonly longestSeconds: number
 }
 
-/** One try to get in, by everything that it is counted by. */
+/** An attempt to sign in or sign up, with its counters. */
 export interface Try {
   readonly account: Counter
   readonly address: Counter
-  /** Of a browser that has signed in to the account before; while it is trusted, it counts instead of the others. */
+  /** A browser that has signed in to the account before. While trusted, it replaces the other counters. */
   readonly device?: Counter
-  /** Of a sign-up. */
+  /** Set for sign-ups only. */
   readonly signUp?: Counter
 }
 
-/** A try that `countTry` has let through. */
+/** An attempt that `countTry` has accepted. */
 export interface CountedTry extends Try {
   readonly isOfDevice: boolean
 }
 
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000
 const FAILURES_MAX = 1_000_000
-/** Past it a doubled second is longer than any delay. */
+/** Beyond this many doublings, one second exceeds every delay. */
 const DOUBLINGS_MAX = 20
 
 const ofAccount = { free: 5, longestSeconds: 60 }
 const ofAddress = { free: 20, longestSeconds: 15 * 60 }
-/** A browser with more failures is trusted no longer: a stolen cookie is good for so many tries. */
+/** Beyond this many failures a browser is no longer trusted, which limits the attempts with a stolen cookie. */
 const DEVICE_FAILURES_MAX = 10
 
 export interface TryOptions extends SignInAccount {
@@ -46,7 +46,7 @@ export interface TryOptions extends SignInAccount {
   readonly devices?: string | undefined
 }
 
-/** A developer's account and a merchant's of the same address are two: whoever may open the one must not clear the other's failures. */
+/** Returns a sign-in's counters, by kind of account: access to one must not clear the failures of the other. */
 export function signInTry(secrets: Secrets, { kind, email, address, devices }: TryOptions): Try {
   const device = deviceOf(secrets, devices, { kind, email })
   return {
@@ -56,17 +56,17 @@ export function signInTry(secrets: Secrets, { kind, email, address, devices }: T
   }
 }
 
-/** Sign-ups count by themselves as well, and those that succeed are not forgiven: nobody opens accounts without end. */
+/** Returns the counters of a sign-up, which keep successes too, to limit the accounts that a network can create. */
 export function signUpTry(secrets: Secrets, options: Omit<TryOptions, 'devices'>): Try {
   const signUp = { key: `sign-up:${secrets.lookup(networkOf(options.address))}`, ...ofAddress }
   return { ...signInTry(secrets, options), signUp }
 }
 
 /**
- * Counts a try as failed, before the password is looked at: of any number at once, in any number of processes, only as
- * many get to that as are free. One that comes before its time is refused ('throttled', with the seconds to wait) and
- * counts nowhere. A try from a browser that has signed in to the account before is counted, and delayed, by the failures
- * of that browser alone, until there are ten of them.
+ * Counts an attempt as failed before its password is verified. Of concurrent attempts, in any number of processes, only
+ * those free of delay proceed. An attempt that is too early is not counted and throws 'throttled' with the seconds to
+ * wait. An attempt from a browser that has signed in to the account before is counted, and delayed, by that browser's
+ * failures alone, up to ten of them.
  */
 export async function countTry({ db, now }: { db: Db; now: () => Date }, tried: Try): Promise<CountedTry> {
   const { account, address, device, signUp } = tried
@@ -86,7 +86,7 @@ export async function countTry({ db, now }: { db: Db; now: () => Date }, tried: 
   return { ...tried, isOfDevice }
 }
 
-/** Of tries at once none gets past the last trusted one: failures above the free ones let one through at a time. */
+/** Concurrent attempts cannot exceed the limit: beyond the free failures, only one proceeds at a time. */
 async function isTrusted(db: Db, { key }: Counter, at: Date): Promise<boolean> {
   const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
   const spent = { key, failures: { gte: DEVICE_FAILURES_MAX }, failedAt: { gt: forgottenAt } }
@@ -109,7 +109,7 @@ function throttled(retryAfterSeconds: number): StoreFailure {
   })
 }
 
-/** False: too early, by what another try has written meanwhile. */
+/** False: too early, because a concurrent attempt was counted first. */
 async function count(tx: Transaction, { key, ...figures }: Counter, at: Date): Promise<boolean> {
   const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
   const failures = sql`CASE WHEN "kept"."failedAt" <= ${forgottenAt} THEN 1 ELSE LEAST("kept"."failures", ${FAILURES_MAX}::int) + 1 END`
@@ -127,9 +127,9 @@ function delayAfter(failures: Sql, { free, longestSeconds }: Omit<Counter, 'key'
 }
 
 /**
- * A try that was counted has succeeded: the account's failures are forgotten, and its address is as if it had not been.
- * The failures of others at the address stay, lest somebody with an account of their own guess there without end. A try
- * that counted for its browser alone has nothing else forgotten.
+ * Undoes the counting of a successful attempt: deletes the account's failures, and subtracts the attempt from the
+ * network's. The network's other failures stay, because otherwise an attacker with an account could guess without
+ * limit. An attempt counted only for its browser resets only that browser's failures.
  */
 export async function forgiveTry(tx: Transaction, { account, address, device, isOfDevice }: CountedTry): Promise<void> {
   if (device) await forgetFailures(tx, device)
@@ -141,7 +141,7 @@ export async function forgiveTry(tx: Transaction, { account, address, device, is
     WHERE "key" = ${address.key}`
 }
 
-/** Of an account, such as one that has got a new password. */
+/** Deletes the failures of an account, for example after its password was set. */
 export async function forgetFailures(tx: Transaction, { key }: { readonly key: string }): Promise<void> {
   await tx.signInDelay.deleteMany({ where: { key } })
 }

@@ -14,34 +14,33 @@ export interface SignIn extends Client {
   readonly kind: 'developer' | 'merchant'
   readonly email: string
   readonly password: string
-  /** Of a merchant: the store's address as typed. Empty or absent: all stores in which address and password fit. */
+  /** For a merchant: the store's address as typed. Empty or omitted: all stores where address and password match. */
   readonly store?: string | undefined
   /** The browser's device cookie. */
   readonly devices?: string | undefined
 }
 
-/** A session that a password has opened. */
+/** A session opened with a password. */
 export interface EnteredSession extends OpenedSession {
-  /** The browser's device cookie from now on. */
+  /** The browser's new device cookie. */
   readonly devices: string
 }
 
 const ACCOUNTS_MAX = 20
 /**
- * A merchant who names no store has perhaps several accounts, and each costs a look. So that the time tells of no
- * account, a try that fails has so many looks at least.
+ * The minimum of password checks for a failed sign-in without a store. A merchant may have several accounts, each of
+ * which takes a check; the duration must not reveal whether any exist.
  */
 const LOOKS_MIN = 4
 
 const signInInput = namedObject({ Email: text(254), Password: passwordInput, Store: text(2048).optional() })
 
 /**
- * Opens a session. Refused, with one text, in one way and after the same work, when there is no such account or the
- * password is another (401); as too early, after failures (429, with the seconds to wait; a browser that signed in before
- * is not delayed by those of others); as input that cannot be an
- * address or a password (400, with faults for Email, Password, Store).
- * A merchant's session is for one store; the accounts of other stores that address and password open as well, the first
- * 20, are `person.others` of it.
+ * Opens a session. Throws the same error after the same work for an unknown account and for a wrong password (401);
+ * after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser that has signed in
+ * before); and for invalid input (400, with faults for Email, Password, Store).
+ * A merchant's session is for one store. Accounts in other stores with the same address and password, the first 20,
+ * become its `person.others`.
  */
 export async function signIn(services: SessionServices, input: SignIn): Promise<EnteredSession> {
   const { db, secrets } = services
@@ -65,7 +64,7 @@ interface FoundAccount {
   readonly id: number
   readonly email: string
   readonly passwordHash: string
-  /** Null: a developer's. */
+  /** Null: a developer's account. */
   readonly storeId: number | null
 }
 
@@ -82,7 +81,7 @@ const finders: Readonly<Record<SignIn['kind'], (db: Db, email: string, store?: s
   },
 }
 
-/** One look after another, so that a sign-in keeps one thread busy at most. */
+/** Checks one account after another, so that a sign-in occupies at most one thread. */
 async function openedBy(
   accounts: readonly FoundAccount[],
   password: string,
@@ -97,7 +96,7 @@ async function openedBy(
   return []
 }
 
-/** Of merchants' causes the store is one; the text depends on who signs in alone. */
+/** The message depends only on the kind of account. */
 function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
   const what =
     kind === 'merchant' ? 'E-mail address, password or store is wrong' : 'E-mail address or password is wrong'
@@ -124,7 +123,7 @@ async function enter(
   return session
 }
 
-/** Locks the accounts; a password that was changed since the look opens nothing, or the session would outlive the change. */
+/** Locks the accounts and returns those with an unchanged password; otherwise a session would outlive the change. */
 async function stillOpened(
   tx: Transaction,
   kind: SignIn['kind'],

@@ -7,7 +7,7 @@ export interface DocumentOptions {
   readonly restPrefixes: readonly string[]
 }
 
-/** One document of the parts. Throws where two of them describe one thing in two ways, and for an operationId that is used twice. */
+/** Merges the parts. Throws when two parts describe one thing differently, and for a duplicate operationId. */
 export function assembleDocument(
   { publicUrl, restPrefixes }: DocumentOptions,
   parts: readonly ApiPart[],
@@ -43,7 +43,7 @@ function textOf(file: string): string {
   return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
-/** Generators name servers after what is said of them, so that differs. */
+/** The descriptions differ, because generators name servers after them. */
 function restServer(address: string, where: string): Server {
   return {
     url: `${address}/{version}`,

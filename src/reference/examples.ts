@@ -1,6 +1,6 @@
 import type { Examples } from '../server/openapi.ts'
 
-/** What the sandbox, as it is created, answers with success; `id` is 1 where none is named. Creations come first. */
+/** Requests that succeed on a new sandbox, creations first. Omitted identifiers are 1. */
 export const examples: Examples = {
   createCategory: { body: { CategoryName: 'Picnic', CategoryParent: 4, Sorting: 40 } },
   updateCategories: {

@@ -24,7 +24,7 @@ const files: Readonly<Record<string, { readonly file: URL; readonly type: string
   '/docs/swagger-ui-bundle.js': { file: new URL('swagger-ui-bundle.js', swagger), type: SCRIPT },
 }
 
-/** Nothing from elsewhere, no script but the page's files, and requests to this server alone. */
+/** Allows nothing from other hosts, no script but the page's files, and requests to this server only. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,8 +37,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 /**
- * `/openapi.json` and `/docs`, for anyone. The document is made when it is first asked for: it changes with the program and
- * its settings alone.
+ * Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached, because it
+ * changes only with the program and its settings.
  */
 export function reference(
   app: FastifyInstance,
@@ -58,7 +58,7 @@ export function reference(
 function servePage(app: FastifyInstance, { publicUrl }: ReferenceServices['config']): void {
   const isHttpsOnly = publicUrl.startsWith('https:')
   app.addHook('onRequest', async (request, reply) => {
-    // Keys are typed into the page.
+    // Redirects to https, because users type keys into the page.
     if (isHttpsOnly && request.protocol !== 'https') return reply.redirect(`${publicUrl}/docs`)
     reply.headers({
       ...anyOrigin,
@@ -72,7 +72,6 @@ function servePage(app: FastifyInstance, { publicUrl }: ReferenceServices['confi
   }
 }
 
-/** The routes of the reference itself. */
 export function describeReference(): ApiPart {
   return {
     tags: [],

@@ -9,15 +9,15 @@ import { createStore, storeWithKey } from '../stores/stores.ts'
 import { addSubscription } from '../subscriptions/subscription-rows.ts'
 import type { Secrets } from '../values/secrets.ts'
 
-/** Lets one process at a time look whether the database is empty, and fill it. Any number that nothing else locks. */
+/** Advisory lock: one process at a time checks whether the database is empty and fills it. The number is arbitrary. */
 const SANDBOX_LOCK = 7_420_313
-/** A slow machine may take its time. */
+/** Allows for slow machines. */
 const CREATION_TIMEOUT_MS = 600_000
 
 const DOMAIN = 'sandbox.store-platform.test'
 
 export interface EnsureSandbox {
-  /** Whether an empty database gets a sandbox. */
+  /** Whether to create a sandbox in an empty database. */
   wanted: boolean
   baseUrl: string
   dataDir: string
@@ -26,15 +26,15 @@ export interface EnsureSandbox {
   db: Db
   secrets: Secrets
   now: () => Date
-  /** Puts the records into the new store, on the caller's transaction. */
+  /** Creates the records in the new store, in the caller's transaction. */
   fill: (caller: Caller) => Promise<void>
-  /** Called when the creation begins. */
+  /** Runs when the creation begins. */
   onCreate: () => void
 }
 
 /**
- * Creates the sandbox if it is wanted and the database is empty. Gives what `sandbox.json` says of the sandbox that the
- * database holds; null when it holds none, or nobody kept the file.
+ * Creates the sandbox if it is wanted and the database is empty. Returns the content of `sandbox.json` for the sandbox
+ * in the database. Null: no sandbox, or the file is missing.
  */
 export async function ensureSandbox(options: EnsureSandbox): Promise<SandboxFile | null> {
   if (options.wanted && (await isEmpty(options.db))) {
@@ -45,7 +45,7 @@ export async function ensureSandbox(options: EnsureSandbox): Promise<SandboxFile
   return find(options)
 }
 
-/** Order statuses tell of a store whose row somebody has deleted by hand: its other records may still be there. */
+/** Also checks for order statuses, because a store whose row was deleted manually may have left other records. */
 async function isEmpty(db: Db | Transaction): Promise<boolean> {
   const [row] = await db.$queryRaw<{ empty: boolean }[]>`
     SELECT NOT EXISTS (TABLE "Store") AND NOT EXISTS (TABLE "OrderStatus")
@@ -54,15 +54,16 @@ async function isEmpty(db: Db | Transaction): Promise<boolean> {
 }
 
 /**
- * Everything is one transaction, and the file is written as its last step: a kill before the commit leaves an empty
- * database (and perhaps a file, which the next start overwrites), a kill after it leaves both. Null: another process was first.
+ * Creates everything in one transaction and writes the file as its last step. A kill before the commit leaves an empty
+ * database (and perhaps a file, which the next start overwrites); a kill after it leaves both. Null: another process
+ * has created the sandbox.
  */
 function create(options: EnsureSandbox): Promise<SandboxFile | null> {
   return options.db.$transaction(
     async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${SANDBOX_LOCK})`
       if (!(await isEmpty(tx))) return null
-      // An attempt that was rolled back has used up ids; the sandbox's store is number 1 all the same.
+      // A rolled-back attempt has used up ids, but the sandbox's store must be number 1.
       await tx.$executeRaw`SELECT setval(pg_get_serial_sequence('"Store"', 'id'), 1, false)`
       const content = await createEverything(options, tx)
       await writeSandboxFile(options.dataDir, content)
@@ -102,7 +103,7 @@ function newPassword(): string {
   return randomBytes(15).toString('base64url')
 }
 
-/** The file of another database, or one whose sandbox is gone, is not shown. Address and operator key follow the settings. */
+/** Ignores the file of another database or of a deleted sandbox. Updates address and keys to the current ones. */
 async function find({ db, secrets, dataDir, baseUrl, operatorKey }: EnsureSandbox): Promise<SandboxFile | null> {
   const content = await readSandboxFile(dataDir)
   if (!content) return null

@@ -7,22 +7,22 @@ import { numberLines } from '../engine/transfer/lines.ts'
 import { resources } from '../registry.ts'
 import { writeDate } from '../values/dates.ts'
 
-/** A transfer file. `npm run sandbox-data` writes it. */
+/** A transfer file, written by `npm run sandbox-data`. */
 export const recordsFile = new URL('records.ndjson.gz', import.meta.url)
-/** The day on which the file's dates are right: the newest change in it is of the day before. */
+/** The day to which the file's dates refer. The newest change in it is of the day before. */
 export const recordsDay = '2026-11-02'
 
-/** A JSON string that is a date as records hold it, or a `ShipmentShippedDate` (`MM/DD/YYYY`). */
+/** A JSON string with a date as in records, or a `ShipmentShippedDate` (`MM/DD/YYYY`). */
 const dates = /"(?:(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d)|(\d\d)\/(\d\d)\/(\d{4}))"/g
 
-/** Imports the sandbox's records, with dates relative to today in the store's time zone. `caller.db` is a transaction. */
+/** Imports the sandbox's records, with dates relative to today in the store's zone. `caller.db` is a transaction. */
 export async function fillSandbox(caller: Caller): Promise<void> {
   const lines = await readRecords(writeDate(caller.now(), caller.store.timeZone).slice(0, 10))
-  // In a transaction a refused line ends the import with an error, so that there is nothing to report.
+  // In a transaction a refused line makes the import throw, so there is nothing to report.
   await importRecords(caller, resources, numberLines(lines), { refused: () => {} })
 }
 
-/** Returns the file's lines. Every date moves by the days from `recordsDay` to `today` (`YYYY-MM-DD`) and keeps its time of day. */
+/** Returns the file's lines. Dates move by the days from `recordsDay` to `today` (`YYYY-MM-DD`), times stay. */
 export async function readRecords(today: string): Promise<TransferLine[]> {
   const moveMs = Date.parse(today) - Date.parse(recordsDay)
   const move = (day: string) => new Date(Date.parse(day) + moveMs).toISOString().slice(0, 10)

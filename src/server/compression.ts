@@ -3,20 +3,20 @@ import { negotiate } from '@fastify/accept-negotiator'
 import compress from '@fastify/compress'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Shorter answers fit a packet or two as they are. */
+/** A shorter body fits into one or two packets uncompressed. */
 export const COMPRESSED_BYTES_MIN = 1_024
-/** Each level up to these saves more time on a line of 100 Mbit/s than it takes the processor (docs/performance.md). */
+/** Up to these levels, compression saves more time at 100 Mbit/s than it takes the processor (docs/performance.md). */
 const BROTLI_QUALITY = 1
 const GZIP_LEVEL = 5
 
 export type Encoding = 'br' | 'gzip'
 
-/** At equal quality the first is taken. */
+/** At equal quality values, the first is preferred. */
 const encodings: (Encoding | 'identity')[] = ['br', 'gzip', 'identity']
 
 /**
- * Lets the routes that are added from now on use `sendCompressible`. Nothing else is compressed: an answer that holds a
- * secret beside what others can put into it would give the secret away by its length (BREACH).
+ * Enables `sendCompressible` for the routes added after this call. Nothing else is compressed: the length of a
+ * compressed response that contains both a secret and text of others would reveal the secret (BREACH).
  */
 export function installCompression(app: FastifyInstance): void {
   app.register(compress, {
@@ -28,24 +28,24 @@ export function installCompression(app: FastifyInstance): void {
   })
 }
 
-/** Sends an answer as the client accepts it, compressed or not. What is `no-store`, because it carries a secret, stays plain. */
+/** Sends a response in an encoding the client accepts. A `no-store` response stays plain, because it has a secret. */
 export function sendCompressible(reply: FastifyReply, body: string | Buffer): FastifyReply {
   const { headers } = reply.request
   if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
-  // Refusals from before the plugin's hook have no `compress`; they are short.
+  // Errors before the plugin's hook have no `compress`. They are short.
   if (reply.getHeader('cache-control') === 'no-store' || !reply.compress) return reply.send(body)
   headers['accept-encoding'] &&= withoutWildcard(headers['accept-encoding'])
   reply.compress(body)
   return reply
 }
 
-/** The encoding that a request asks for; null: none, or none that there is. */
+/** Returns the encoding for a request. Null: none, or none that the server supports. */
 export function encodingOf({ headers: { 'accept-encoding': accepted = '' } }: FastifyRequest): Encoding | null {
   const encoding = negotiate(withoutWildcard(accepted), encodings)
   return encoding === 'br' || encoding === 'gzip' ? encoding : null
 }
 
-/** In small letters, with `*` replaced by the encodings that it stands for: those that the header does not name (RFC 9110 §12.5.3). */
+/** Returns the header in lower case, with `*` replaced by the encodings it does not name (RFC 9110 §12.5.3). */
 function withoutWildcard(header: string): string {
   const ranges = header.split(',').map((range) => range.trim().toLowerCase())
   const names = ranges.map((range) => range.split(/[ ;]/, 1)[0])

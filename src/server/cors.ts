@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Lets pages of any site read an answer (CORS), as the recorded answers of the public service do. A page has to set the keys
- * itself; no cookie counts where this is said.
+ * Allows pages of any site to read a response (CORS), like the recorded responses of the public service. A page must
+ * send the keys itself; routes with this header ignore cookies.
  */
 export const anyOrigin = { 'access-control-allow-origin': '*' }
 
-/** The request headers that REST reads and a browser does not allow by itself. `*` would leave out Authorization. */
+/** The request headers of REST that CORS does not allow by default. `*` would exclude Authorization. */
 const requestHeaders = [
   'SecureURL',
   'PrivateKey',
@@ -21,13 +21,10 @@ const requestHeaders = [
   'X-Request-Id',
 ].join(', ')
 
-/** How long a browser may keep the answer. The longest that one keeps it for is a day, some two hours. */
+/** How long a browser may cache the preflight response. Browsers cap it at two hours to a day. */
 const MAX_AGE_SECONDS = 86_400
 
-/**
- * Answers OPTIONS, which a browser sends before a page's request to another site (the preflight): 204 with the `methods` of
- * the address.
- */
+/** Responds to OPTIONS, the CORS preflight, with 204 and the `methods` of the address. */
 export function sendOptions(reply: FastifyReply, methods: string): FastifyReply {
   reply.headers({
     ...anyOrigin,

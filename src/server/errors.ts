@@ -8,7 +8,7 @@ import { resultItem } from '../values/result-item.ts'
 import { anyOrigin } from './cors.ts'
 import { commonHeaders, type HeaderOptions } from './headers.ts'
 
-/** Answers errors outside of the protocol folders, which have forms of their own. */
+/** Responds to errors outside the protocol folders, which have formats of their own. */
 export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {
   app.setNotFoundHandler(answerUnknownAddress)
   app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
@@ -28,8 +28,9 @@ export function errorBody(status: number, message: string, field = '') {
 }
 
 /**
- * Answers an address whose percent-encoding is broken, or of which a segment is too long; no hook has run for it, and Fastify
- * does not look at TRUST_PROXY: `request` is as the proxy sent it. `sendPage` answers people, and returns null for programs.
+ * Responds to an address with invalid percent-encoding or an overlong segment. No hook has run for it, and Fastify
+ * ignores TRUST_PROXY, so `request` is as the proxy sent it. `sendPage` responds to browsers and returns null for
+ * programs.
  */
 export function answerUnroutable(
   options: HeaderOptions,

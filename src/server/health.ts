@@ -14,7 +14,7 @@ interface ProcessServices {
   readonly operatorKey: string
 }
 
-/** What the process says of itself. */
+/** Adds the routes for liveness, readiness and metrics. */
 export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }: ProcessServices): void {
   let isStopping = false
   app.addHook('preClose', async () => {
@@ -44,9 +44,9 @@ export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }
 }
 
 /**
- * From this machine, and not on behalf of another: a proxy here also connects from loopback, but says for whom. A page of
- * another site in a browser here sends that site's name in Host, also when the site had the name lead to loopback (DNS
- * rebinding).
+ * Whether the request comes directly from this machine. A proxy here also connects from loopback, but adds a forwarding
+ * header. A page of another site in a browser here sends that site's name in Host, even if the name resolves to
+ * loopback (DNS rebinding).
  */
 function isDirectFromHere({ headers, socket }: FastifyRequest): boolean {
   const isForwarded = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined)
@@ -59,7 +59,7 @@ function hasBearer({ headers }: FastifyRequest, key: string): boolean {
   return given !== null && sameSecret(given, key)
 }
 
-/** What the reference says of these routes. */
+/** The part of these routes in the reference. */
 export function describeProcess(): ApiPart {
   return {
     tags: [{ name: 'Server', description: 'The process, and what it says of itself.' }],
@@ -108,20 +108,20 @@ function statusSchema(status: string, more: Readonly<Record<string, object>> = {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** How long the database may take to answer. */
+/** The time limit for the database's response. */
 const DATABASE_TIMEOUT_MS = 2_000
 
 const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url)
 
-/** Null: ready to serve; else the reason why not, without inner detail. */
+/** Resolves with null when ready to serve; otherwise with the reason, without internal details. */
 export type Readiness = () => Promise<string | null>
 
-/** Ready means: the database answers within 2 s, and has every migration that this program brings. */
+/** Ready: the database responds within 2 s and has every migration of this version. */
 export function createReadiness(db: Db): Readiness {
   const wanted = migrationNames()
   let asked: Promise<string | null> | undefined
   return () => {
-    // Probes that come while one is under way share its answer, so that a hanging database does not gather them.
+    // Concurrent probes share one query, so that queries do not pile up while the database hangs.
     asked ??= ask(db, wanted).finally(() => {
       asked = undefined
     })

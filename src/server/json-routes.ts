@@ -1,5 +1,5 @@
-// A JSON route is declared once. The Fastify route, its role check, the validation of what is sent, the form of its answers
-// and its part of /openapi.json are made of the declaration.
+// Declares a JSON route once. The Fastify route, its role check, the validation of its input, the format of its
+// responses and its part of /openapi.json all derive from the declaration.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -43,7 +43,7 @@ export function record<From>(name: string) {
   }
 }
 
-/** An answer with success: its description in the reference, and the mapping of what the route's function returns to the body. */
+/** A successful response: its description in the reference, and the mapping from the handler's result to the body. */
 export interface Answer<Value> {
   readonly response: Response
   readonly type?: RecordType<never>
@@ -74,19 +74,19 @@ export function done(description: string): Answer<ResultItem> {
   return { response: jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo')), write: (item) => [item] }
 }
 
-/** What a route takes as its body. */
+/** The body of a route. */
 export interface BodyType<Body, Services> {
   readonly isOptional?: boolean
   describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
-  /** Throws `bad-request` where it does not fit. */
+  /** Throws `bad-request` for an invalid body. */
   read(request: FastifyRequest, services: Services): Body
 }
 
 interface JsonBodyOptions<S, Services> {
   readonly isOptional?: boolean
-  /** Where the schema depends on settings. */
+  /** Set where the schema depends on settings. */
   readonly schemaFor?: (services: Services) => S
-  /** Returns what is validated. Omitted: the body as it was sent. */
+  /** Returns the value to validate. Omitted: the body as sent. */
   readonly sent?: (request: FastifyRequest) => unknown
 }
 
@@ -105,13 +105,13 @@ export function jsonBody<S extends z.ZodType, Services = unknown>(
   }
 }
 
-/** What the function of a route is called with. Identifiers and query have been validated. */
+/** The argument of a route's handler. Identifiers and query have been validated. */
 export interface Call<Ids extends string, Query, Body> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly ids: Readonly<Record<Ids, number>>
   readonly query: Query
-  /** The validated body. Throws `bad-request`: a function that first looks for a record answers 404 before. */
+  /** Returns the validated body, or throws `bad-request`. Lazy: a handler can answer 404 for a missing record first. */
   readonly body: () => Body
 }
 
@@ -138,9 +138,9 @@ interface Described<Status> {
   readonly id: string
   readonly summary: string
   readonly description?: string
-  /** Refusals beside those of every route and those that its method and identifiers imply. */
+  /** Errors other than those of every route and those that its method and identifiers imply. */
   readonly refusals?: readonly Status[]
-  /** Bodies are streams, and the function sends the answer. */
+  /** Bodies are streams, and the handler sends the response. */
   readonly isStreamed?: boolean
 }
 
@@ -152,28 +152,28 @@ export type Declaration<
   A extends Answers,
   Services,
 > = Described<Status> & {
-  /** The parameters of the query, each with its description; absent: the query is not looked at. */
+  /** The query parameters, each with its description. Omitted: the query is ignored. */
   readonly query?: Query
   readonly body?: BodyType<Body, Services>
-  /** Answers with success. Where there are several, the function sets the status. */
+  /** The successful responses. If there are several, the handler sets the status. */
   readonly answers: A
-  /** Returns what `answers` map to the body, or the reply if it has sent something else, such as a page. */
+  /** Returns the value that `answers` maps to the body, or the reply after sending something else, such as a page. */
   readonly run: (call: Call<Ids, z.output<Query>, Body>, services: Services) => Promise<ValueOf<A> | FastifyReply>
-  // `ids` describes what each identifier in the address names.
+  // `ids` describes each identifier in the address.
 } & ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
 
-/** Routes of one kind of caller, who is known by one security scheme. */
+/** A group of routes for one kind of principal with one security scheme. */
 export interface RouteGroup {
   readonly tag: string
   readonly description: string
   readonly credential: { readonly name: string; readonly scheme: object }
   /** By status. */
   readonly refusals: Readonly<Record<number, Response>>
-  /** A header of changes that need not have a body. */
+  /** A header required for changes without a body. */
   readonly bodilessHeader?: Parameter
 }
 
-/** A declared route, whatever the types of its parts. */
+/** A declared route, with the types of its parts erased. */
 export interface JsonRoute<Services> extends Described<number> {
   readonly group: RouteGroup
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -185,7 +185,7 @@ export interface JsonRoute<Services> extends Described<number> {
   readonly run: (call: Call<string, unknown, unknown>, services: Services) => Promise<unknown>
 }
 
-/** A function that declares routes of the group. */
+/** Returns a function that declares routes of the group. */
 export function routesOf<const Group extends RouteGroup>(group: Group) {
   return <
     At extends Address,
@@ -202,7 +202,7 @@ export function routesOf<const Group extends RouteGroup>(group: Group) {
   }
 }
 
-/** What the functions of the routes need. */
+/** The services that the handlers of the routes need. */
 export type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
 
 export function registerRoutes<Route extends JsonRoute<never>>(
@@ -228,7 +228,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
           body: () => body?.read(request, services),
         }
         const value = await run(call, services as never)
-        // The function has sent a reply: to await one resolves to undefined.
+        // The handler sent a reply: awaiting it yields undefined.
         if (value === undefined) return
         if (status !== undefined && other === undefined) reply.code(status)
         return answers[reply.statusCode as 200]?.write(value as never)
@@ -313,7 +313,7 @@ export function refusal(description: string, headers: Response['headers'] = {}):
   return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers)
 }
 
-/** Refusals that mean the same to every caller. */
+/** Errors with the same meaning for every caller. */
 export const commonRefusals = {
   400: refusal('Something cannot be taken: `Value` names the property, `Message` says what is allowed.'),
   408: refusal('The body was not sent within 60 seconds.'),
@@ -326,7 +326,7 @@ export const commonRefusals = {
 export const NDJSON = 'application/x-ndjson'
 export const ndjson: Content = { [NDJSON]: { schema: { type: 'string' } } }
 
-/** An answer of lines of JSON, which the route's function sends. */
+/** A response of JSON lines, which the handler sends. */
 export function lines(description: string): Answer<never> {
   return { response: { description, headers: requestId, content: ndjson }, write: (value) => value }
 }

@@ -4,16 +4,16 @@ import { errorBody } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is read as a stream, of any length and at any pace. */
+    /** The body is read as a stream, without a limit on length or time. */
     streamed?: boolean
   }
 }
 
-/** A hundred full products fit (rest-protocol §5.2). */
+/** Sufficient for a hundred full products (rest-protocol §5.2). */
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024
-/** How long a sender may take over a body, `streamed` routes aside. */
+/** The time limit for sending a body, except on `streamed` routes. */
 const BODY_TIMEOUT_MS = 60_000
-/** A connection on which nothing moves is closed. */
+/** Closes a connection without traffic for this time. */
 const CONNECTION_TIMEOUT_MS = 120_000
 const PARAM_LENGTH_MAX = 2_048
 
@@ -29,7 +29,7 @@ export const limits = {
   },
 } as const
 
-/** Refuses what Node would refuse by itself, without an id and without a line in the log. */
+/** Answers unsupported Expect headers with 417, because Node's own response lacks a request id and is not logged. */
 export function refuseExpectations(app: FastifyInstance): void {
   const refused = new WeakSet<IncomingMessage>()
   app.server.on('checkExpectation', (request, response) => {
@@ -42,12 +42,12 @@ export function refuseExpectations(app: FastifyInstance): void {
   })
 }
 
-/** Answered requests whose connection was closed because the rest of the body did not come: no client aborted them. */
+/** Requests whose connection the server closed because the body did not arrive. Not logged as aborted by the client. */
 export const cutOff = new WeakSet<IncomingMessage>()
 
 /**
- * Limits the time for a body, because Node's requestTimeout is one figure for all routes, and an import may take an hour.
- * Without a limit, slow senders would hold connections and memory without end.
+ * Limits the time for a body. Node's requestTimeout is one value for all routes, and an import may take an hour.
+ * Without a limit, slow senders would hold connections and memory forever.
  */
 export function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -55,7 +55,7 @@ export function limitBodyTime(app: FastifyInstance): void {
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     if (hasBody && !routeOptions.config.streamed) {
       const timer = setTimeout(() => {
-        // Refused before its body was read: the answer is sent, and Node still throws away what comes of the body.
+        // The request was answered before its body was read, and Node is still discarding the body.
         if (reply.raw.headersSent) {
           cutOff.add(raw)
           return void raw.destroy()

@@ -1,13 +1,13 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
-  /** Where other parts register their own figures; `/metrics` shows them all. */
+  /** Other parts register their own metrics here; `/metrics` returns them all. */
   readonly registry: Registry
   readonly requestSeconds: Histogram<'method' | 'route' | 'status'>
   readonly requestsInHand: Gauge
 }
 
-/** The figures of one process, in a registry of their own so that several applications fit into one test process. */
+/** Creates the metrics of one process. Their own registry lets a test process run several applications. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

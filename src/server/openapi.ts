@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../engine/json-schema.ts'
 
-/** `{"$ref": "#/components/…"}`, perhaps with what is particular to the place. */
+/** `{"$ref": "#/components/…"}`, optionally with a description for this use. */
 export type Ref = { readonly $ref: string; readonly description?: string }
 
 export interface MediaType {
@@ -72,17 +72,17 @@ export interface Components {
   readonly securitySchemes?: Readonly<Record<string, object>>
 }
 
-/** What one part of the server has to say of itself; together they are the document of `/openapi.json`. */
+/** One part of the server's description. All parts together are the document of `/openapi.json`. */
 export interface ApiPart {
   readonly tags: readonly Tag[]
-  /** Below every REST prefix and version. */
+  /** Relative to every REST prefix and version. */
   readonly servicePaths?: Readonly<Record<string, PathItem>>
-  /** Of the server itself. */
+  /** Relative to the server's root. */
   readonly paths: Readonly<Record<string, PathItem>>
   readonly components: Components
 }
 
-/** What a reader may try on the sandbox as it is: by operationId the identifiers of the address, and the body. */
+/** Requests to try on a new sandbox, by operationId: the identifiers of the address, and the body. */
 export type Examples = Readonly<Record<string, Example>>
 
 export interface Example {
@@ -104,7 +104,7 @@ export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
 }
 
-/** On every answer of the server. */
+/** The header of every response. */
 export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
 
 export const retryAfter = {

@@ -5,13 +5,13 @@ import { INT32_MAX } from '../values/int32.ts'
 export const PAGE_LIMIT_DEFAULT = 100
 export const PAGE_LIMIT_MAX = 500
 
-/** `limit` (1 to 500, without it 100) and `offset` (the records to pass over, without it none) of a list. */
+/** Validates `limit` (1 to 500, default 100) and `offset` (records to skip, default 0) of a list. */
 export const pageQuery = namedObject({
   limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most records of the page.'),
   offset: wholeNumber(0, INT32_MAX).default(0).describe('The records to pass over.'),
 })
 
-/** The ids in an address, by the names that they have there. */
+/** Returns the ids in an address by their parameter names. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
   const shape = Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)]))
   return readInput(namedObject(shape), params) as Record<Name, number>

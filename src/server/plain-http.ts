@@ -1,20 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
-/** Why a request over plain http is refused: PUBLIC_URL is https (contract §4.1). Null: it is not refused. */
+/** Why a request over plain http is refused: PUBLIC_URL is https (contract §4.1). Null: the request is allowed. */
 export function plainHttpFault(publicUrl: string, { protocol }: { readonly protocol: string }): string | null {
   const isRefused = publicUrl.startsWith('https:') && protocol !== 'https'
   return isRefused ? `Use ${publicUrl}: plain http is refused` : null
 }
 
-/** What answers requests, and the server by which it does. */
+/** An application and its server. */
 interface Application {
   readonly server: Server
   readonly routing: (request: IncomingMessage, response: ServerResponse) => void
 }
 
 /**
- * A second server of an application that speaks TLS, for plain http. It has the limits of the first one, and its handlers
- * for what is not a request yet. It does not listen.
+ * Creates a plain http server for an application that serves TLS, with the same limits and the same handlers for errors
+ * before a request exists. Does not listen.
  */
 export function plainServer({ server, routing }: Application): Server {
   const plain = createServer(routing)

@@ -3,15 +3,15 @@ import { StoreFailure } from '../values/failure.ts'
 
 const MEGABYTE = 1024 * 1024
 
-/** Of a body that is too large so much more is taken and thrown away: a client still sending would not see the answer. */
+/** How much of an oversized body is read and discarded: a client that is still sending would miss the response. */
 const DISCARDED_BYTES_MAX = 50 * MEGABYTE
 
-/** The bytes of a request's body. Throws `body-too-large` beyond the bound, `bad-request` where it ended early. */
+/** Reads a request's body. Throws `body-too-large` beyond the limit, and `bad-request` if the body ends early. */
 export async function receiveBytes(payload: Readable, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {
-    // Ended early, the iterator must leave the request its connection: the log names the client's address.
+    // Leaves the request's connection open when the loop ends early, because the log needs the client's address.
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       length += chunk.length
       if (length <= bytesMax) chunks.push(chunk)
@@ -24,7 +24,7 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
   throw tooLarge(bytesMax)
 }
 
-/** The refusal of a body that is larger than so many bytes. */
+/** The error for a body larger than `bytesMax`. */
 export function tooLarge(bytesMax: number): StoreFailure {
   const size = bytesMax < MEGABYTE ? `${bytesMax / 1024} kB` : `${bytesMax / MEGABYTE} MB`
   return new StoreFailure('body-too-large', `The body is larger than ${size}`)

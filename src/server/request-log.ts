@@ -6,13 +6,13 @@ import type { Metrics } from './metrics.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the part that authenticates; the log and the figures name it. */
+    /** Set by authentication, for the log and the metrics. */
     caller: Caller | null
-    /** What was called at an address that serves several operations, such as cartAPI's; the log names it. Empty: none that is known. */
+    /** The operation, at an address that serves several such as cartAPI's, for the log. Empty: none, or unknown. */
     operation: string
   }
   interface FastifyInstance {
-    /** Resolves as soon as no request is in hand. */
+    /** Resolves when no request is in progress. */
     drained(): Promise<void>
   }
 }
@@ -43,12 +43,12 @@ export function countRequests(app: FastifyInstance, { requestSeconds, requestsIn
   })
 }
 
-/** The pattern, which is one of few; an address that fits none must not become a label of its own. */
+/** Returns the route pattern, of which there are few. An unknown address must not become a label of its own. */
 function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unmatched'
 }
 
-/** One line per request. Of the address only what cannot be secret (`loggablePath`): query strings hold e-mail addresses and tokens. */
+/** Logs one line per request, with the safe part of its address (`loggablePath`): queries hold e-mails and tokens. */
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('caller', null)
   app.decorateRequest('operation', '')
@@ -68,7 +68,7 @@ function lineOf(request: FastifyRequest) {
     method: request.method,
     path: loggablePath(request),
     route: routeOf(request),
-    // A trusted proxy may hand on anything.
+    // A trusted proxy may forward arbitrary text as the address.
     ip: isIP(request.ip) === 0 ? '' : request.ip,
     ...(operation !== '' && { operation }),
     ...(caller && { storeId: caller.store.id }),
@@ -83,8 +83,8 @@ interface RoutedRequest {
 }
 
 /**
- * The path of a request, as logs have it: where all that its route leaves open are identifiers, numbers of at most ten digits.
- * Anything else may be a key or a password in a wrong place; the route stands there with the identifiers filled in. Empty: no
+ * Returns a request's path for logs, with parameters only where they are numbers of at most ten digits. Any other text
+ * may be a misplaced key or password, so the route pattern is returned with the valid numbers filled in. Empty: no
  * route.
  */
 export function loggablePath({ url, routeOptions, params }: RoutedRequest): string {

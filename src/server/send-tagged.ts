@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache'
 import { COMPRESSED_BYTES_MIN, type Encoding, encodedTag, encodingOf } from './compression.ts'
 
 /**
- * Sends what changes with the program alone, such as a file; compressed, where the client accepts that. By default it is kept
- * by browsers, and asked for again each time, so that a new version of the program shows at once.
+ * Sends content that changes only with the version of the program, such as a file, compressed if the client accepts
+ * that. By default browsers cache it and revalidate each time, so that a new version appears at once.
  */
 export async function sendTagged(
   request: FastifyRequest,
@@ -26,7 +26,7 @@ export async function sendTagged(
   return reply.header('content-encoding', encoding).type(type).send(body)
 }
 
-/** The tag of the encoding that would be sent: a cache on the way may hold the others too, and must not give out a wrong one. */
+/** Whether If-None-Match has the tag of this encoding. A cache that holds other encodings must not serve those. */
 function isNamed(etag: string, ifNoneMatch = ''): boolean {
   const named = ifNoneMatch.split(',').map((each) => each.trim().replace(/^W\//, ''))
   return named.includes(etag) || named.includes('*')
@@ -37,13 +37,13 @@ const compressors = {
   gzip: (content: string | Buffer) => promisify(gzip)(content, { level: 9 }),
 }
 
-/** Beyond it, a file takes seconds. */
+/** Above this level, compressing a file takes seconds. */
 const bestBrotli = { [constants.BROTLI_PARAM_QUALITY]: 9 }
 
-/** By their tags. Those of a version of the program are some twenty. */
+/** By tag. One version of the program has about twenty. */
 const kept = new LRUCache<string, Promise<Buffer>>({ max: 100 })
 
-/** Compressed once, and so better than an answer that is new each time. */
+/** Compresses once and caches the result, which allows a higher level than for responses that vary. */
 function compressed(content: string | Buffer, etag: string, encoding: Encoding): Promise<Buffer> {
   const found = kept.get(etag)
   if (found) return found

@@ -1,4 +1,4 @@
-/** The statuses that every store begins with, ids 1 to 12 in this order (order-statuses §1.1). */
+/** The statuses of every new store, ids 1 to 12 in this order (order-statuses §1.1). */
 const statuses = [
   'New',
   'Processing',
@@ -14,7 +14,7 @@ const statuses = [
   'Review',
 ]
 
-/** The statuses of a new store: the merchant's text is the built-in name; the custom ones are hidden until they have another. */
+/** The statuses of a new store. The merchant's text is the built-in name; custom statuses are hidden until renamed. */
 export function builtInOrderStatuses(storeId: number) {
   return statuses.map((name, index) => ({
     storeId,
@@ -26,7 +26,7 @@ export function builtInOrderStatuses(storeId: number) {
   }))
 }
 
-/** What every store begins with, ids from 1 on in this order. A store that has others renames or hides these. */
+/** The payment methods of a new store, ids from 1 in this order. A store with other methods renames or hides these. */
 const methods = [
   'Online Credit Card',
   'PayPal Express Checkout',
@@ -36,7 +36,6 @@ const methods = [
   'Cash on Delivery',
 ]
 
-/** The payment methods of a new store. */
 export function initialPaymentMethods(storeId: number) {
   return methods.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
 }

@@ -1,11 +1,11 @@
 import { domainToASCII } from 'node:url'
 
-/** Strangers send these headers: what is longer than any address costs no more than one. */
+/** Limits the work on headers of unauthenticated requests. No valid address is longer. */
 const LENGTH_READ_MAX = 2048
 
 /**
- * The part of a store's address that is compared: the host in lower case, without scheme, `www.`, port, path and
- * trailing dot (rest-protocol §2: clients write the same address in all these ways). Empty: there is no host in `text`.
+ * Returns the host of an address for comparison: in lower case, without scheme, `www.`, port, path and trailing dot,
+ * because clients write the same address in all these ways (rest-protocol §2). Empty: `text` has no host.
  */
 export function normaliseHost(text: string): string {
   const host = text
@@ -23,12 +23,12 @@ export function normaliseHost(text: string): string {
 }
 
 /**
- * A store's address as it is kept: http or https (https where `text` has no scheme), no trailing slash; a port and a
- * path stay. Null: not such an address, or one with credentials, query, fragment or a blank inside.
+ * Returns a store's address as it is stored: http or https (https by default), with port and path, without a trailing
+ * slash. Null: not such an address, or one with credentials, a query, a fragment or a blank.
  */
 export function readSecureUrl(text: string): string | null {
   const trimmed = text.trim()
-  // Parsers escape a blank, and leave out tabs and line ends without a word.
+  // URL parsers escape blanks and silently remove tabs and line breaks.
   if (/[\s\p{Cc}]/u.test(trimmed)) return null
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`)
   if (!url || !['http:', 'https:'].includes(url.protocol) || normaliseHost(url.host) === '') return null

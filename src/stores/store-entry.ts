@@ -7,7 +7,7 @@ import type { Secrets } from '../values/secrets.ts'
 import { normaliseHost } from './secure-url.ts'
 import { callerStoreColumns, callerStoreOf } from './stores.ts'
 
-/** What a program sends with each call of cartAPI, and where it calls from. */
+/** The credentials of a cartAPI call, and the client's address. */
 export interface StoreCredentials {
   readonly storeUrl: string
   readonly userKey: string
@@ -15,19 +15,19 @@ export interface StoreCredentials {
   readonly address: string
 }
 
-/** A store that cartAPI was called for with its key. */
+/** The store that a cartAPI key belongs to. */
 export interface StoreEntry {
   readonly caller: Caller
-  /** The bucket that the call counts in: one for the store (contract §8). */
+  /** The bucket of the store's cartAPI calls (contract §8). */
   readonly throttle: RateLimit & { readonly key: string }
   readonly isEnabled: boolean
   readonly isAllowed: (address: string) => boolean
 }
 
-/** The last editor of what cartAPI changes (soap-cartapi §1.2). */
+/** The last editor recorded for changes through cartAPI (soap-cartapi §1.2). */
 const ACTOR = 'API'
 
-/** The store of a user key, where `storeUrl` is its address; null: there is none. */
+/** Returns the store with this user key if `storeUrl` is its address; otherwise null. */
 export async function findStoreEntry(
   { db, secrets, now }: { db: Db; secrets: Secrets; now: () => Date },
   { storeUrl, userKey }: Pick<StoreCredentials, 'storeUrl' | 'userKey'>,
@@ -53,10 +53,10 @@ export async function findStoreEntry(
   }
 }
 
-/** Why cartAPI lets a caller not in; the first that holds. */
+/** Why cartAPI refuses a call. The first reason that applies is reported. */
 export type StoreRefusal = 'key' | 'switched-off' | 'address'
 
-/** A 401 of cartAPI, which tells its callers by numbers what was wrong. */
+/** A 401 of cartAPI. cartAPI reports the reason as a number. */
 export class RefusedStore extends StoreFailure {
   readonly reason: StoreRefusal
 
@@ -66,7 +66,7 @@ export class RefusedStore extends StoreFailure {
   }
 }
 
-/** Whoever has not the key learns nothing of a store: neither whether there is one, nor what it has set. */
+/** Without the right key, a caller learns neither whether the store exists nor its settings. */
 const refusals: Readonly<Record<StoreRefusal, { message: string; field: string }>> = {
   key: { message: 'userKey is not the key of the store that storeUrl names', field: 'userKey' },
   'switched-off': { message: 'The store has switched cartAPI off', field: 'storeUrl' },

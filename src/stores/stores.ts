@@ -31,7 +31,7 @@ const currencyInput = z
   .string(currency)
   .regex(/^[A-Za-z]{3}$/, currency)
   .transform((code) => code.toUpperCase())
-// Intl takes offsets such as +05:00 too, but those are no zones.
+// Intl also accepts offsets such as +05:00, which are not zones.
 const zoneInput = z
   .string(zone)
   .max(64, zone)
@@ -50,9 +50,9 @@ export const newStore = namedObject({
   Throttle: throttleInput,
 })
 
-/** Of those that a store lets cartAPI be called from. */
+/** The maximum number of addresses from which a store allows cartAPI calls. */
 export const ADDRESSES_MAX = 100
-/** The longest IPv6 address, and its bits. */
+/** The longest IPv6 address with its prefix length. */
 const ADDRESS_LENGTH_MAX = 49
 const examples = 'such as 203.0.113.7 or 203.0.113.0/24'
 const addresses = `must be a list of at most ${ADDRESSES_MAX} IP addresses or CIDR blocks, ${examples}`
@@ -69,7 +69,7 @@ const cartApiInput = namedObject({
     .optional(),
 })
 
-/** The body of `PUT /admin/stores/{id}`: what is to change. */
+/** The body of `PUT /admin/stores/{id}`. Omitted fields stay unchanged. */
 export const changedStore = namedObject({
   Name: text(200).optional(),
   SecureURL: secureUrlInput.optional(),
@@ -83,14 +83,14 @@ export interface CreateStore {
   db: Db | Transaction
   secrets: Secrets
   now: () => Date
-  /** For a store whose input has none: the setting TIME_ZONE. */
+  /** The zone of a store created without one: the setting TIME_ZONE. */
   defaultTimeZone: string
 }
 
 /**
- * Opens a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods, in one
- * transaction.
- * Refuses the e-mail address as the password (400), and an address whose host another store has (409).
+ * Creates a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods,
+ * in one transaction.
+ * Throws when the password is the e-mail address (400) or another store has the host (409).
  */
 export async function createStore(
   { db, secrets, now, defaultTimeZone }: CreateStore,
@@ -135,17 +135,17 @@ export type Store = ReturnType<typeof storeOf>
 function storeOf(row: StoreRow, secrets: Secrets) {
   return {
     ...callerStoreOf(row),
-    /** cartAPI's key. */
+    /** The key for cartAPI. */
     userKey: secrets.open(row.userKeySealed),
-    /** Whether cartAPI lets programs in, and from where: addresses and CIDR blocks, none for anywhere. */
+    /** Whether cartAPI is enabled, and the addresses and CIDR blocks allowed to call it. No addresses: any address. */
     cartApi: { enabled: row.cartApiEnabled, addresses: row.cartApiAddresses },
-    /** The bucket of cartAPI; null: the contract's rate limit. */
+    /** The rate limit of cartAPI. Null: the contract's rate limit. */
     throttle: rateLimitOf(row),
     createdAt: row.createdAt,
   }
 }
 
-/** What a caller may know, out of a row that holds more. */
+/** Returns only the columns that a caller may see. */
 export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
   return { id, name, secureUrl, currency, timeZone }
 }
@@ -153,9 +153,9 @@ export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: Calle
 export type ChangeStore = DataServices & AccessChange
 
 /**
- * Changes what is named of Name, SecureURL, Currency, TimeZone, CartAPI and Throttle (null: the contract's rate limit). It counts
- * at once: with another SecureURL, callers have to send that one. Refuses a Throttle that comes from another than the operator
- * (403), an unknown store (404), and an address whose host another store has (409).
+ * Changes the given fields of a store. A null Throttle restores the contract's rate limit. Changes take effect at once:
+ * after a change of SecureURL, callers must send the new one. Throws for a Throttle from anyone but the operator (403),
+ * for an unknown store (404), and for a host that another store has (409).
  */
 export async function updateStore(
   { db, secrets, now, authenticator }: ChangeStore,
@@ -186,7 +186,7 @@ export async function updateStore(
   })
 }
 
-/** By property: the former value and the new one. Switches and lists stay what they are, other values are texts. */
+/** Maps each changed property to its former and new value. Booleans and lists keep their type; others become text. */
 function differences(before: StoreRow, after: StoreRow) {
   const logged = [
     'name',
@@ -206,7 +206,7 @@ function differences(before: StoreRow, after: StoreRow) {
   )
 }
 
-/** Gives the store a new key for cartAPI; the former one ends at once. Refuses an unknown store (404). */
+/** Replaces the store's cartAPI key. The former key stops working at once. Throws for an unknown store (404). */
 export async function rotateUserKey(
   { db, secrets, now, authenticator }: ChangeStore,
   id: number,
@@ -229,7 +229,7 @@ async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
   return row
 }
 
-/** Stores by ascending id. */
+/** Lists stores by ascending id. */
 export async function listStores(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
   { limit, offset }: { limit: number; offset: number },
@@ -238,7 +238,7 @@ export async function listStores(
   return rows.map((row) => storeOf(row, secrets))
 }
 
-/** The store with what its owner alone may see. Refuses an id that no store has (404). */
+/** Returns the store with the fields that only its owner may see. Throws for an unknown id (404). */
 export async function storeWithKey(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
   id: number,
@@ -248,17 +248,17 @@ export async function storeWithKey(
   return storeOf(row, secrets)
 }
 
-/** What makes a CallerStore. */
+/** The columns of a CallerStore. */
 export const callerStoreColumns = { id: true, name: true, secureUrl: true, currency: true, timeZone: true } as const
 
-/** Refuses an id that no store has (404). */
+/** Throws for an unknown id (404). */
 export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
   const row = await db.store.findUnique({ where: { id }, select: callerStoreColumns })
   if (!row) throw noSuchStore(id)
   return row
 }
 
-/** The store at an address as a person writes it, with or without scheme, `www.` and slash (rest-protocol §9.1); null: there is none. */
+/** Returns the store at an address, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */
 export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
   const host = normaliseHost(address)
   if (host === '' || /\p{Cc}/u.test(host) || !host.isWellFormed()) return null
@@ -269,7 +269,7 @@ export function noSuchStore(id: number): StoreFailure {
   return new StoreFailure('not-found', `No store has the id ${id}`, { field: String(id) })
 }
 
-/** The operator at work in a store: everything is allowed. Refuses an id that no store has (404). */
+/** Returns a caller for the operator, with all privileges in the store. Throws for an unknown id (404). */
 export async function operatorCaller({ db, now }: { db: Db; now: () => Date }, storeId: number): Promise<Caller> {
   const store = await storeById(db, storeId)
   return { store, application: null, channel: 'administration', privileges: null, actor: 'operator', db, now }

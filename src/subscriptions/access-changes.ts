@@ -1,27 +1,27 @@
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 
-/** The NOTIFY channel on which processes tell one another that somebody may do less, or other things, than before. */
+/** The NOTIFY channel on which a process announces that a caller's access changed. */
 export const accessChannel = 'access'
 
 export interface AccessChange {
   db: Db
-  /** Forgets what this process knows of callers; the authenticator. */
+  /** The authenticator, which then drops the callers it has cached in this process. */
   authenticator: { invalidate(): void }
 }
 
 /**
- * Makes a change in one transaction, and lets it count at once: in this process when the promise is fulfilled, in the others as
- * soon as they hear of it.
+ * Runs a change in one transaction. The change takes effect in this process once this resolves, and in the others as
+ * soon as they receive the notification.
  */
 export function changeAccess<T>(services: AccessChange, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return announceAccess(services, () => inTransaction(services.db, work))
 }
 
-/** The same for a change that commits by itself. */
+/** Like `changeAccess`, for a change that commits by itself. */
 export async function announceAccess<T>({ db, authenticator }: AccessChange, change: () => Promise<T>): Promise<T> {
-  // After an error too: a COMMIT whose answer was lost has happened.
+  // Invalidates after an error too: a COMMIT whose response was lost may have succeeded.
   const result = await change().finally(() => authenticator.invalidate())
-  // After the commit, since NOTIFY makes commits queue. When it fails, the others learn of the change as their cached entries run out.
+  // After the commit, because NOTIFY serializes commits. If it fails, other processes' cache entries last until expiry.
   await db.$executeRaw`SELECT pg_notify(${accessChannel}, '')`.catch(() => undefined)
   return result
 }

@@ -12,7 +12,7 @@ const TOKENS_MAX = 100
 export type TokenServices = DataServices & AccessChange
 
 export interface CodeExchange {
-  /** Who presents the code, and has proved to be it. */
+  /** The client that presents the code, already authenticated. */
   readonly client: OAuthClient
   readonly code: string
   /** Null: not sent. */
@@ -28,19 +28,19 @@ export interface IssuedToken {
 }
 
 /**
- * An access token for a code (RFC 6749 §4.1.3). It works as the subscription's token does, and as long as that, unless it
- * is revoked; of one subscription the 100 newest work.
+ * Exchanges a code for an access token (RFC 6749 §4.1.3). The token works like the subscription's token and as long,
+ * unless it is revoked. Of one subscription, only the 100 newest tokens work.
  *
- * A code has one try. Its client's first request uses it up, whatever comes of it, so that nobody can try verifiers on it.
- * Each further one, at any time, ends the token that the first got: somebody else has the code too. A code that is presented
- * by another client is left as it is. Of many requests at once with one code, one gets a token at most, and no token works
- * in the end.
+ * The client's first request uses up the code, whether it succeeds or not, so that nobody can guess verifiers. Every
+ * further request, at any time, revokes the token that the first obtained, because the code has leaked. A request of
+ * another client leaves the code unchanged. Of concurrent requests with one code, at most one gets a token, and in the
+ * end no token works.
  *
- * Refuses (400) with a sentence about what is wrong with the code, the redirect address or the verifier.
+ * Throws (400) with a sentence about what is wrong with the code, the redirect address or the verifier.
  */
 export async function exchangeCode(services: TokenServices, exchange: CodeExchange): Promise<IssuedToken> {
   const codeHash = services.secrets.lookup(exchange.code)
-  // Callers are forgotten by a change alone, not by any text that somebody takes for a code.
+  // Checked first, so that an arbitrary text sent as a code does not invalidate the cached callers.
   if (!(await isKnown(services, codeHash, exchange.client))) throw refused(unknown)
   const outcome = await changeAccess(services, (tx) => present(tx, services, codeHash, exchange))
   if (typeof outcome === 'string') throw refused(outcome)
@@ -49,7 +49,7 @@ export async function exchangeCode(services: TokenServices, exchange: CodeExchan
 
 const unknown = 'The code is none that this server gave to the client'
 
-/** What changed on the way to it is to stay, so the transaction ends before it is thrown. */
+/** Thrown after the transaction commits, because its changes must persist. */
 function refused(why: string): StoreFailure {
   return new StoreFailure('bad-request', why, { field: 'code' })
 }
@@ -63,7 +63,7 @@ async function isKnown({ db }: TokenServices, codeHash: string, client: OAuthCli
   return row !== undefined
 }
 
-/** The token, or why there is none. */
+/** Returns the token, or the reason for refusing it. */
 async function present(
   tx: Transaction,
   { secrets, now }: TokenServices,
@@ -97,7 +97,7 @@ interface LockedSubscription {
   readonly storeId: number
 }
 
-/** Whoever presents a code of the subscription waits here for the others, and so does the subscription's end. */
+/** Locks the subscription. Serializes requests with its codes, and the removal of the subscription. */
 async function lockSubscription(tx: Transaction, codeHash: string): Promise<LockedSubscription | undefined> {
   const [row] = await tx.$queryRaw<LockedSubscription[]>`
     SELECT "id", "storeId" FROM "Subscription" WHERE "id" = (
@@ -115,13 +115,13 @@ interface Bound {
   readonly codeChallengeMethod: string | null
 }
 
-/** What the code is bound to and the request is not; null: nothing. */
+/** Returns what does not match the code's binding; null if everything matches. */
 function faultIn({ redirectUri, verifier }: CodeExchange, code: Bound): string | null {
   if (redirectUri !== null && redirectUri !== code.redirectUri) {
     return 'redirect_uri is not the one that the code was sent to'
   }
   if (code.codeChallenge === null) {
-    // RFC 9700 §4.8.2: the challenge may have been taken out of the client's request on the way.
+    // RFC 9700 §4.8.2: an attacker may have removed the challenge from the client's request.
     return verifier === null ? null : 'code_verifier is sent, but the code was asked for without code_challenge'
   }
   if (verifier === null) return 'code_verifier is missing: the code was asked for with code_challenge'
@@ -173,9 +173,9 @@ function audit(
 }
 
 /**
- * Ends an access token of the client (RFC 7009): when the promise is fulfilled it is refused in this process, and within
- * moments in the others. A text that is none of the client's access tokens is left alone. Refuses (409) the token of a
- * subscription of the client: that one ends with the subscription, which is the merchant's to end.
+ * Revokes an access token of the client (RFC 7009): once this resolves, the token is refused in this process, and
+ * within moments in the others. Ignores text that is not one of the client's access tokens. Throws for the token of a
+ * subscription (409), because only the merchant ends a subscription.
  */
 export async function revokeAccessToken(
   services: TokenServices,

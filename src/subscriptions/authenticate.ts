@@ -9,7 +9,7 @@ import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } 
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** The request headers that say who calls; undefined where the request has none. */
+/** The request headers that identify the caller. Undefined: not sent. */
 export interface Credentials {
   readonly secureUrl?: string | undefined
   readonly privateKey?: string | undefined
@@ -19,26 +19,26 @@ export interface Credentials {
 
 export interface Authenticated {
   readonly caller: Caller
-  /** The bucket that the call counts in: one for application and store (contract §8). */
+  /** The bucket of the call: one per application and store (contract §8). */
   readonly throttle: RateLimit & { readonly key: string }
 }
 
 export interface Authenticator {
   /**
-   * Refuses with a 401 that names missing headers, and never says which of the credentials was wrong or that a token
-   * exists; its logDetail does. It is a RefusedSubscription when the token is a subscription's or an access token.
+   * Throws a 401 that names missing headers, but never says which credential was wrong or that a token exists; its
+   * logDetail does. Throws RefusedSubscription when the token is valid but another credential is not.
    */
   authenticate(credentials: Credentials): Promise<Authenticated>
-  /** The store that cartAPI is called for. Refuses with RefusedStore. */
+  /** Returns the store of a cartAPI call. Throws RefusedStore. */
   authenticateStore(credentials: StoreCredentials): Promise<Pick<StoreEntry, 'caller' | 'throttle'>>
-  /** Forgets all callers, also those whose look-up is under way. Call it after a change of access, here or in another process. */
+  /** Drops all cached callers and lookups in progress. Call it after a change of access in any process. */
   invalidate(): void
 }
 
-/** A 401 for a request whose token is good. The caller must not learn that it is: the message is that of an unknown token. */
+/** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
-  /** What was wrong: for the store's and the application's owner. */
+  /** The reason, for the owners of the store and of the application. */
   readonly reason: string
 
   constructor(subscriptionId: number, message: string, reason: string) {
@@ -52,17 +52,17 @@ const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be 
 const REFUSED_BEARER =
   'Authentication failed: the Bearer token is not valid, or PrivateKey and SecureURL do not fit it; the token of a subscription needs both headers beside it'
 
-/** How long a caller that was found is believed without another look. */
+/** How long a caller is cached. */
 const CACHED_MS = 5_000
 const CACHED_MAX = 10_000
 const ACTOR_LENGTH_MAX = 50
 
 /**
- * Finds the caller by a token in the header Token or, as Bearer, in Authorization, which counts before Token
- * (contract §5, rest-protocol §9.3). A subscription's token needs PrivateKey and SecureURL beside it, so that a rotated key
- * ends what the former one opened. An OAuth access token names application and store alone; PrivateKey and SecureURL must
- * fit it where they are sent. For a while after a rotation the former private key works too. A caller found is remembered
- * for seconds, and no longer than its key works; one not found is looked for each time, so that a new token works at once.
+ * Creates an authenticator. It finds the caller by a token in the header Token, or as Bearer in Authorization, which
+ * takes precedence (contract §5, rest-protocol §9.3). A subscription's token requires PrivateKey and SecureURL, so that
+ * rotating the key ends the access of the former one. An OAuth access token identifies application and store by itself;
+ * PrivateKey and SecureURL must match it if sent. The former private key works until it expires. Callers are cached for
+ * seconds, but never longer than their key is valid. Failures are not cached, so that a new token works at once.
  */
 export function createAuthenticator({ db, secrets, now }: DataServices): Authenticator {
   const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
@@ -72,7 +72,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices): Authent
 
   async function authenticate(credentials: Credentials): Promise<Authenticated> {
     const presented = read(credentials)
-    // A header that was not sent is part of the key: a request without PrivateKey never finds the entry of one with it.
+    // The cache key includes missing headers: a request without PrivateKey never matches the entry of one with it.
     const cacheKey = secrets.lookup(JSON.stringify(presented))
     const known = cache.get(cacheKey)
     if (known) return known
@@ -81,9 +81,9 @@ export function createAuthenticator({ db, secrets, now }: DataServices): Authent
     if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
     const untilMs = check(subscription, presented, { secrets, now })
     const authenticated = authenticatedBy(subscription, { db, now })
-    // An entry is still used at the very end of its time, when the key is not.
+    // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
     const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())
-    // What was read before a revocation may answer this call, but none after it.
+    // A lookup that began before a revocation may answer this call, but must not be cached.
     if (generation === before && ttl > 0) cache.set(cacheKey, authenticated, { ttl })
     return authenticated
   }
@@ -118,7 +118,7 @@ interface Presented {
   readonly isBearer: boolean
   /** Null: not sent. */
   readonly privateKey: string | null
-  /** Null: not sent; empty: not an address. */
+  /** Null: not sent. Empty: not an address. */
   readonly host: string | null
 }
 
@@ -131,7 +131,7 @@ function read({ secureUrl, privateKey, token, authorization }: Credentials): Pre
   throw failed(missingText(missing), `not sent: ${missing.join(', ')}`)
 }
 
-/** The headers that were not sent. */
+/** Returns the names of the headers that were not sent. */
 function missingOf({ token, privateKey, host }: { [Key in 'token' | 'privateKey' | 'host']: string | null }): string[] {
   const sent = { PrivateKey: privateKey, Token: token, SecureURL: host }
   return Object.entries(sent).flatMap(([name, value]) => (value === null ? [name] : []))
@@ -142,7 +142,7 @@ function missingText(missing: readonly string[]): string {
   return `Authentication failed: ${missing.length === 1 ? `the header ${names} is` : `the headers ${names} are`} missing`
 }
 
-/** What the caller is told: the same for every token that comes in the same way. */
+/** Returns the message to the caller: the same for every token sent in the same header. */
 function refusalOf(presented: Presented): string {
   if (presented.isBearer) return REFUSED_BEARER
   const missing = missingOf(presented)
@@ -151,7 +151,7 @@ function refusalOf(presented: Presented): string {
 
 interface SubscriptionFound {
   id: number
-  /** False: the token is that of the subscription itself. */
+  /** False: the token of the subscription itself. */
   isAccessToken: boolean
   storeId: number
   storeName: string
@@ -170,7 +170,7 @@ interface SubscriptionFound {
   throttleLeakPerSecond: number | null
 }
 
-/** One statement for everything that a call needs to know. */
+/** Reads everything that a call needs in one statement. */
 async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
   const rows = await db.$queryRaw<SubscriptionFound[]>`
     SELECT "Subscription"."id", "isAccessToken", "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl",
@@ -190,7 +190,7 @@ async function findSubscription(db: Db, tokenHash: string): Promise<Subscription
   return rows[0]
 }
 
-/** Until when the credentials go on fitting, in milliseconds since 1970. */
+/** Returns until when the credentials stay valid, in milliseconds since 1970. Throws RefusedSubscription. */
 function check(
   subscription: SubscriptionFound,
   presented: Presented,
@@ -231,12 +231,12 @@ function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: (
   }
 }
 
-/** Half a surrogate pair at the end would be no text. */
+/** Removes a high surrogate that the cut left at the end, which PostgreSQL would reject. */
 function actorOf(name: string): string {
   return name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Refuses (401, contract §7) an application that was not given this access to the service. */
+/** Throws (401, contract §7) unless the application has this access to the service. */
 export function requireAccess({ privileges }: Caller, service: string, access: Access): void {
   if (allows(privileges, service, access)) return
   throw new StoreFailure('unauthorized', `The application lacks the ${access} privilege for ${service}`, {

@@ -5,17 +5,17 @@ import { type DataServices, databaseError, inTransaction, type Transaction } fro
 import { deleteExpired } from '../database/delete-expired.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** RFC 6749 §4.1.2: the longest that is recommended. */
+/** RFC 6749 §4.1.2: the longest recommended lifetime. */
 export const CODE_MS = 10 * 60 * 1_000
 const CODE_BYTES = 32
 
-/** RFC 7636 §4.2: what the client makes of a secret of its own, to prove later that the code is its. */
+/** RFC 7636 §4.2: derived by the client from its own secret, which later proves that the code is its own. */
 export interface CodeChallenge {
   readonly text: string
   readonly method: 'S256' | 'plain'
 }
 
-/** A merchant who was asked, and by whom. */
+/** The merchant's decision, and the client that asked for it. */
 export interface Consent {
   readonly client: OAuthClient
   readonly storeId: number
@@ -25,16 +25,16 @@ export interface Consent {
 
 export interface Agreement extends Consent {
   readonly subscriptionId: number
-  /** Who agreed. */
+  /** The account that agreed. */
   readonly storeUserId: number
-  /** Null: the client offered none. */
+  /** Null: the client sent none. */
   readonly challenge: CodeChallenge | null
 }
 
 /**
- * A code for the application that the merchant agreed to: 43 letters, digits, `-` and `_`, good once and for ten minutes.
- * Codes of anybody that have expired are cleared away, 100 at a time. Refuses (409) when subscription, application or
- * account is gone by now.
+ * Creates a code for the application that the merchant agreed to: 43 letters, digits, `-` and `_`, valid once and for
+ * ten minutes. Also deletes up to 100 expired codes. Throws when the subscription, application or account no longer
+ * exists (409).
  */
 export async function createAuthorizationCode(
   { db, secrets, now }: DataServices,
@@ -57,7 +57,7 @@ export async function createAuthorizationCode(
   await inTransaction(db, async (tx) => {
     await tx.authorizationCode.create({ data }).catch(refuseVanished)
     await recordConsent(tx, now, agreement, 'authorization.granted')
-    // A token remembers by itself what it was given for.
+    // Deletes expired codes too: an access token stores the hash of its code, so a later reuse is still detected.
     await deleteExpired(tx, { table: 'AuthorizationCode', key: 'codeHash' }, createdAt)
   })
   return code
@@ -68,7 +68,7 @@ function refuseVanished(error: unknown): never {
   throw new StoreFailure('conflict', 'The application was removed from the store meanwhile; allow it again')
 }
 
-/** The log has it; nothing else changes. */
+/** Records the refusal in the audit log and changes nothing else. */
 export async function denyAuthorization({ db, now }: Omit<DataServices, 'secrets'>, consent: Consent): Promise<void> {
   await inTransaction(db, (tx) => recordConsent(tx, now, consent, 'authorization.denied'))
 }

@@ -5,24 +5,24 @@ import type { Actor } from '../audit/audit.ts'
 import { inTransaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** What was sent to try a CallBackURL, and what came of it. */
+/** The request that tested a CallBackURL, and its result. */
 export interface CallbackTest {
   readonly messageId: string
-  /** The JSON text. */
+  /** The JSON text of the request. */
   readonly sent: string
   readonly result: CallbackResult
 }
 
-/** That of no store and no subscription, and seen to be. */
+/** Recognizably belongs to no store and no subscription. */
 const sample = { secureUrl: 'https://sample.store.example', token: '0'.repeat(32) }
 
-/** Of one developer: whoever is called has not asked for it. */
+/** Per developer, because the address may belong to someone who never agreed to be called. */
 const rateLimit: RateLimit = { capacity: 10, leakPerSecond: 0.1 }
 
 /**
- * Sends an application's CallBackURL a sample AUTHORIZE, signed as a real one. Nobody is subscribed by it, and whatever is
- * answered is a value. Refuses an application without a CallBackURL (409), more than 10 tries at once and one in 10 s
- * then (429), and an id that no application of the developer has (404).
+ * Sends a sample AUTHORIZE, signed like a real one, to an application's CallBackURL. Subscribes no store. Any response
+ * is returned, not thrown. Throws for an application without a CallBackURL (409), beyond 10 tests in a burst and one
+ * per 10 s after that (429), and for an id that is not one of the developer's applications (404).
  */
 export async function testCallback(
   services: OwnApplicationReader & CallbackServices & { throttle: Throttle },

@@ -3,34 +3,34 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CALLBACK_MS, type CallbackAction, newMessageId } from '../applications/callback.ts'
 import { type DataServices, type Db, databaseError, type Transaction } from '../database/client.ts'
 
-/** A store and an application that it uses, or is about to. */
+/** A store and an application that uses it or is about to. */
 export interface Pair {
   readonly storeId: number
   readonly applicationId: number
 }
 
 /**
- * The lease under which an application is asked about a store, and what joins the two is changed: one holder at a time, in all
- * processes. It outlives its claim only where the process was killed.
+ * The lease for calling an application about a store and for changing their subscription: one holder at a time, across
+ * all processes. A handshake without a valid claim remains only after its process was killed.
  */
 export interface Handshake extends Pair {
   readonly action: CallbackAction
-  /** What the application is, or may have been, told. */
+  /** The token that the application has received, or may have received. */
   readonly token: string
   readonly messageId: string
-  /** The holder, at random. Whoever takes over has another. */
+  /** Random, and different for each holder. */
   readonly claim: string
 }
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** A holder that has not come back by then is taken for dead. Should it live, the lost claim undoes its change. */
+/** After this time the holder is presumed dead. If it still runs, the lost claim rolls back its change. */
 const CLAIM_MS = CALLBACK_MS + 5_000
 
 /**
- * Claims the handshake of store and application. One whose holder was killed is taken over as it is: its action, token
- * and message id are what the application may have been told, so whoever asks again must ask the same. Null: somebody
- * holds it, or store or application is gone.
+ * Claims the handshake of a store and an application. Takes over the handshake of a killed process unchanged, because
+ * the application may already have received its action, token and message id, and a retry must repeat them. Null:
+ * another holder has it, or the store or application no longer exists.
  */
 export async function claimHandshake(
   { db, secrets, now }: DataServices,
@@ -54,8 +54,8 @@ export async function claimHandshake(
 }
 
 /**
- * Ends it: nothing about it is uncertain any more. As the first change of the transaction that it allows, after the locks
- * on store and application. False, when another has taken over: nothing may be changed then.
+ * Ends the handshake, because its outcome is now certain. Must be the first change in its transaction, after the locks
+ * on store and application. False: another holder took over, and the caller must change nothing.
  */
 export async function endHandshake(
   db: Db | Transaction,
@@ -65,7 +65,7 @@ export async function endHandshake(
   return count > 0
 }
 
-/** Leaves it to be taken over at once by whoever asks next. False, when another has taken over already. */
+/** Releases the claim, so that the next caller can take over at once. False: another holder already has. */
 export async function abandonHandshake(
   db: Db | Transaction,
   now: () => Date,
@@ -78,12 +78,12 @@ export async function abandonHandshake(
 
 const FIRST_LOOK_MS = 25
 const LOOK_MS = 250
-/** How long one request waits for others in all: longer than a holder and one that takes over from it can need together. */
+/** The total time that one request waits for others: longer than a holder and one successor can take together. */
 export const WAIT_MS = 30_000
 
 /**
- * Waits until the handshake that somebody holds has ended, and returns its message id; null: there was none any more, it is
- * free to be taken over, or the time is over. Takes what it waits off `wait`.
+ * Waits until the current handshake ends and returns its message id. Null: none exists, its lease expired, or the time
+ * is up. Subtracts the time waited from `wait`.
  */
 export async function awaitHandshake(
   { db, now }: DataServices,

@@ -7,22 +7,22 @@ import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { abandonHandshake, claimHandshake, endHandshake, type Pair } from './handshakes.ts'
 
-/** An attempt that has not ended by then was killed; the next one begins. */
+/** An attempt past its lease was interrupted: the process was killed. The next attempt may begin. */
 const LEASE_MS = 60_000
-/** How many are sent at the same time. */
+/** The number of notices sent at the same time. */
 const BATCH_MAX = 5
 const EVERY_MS = 5_000
 
 export interface NewRemovalNotice extends Pair {
   url: string
-  /** As it was first sent. */
+  /** The text of the first attempt. */
   body: string
   messageId: string
-  /** What came of the first attempt. */
+  /** Why the first attempt failed. */
   reason: string
 }
 
-/** Keeps a REMOVE that the application did not take, to be sent again; in the transaction that removes the subscription. */
+/** Stores a REMOVE that the application did not accept, for retries, in the transaction that ends the subscription. */
 export async function addRemovalNotice(
   tx: Transaction,
   { secrets, now }: { secrets: Secrets; now: () => Date },
@@ -41,8 +41,8 @@ export interface RemovalNoticeServices extends CallbackServices {
 }
 
 /**
- * Tells applications again what they would not hear when a merchant removed them all the same, until they answer 200, a
- * store subscribes to them again, or the last attempt failed too. Any number of processes may do so on one database.
+ * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
+ * subscribes to it again, or the last attempt fails. Any number of processes may run this on one database.
  */
 export function createRemovalNotices(
   services: RemovalNoticeServices,
@@ -72,13 +72,13 @@ export function createRemovalNotices(
   }
 
   return {
-    /** From now on, sends what is due every few seconds. */
+    /** Starts sending due notices every few seconds. */
     start: () => {
       running ??= run()
     },
-    /** Sends everything that is due, and comes back when the answers are there. */
+    /** Sends all due notices and resolves when they are answered. */
     sendDue,
-    /** Begins nothing more, and waits for what is under way. */
+    /** Starts nothing new and waits for attempts in progress. */
     stop: async () => {
       stopping.abort()
       await running
@@ -86,7 +86,7 @@ export function createRemovalNotices(
   }
 }
 
-/** Leases notices that are due. The attempt is counted before it is made, so that one which ends the process is not made for ever. */
+/** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */
 function claimDue({ db, now }: RemovalNoticeServices): Promise<RemovalNotice[]> {
   const at = now()
   return db.$queryRaw`
@@ -107,8 +107,8 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
   if (attempts > TRIES_MAX) return settle(services, notice, application, notice.reason)
   const body = secrets.open(notice.bodySealed)
   const { TokenKey: token } = JSON.parse(body) as { TokenKey: string }
-  // Under the handshake, so that no store subscribes meanwhile: an application that goes by the store's address would end that
-  // subscription. Nobody can subscribe a store that is gone.
+  // Holds the handshake, so that the store cannot subscribe meanwhile: an application that identifies stores by their
+  // address would end that new subscription. A deleted store cannot subscribe.
   const isStoreThere = (await db.store.count({ where: { id: storeId } })) > 0
   const handshake = isStoreThere
     ? await claimHandshake(services, { storeId, applicationId, action: 'REMOVE', token })
@@ -119,18 +119,18 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
     return
   }
   try {
-    // A store that has subscribed again has deleted it.
+    // A new subscription of the store deletes the notice.
     if ((await db.removalNotice.count({ where: { id } })) === 0) return
     const result = await postCallback(services, application, { url, body, messageId })
     await settle(services, notice, application, result.ok ? null : result.reason)
   } finally {
-    // A subscribing that a killed process has begun is left to be taken over.
+    // Leaves the AUTHORIZE of a killed process to be taken over.
     if (handshake?.action === 'REMOVE') await endHandshake(db, handshake)
     else if (handshake) await abandonHandshake(db, now, handshake)
   }
 }
 
-/** Keeps nothing of an attempt that outlived its lease: the next one has begun. */
+/** Stores nothing for an attempt past its lease, because the next attempt has begun. */
 async function settle(
   { db, now }: RemovalNoticeServices,
   { id, attempts, storeId, applicationId, messageId }: RemovalNotice,

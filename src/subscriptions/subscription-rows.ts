@@ -7,7 +7,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import type { Pair } from './handshakes.ts'
 
-// Subscriptions as they are stored, listed and shown. Who may make or end one: subscriptions.ts.
+// Stores, lists and returns subscriptions. subscriptions.ts decides who may create or end one.
 
 export type Subscribed = ReturnType<typeof subscribedOf>
 
@@ -19,9 +19,9 @@ export function subscribedOf(
   return {
     id,
     token: secrets.open(tokenSealed),
-    /** False: the store used the application before; the token is the one it has. */
+    /** False: the store already used the application, and the token is the existing one. */
     created,
-    /** Where the application asks the merchant to go on, http or https; null: nowhere. */
+    /** The address at which the application asks the merchant to continue, http or https. Null: none. */
     postBackUrl,
   }
 }
@@ -32,7 +32,7 @@ export interface NewSubscription extends Pair {
   readonly postBackUrl: string | null
 }
 
-/** One statement, so that of two at once the second gets the first one's row, and never none. The update changes nothing. */
+/** Inserts a subscription or gets the existing one: one statement always returns a row. The update changes nothing. */
 export async function insertSubscription(
   { db, secrets, now }: { db: Db | Transaction; secrets: Secrets; now: () => Date },
   { storeId, applicationId, token, privileges, postBackUrl }: NewSubscription,
@@ -50,8 +50,9 @@ export async function insertSubscription(
 }
 
 /**
- * Subscribes a store for the platform itself: nobody is asked and no log tells of it. Joins the caller's transaction. A store
- * that uses the application already keeps its token. Refuses an unknown store (404) and an unknown public key (400).
+ * Subscribes a store for the platform itself, without callback and without audit entry. Joins the caller's transaction.
+ * A store that already uses the application keeps its token. Throws for an unknown store (404) and for an unknown
+ * public key (400).
  */
 export async function addSubscription(
   services: { db: Db | Transaction; secrets: Secrets; now: () => Date },
@@ -67,7 +68,7 @@ export async function addSubscription(
   })
 }
 
-/** What a merchant sees before agreeing. Refuses a key that is no application's public key (400). */
+/** Returns the application for the consent page. Throws for an unknown public key (400). */
 export async function findApplicationToSubscribe(
   { db }: { db: Db | Transaction },
   publicKey: string,
@@ -81,7 +82,7 @@ export function noSuchPublicKey(): StoreFailure {
   return new StoreFailure('bad-request', 'PublicKey is not the public key of an application', { field: 'PublicKey' })
 }
 
-/** A store's subscriptions by ascending id. Refuses an unknown store (404). */
+/** Lists a store's subscriptions by ascending id. Throws for an unknown store (404). */
 export async function listSubscriptions(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
   { storeId, limit, offset }: { storeId: number; limit: number; offset: number },
@@ -92,7 +93,7 @@ export async function listSubscriptions(
   return rows.map((row) => subscriptionOf(row, secrets))
 }
 
-/** Refuses an id that the store has no subscription of (404). */
+/** Throws for an id that is not one of the store's subscriptions (404). */
 export async function subscriptionById(
   { db, secrets }: { db: Db | Transaction; secrets: Secrets },
   { storeId, subscriptionId: id }: { storeId: number; subscriptionId: number },
@@ -115,15 +116,15 @@ function subscriptionOf(row: Prisma.SubscriptionGetPayload<{ include: typeof wit
   return {
     id,
     applicationId,
-    /** The application's. */
+    /** The application's name. */
     name: application.name,
     publicKey: application.publicKey,
     token: secrets.open(tokenSealed),
-    /** What the store agreed to; the application may do what stands here and in what it asks for. */
+    /** The privileges the store agreed to. The application has those of them that it also requests. */
     privileges: privileges as Privileges,
-    /** What the application asks for by now. */
+    /** The privileges the application requests now. */
     askedPrivileges: application.privileges as Privileges,
-    /** Where the application asked the merchant to go on, http or https; null: nowhere. */
+    /** The address at which the application asked the merchant to continue, http or https. Null: none. */
     postBackUrl,
     lastUsedAt,
     createdAt,

@@ -29,16 +29,18 @@ import {
 } from './subscription-rows.ts'
 
 /*
- * Joins a store and an application, and parts them: a state machine over their rows in Subscription and Handshake.
+ * Subscribes a store to an application, and ends the subscription: a state machine over their rows in Subscription and
+ * Handshake.
  *
  * | Subscription | Handshake of a killed process | subscribe                          | unsubscribe                |
  * | ------------ | ----------------------------- | ---------------------------------- | -------------------------- |
  * | no           | none, or AUTHORIZE            | AUTHORIZE, then a subscription     | 404                        |
- * | yes          | none                          | agrees to what is asked for now    | REMOVE, then none          |
+ * | yes          | none                          | agrees to the current request      | REMOVE, then none          |
  * | yes          | REMOVE: the token is in doubt | AUTHORIZE, then the same as before | REMOVE again, then none    |
  *
- * A callback is sent under a handshake, which one request holds at a time. Its transaction ends the handshake first, so a holder
- * that was taken for dead changes nothing. All others wait, and look again. Reasons: docs/decisions/subscriptions.md.
+ * A callback is sent under a handshake, which one request holds at a time. The transaction of the change ends the
+ * handshake first, so that a holder presumed dead changes nothing. All other requests wait and then start over.
+ * Reasons: docs/decisions/subscriptions.md.
  */
 
 export interface Subscribing extends DataServices, AccessChange {
@@ -54,13 +56,15 @@ export interface SubscribeRequest {
 }
 
 /**
- * Lets the application with `publicKey` work for a store (contract §3). One with a CallBackURL is asked before, and only
- * its status 200 subscribes: otherwise nothing is kept, and the refusal is a 502 `Server not Responding`. However many at
- * once, in however many processes: one callback, one subscription, one token, and the same answer for all.
+ * Subscribes a store to the application with `publicKey` (contract §3). An application with a CallBackURL is called
+ * first, and only its status 200 subscribes; otherwise nothing is stored, and this throws a 502 `Server not
+ * Responding`. Any number of concurrent calls, in any number of processes, send one callback, create one subscription
+ * and one token, and get the same result.
  *
- * A store that uses the application already keeps its token, and agrees to what is asked for now; nobody is asked.
- * Refuses an unknown store (404), an unknown public key (400), an application that asks for other privileges than were
- * `agreed` to (409), and after half a minute of waiting for others (409).
+ * A store that already uses the application keeps its token and agrees to the privileges requested now, without a
+ * callback.
+ * Throws for an unknown store (404), for an unknown public key (400), for an application that requests other privileges
+ * than `agreed` (409), and after waiting 30 s for other requests (409).
  */
 export function subscribe(services: Subscribing, request: SubscribeRequest): Promise<Subscribed> {
   const { db, now } = services
@@ -99,7 +103,7 @@ export function subscribe(services: Subscribing, request: SubscribeRequest): Pro
         const privileges = privilegesOf(parties)
         const created = { ...pair, token, privileges, postBackUrl }
         const subscribed = await insertSubscription({ ...services, db: tx }, created)
-        // Sent after this, it would end what has just begun, for an application that goes by the store's address.
+        // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
         await tx.removalNotice.deleteMany({ where: pair })
         await audit(tx, now, actor, 'subscription.created', parties, {
           privileges: privileges as Prisma.InputJsonValue,
@@ -114,16 +118,16 @@ export interface UnsubscribeRequest {
   storeId: number
   subscriptionId: number
   actor: Actor
-  /** Remove it even if the application refuses to be told; it is told again in the background. */
+  /** Removes the subscription even if the callback fails. The callback is then retried in the background. */
   force?: boolean
 }
 
 /**
- * Ends a subscription (contract §3) with its codes and access tokens. An application with a CallBackURL is told before, and
- * only its status 200 removes: otherwise the subscription stays, and the refusal is a 502 `Server not Responding`; with
- * `force` it is removed all the same. When the promise is fulfilled, the tokens are refused in this process, and within
- * moments in the others. However many at once: one callback, and the same answer for all. Refuses an id that the store
- * has no subscription of (404), and after half a minute of waiting for others (409).
+ * Ends a subscription (contract §3) with its codes and access tokens. An application with a CallBackURL is called
+ * first, and only its status 200 ends the subscription; otherwise the subscription stays, and this throws a 502 `Server
+ * not Responding`. With `force` the subscription ends even then. Once this resolves, the tokens are refused in this
+ * process, and within moments in the others. Any number of concurrent calls send one callback and get the same result.
+ * Throws for an id that is not one of the store's subscriptions (404), and after waiting 30 s for other requests (409).
  */
 export async function unsubscribe(services: Subscribing, request: UnsubscribeRequest): Promise<void> {
   const { db, secrets, now } = services
@@ -163,23 +167,23 @@ export async function unsubscribe(services: Subscribing, request: UnsubscribeReq
 type Answer = Awaited<ReturnType<typeof sendCallback>>
 type Next<T> = { readonly result: T } | Step<T>
 
-/** A change that the application is to be asked about. */
+/** A change about which the application is called first. */
 interface Step<T> {
-  /** The subscription that there is or will be; with its id where only that one is meant. */
+  /** The subscription to create or end. An id restricts the change to that subscription. */
   readonly subject: Pair & { readonly id?: number }
   readonly secureUrl: string
   readonly application: Application
-  /** What the application is told, unless a killed process has told it another. */
+  /** The token to send, unless a killed process may have sent another. */
   readonly token: string
-  /** Made whatever the application answers. */
+  /** Makes the change even if the application refuses. */
   readonly isForced?: boolean
-  /** Makes the change, in the transaction that ends the handshake. Null: look again. `answer` is null where nobody is asked. */
+  /** Makes the change, in the transaction that ends the handshake. Null: start over. No callback: `answer` is null. */
   readonly apply: (tx: Transaction, parties: Parties, handshake: Handshake, answer: Answer | null) => Promise<T | null>
 }
 
 const REFUSED_TO_ANOTHER = 'another request asked at the same time, and was refused'
 
-/** Looks until there is a result. `look` is told whether the handshake that it waited for was refused. */
+/** Calls `look` until there is a result. `isRefused`: the handshake that this request waited for was refused. */
 async function negotiate<T>(
   services: Subscribing,
   action: CallbackAction,
@@ -196,7 +200,7 @@ async function negotiate<T>(
     const result =
       handshake &&
       (await ask(services, action, actor, found, handshake).catch(async (error) => {
-        // Nobody waits for what went wrong inside: the next one takes over what the application may have been told.
+        // Releases the claim after an internal error, so that the next request repeats the callback without waiting.
         if (!(error instanceof StoreFailure)) await abandonHandshake(db, now, handshake).catch(() => undefined)
         throw error
       }))
@@ -208,7 +212,7 @@ async function negotiate<T>(
   throw new StoreFailure('in-progress', message, { retryAfterSeconds: 5 })
 }
 
-/** Asks the application, if it wants to be, and makes the change that its answer allows. Null: look again. */
+/** Calls the application, if it has a CallBackURL, and makes the change that the response allows. Null: start over. */
 async function ask<T>(
   services: Subscribing,
   action: CallbackAction,
@@ -240,7 +244,7 @@ async function ask<T>(
   const { reason } = answer
   const isRefused = await inTransaction(db, async (tx) => {
     const parties = await lockParties(tx, handshake)
-    // What a killed process may have told the application stays in doubt as long as it does not listen.
+    // What a killed process may have sent stays in doubt until the application accepts a callback.
     const isOurs = isRepeated ? await endHandshake(tx, handshake) : await abandonHandshake(tx, now, handshake)
     if (!parties || !isOurs) return false
     await audit(tx, now, actor, 'subscription.refused', parties, { asked: action, messageId, reason })
@@ -250,12 +254,12 @@ async function ask<T>(
   return null
 }
 
-/** The merchant learns no more than contract §6 says; the log and the audit have the reason. */
+/** Tells the merchant only what contract §6 says. The log and the audit log have the reason. */
 function notResponding(logDetail: string): StoreFailure {
   return new StoreFailure('bad-gateway', 'Server not Responding', { logDetail })
 }
 
-/** How far back a refusal of a moment ago is looked for in the store's audit log. */
+/** The number of entries of the store's audit log that are searched for a recent refusal. */
 const RECENT_MAX = 200
 
 async function wasRefused(db: Db, storeId: number, asked: CallbackAction, messageId: string): Promise<boolean> {
@@ -267,7 +271,7 @@ async function wasRefused(db: Db, storeId: number, asked: CallbackAction, messag
   return found.length > 0
 }
 
-/** Agrees to the privileges of `privilegesOf`, where the store has not yet. False: the subscription is gone. */
+/** Stores the privileges of `privilegesOf` unless already agreed to. False: the subscription no longer exists. */
 function agree(
   services: Subscribing,
   pair: Pair,
@@ -290,14 +294,14 @@ function agree(
   })
 }
 
-/** Store and application as only a transaction knows them. */
+/** The locked store and application. */
 interface Parties extends Pair {
   readonly name: string
   readonly developerId: number | null
   readonly privileges: Privileges
 }
 
-/** Locks store and application; handshake and subscription are locked after them. Null: one of the two is gone. */
+/** Locks store and application, before any lock on handshake or subscription. Null: one of them no longer exists. */
 async function lockParties(tx: Transaction, { storeId, applicationId }: Pair): Promise<Parties | null> {
   const [row] = await tx.$queryRaw<Parties[]>`
     SELECT "Store"."id" AS "storeId", "Application"."id" AS "applicationId", "Application"."name", "developerId", "privileges"

@@ -11,11 +11,11 @@ export type Customer = Extract<Person, { kind: 'customer' }>
 
 export interface OrderPage {
   readonly limit: number
-  /** The id of the last order of the page before; without it, the newest. */
+  /** The id of the last order of the previous page. Omitted: the newest orders. */
   readonly before?: number | undefined
 }
 
-/** The customer's orders, the newest first. */
+/** Lists the customer's orders, newest first. */
 export async function listCustomerOrders(
   services: CallerServices,
   customer: Customer,
@@ -43,7 +43,7 @@ const shownColumns = {
 
 export type CustomerOrder = ReturnType<typeof orderOf>
 
-/** An order as its customer sees it: the merchant's text as its status, amounts in the store's currency. */
+/** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
 function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: StatusTexts) {
   return {
     id: row.id,
@@ -56,7 +56,7 @@ function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, s
 
 export type CustomerOrderDetails = Awaited<ReturnType<typeof customerOrderDetails>>
 
-/** One order with its lines and shipments. Refuses an order that is not the customer's (404). */
+/** Returns one order with its lines and shipments. Throws for an order that is not the customer's (404). */
 export async function customerOrderDetails(services: CallerServices, customer: Customer, id: number) {
   const { store } = customer
   const row = await services.db.order.findFirst({
@@ -82,7 +82,7 @@ export async function customerOrderDetails(services: CallerServices, customer: C
   }
 }
 
-/** What is read of the order's record. It holds more that is the merchant's alone, such as costs and internal comments. */
+/** The fields used of the order's record. It has others for the merchant only, such as costs and internal comments. */
 interface OrderRecord extends OrderAmounts {
   readonly ShipmentList: readonly ShipmentRecord[]
   readonly CustomerComments: string
@@ -100,7 +100,7 @@ function shipmentOf(shipment: ShipmentRecord, statuses: StatusTexts) {
   return {
     method: shipment.ShipmentMethodName,
     status: statuses.textOf(shipment.ShipmentOrderStatus),
-    /** As it was written down; empty: not sent yet. */
+    /** As entered. Empty: not shipped yet. */
     shippedDate: shipment.ShipmentShippedDate,
     trackingCode: shipment.ShipmentTrackingCode,
     address: postalAddress(shipment, 'Shipment'),

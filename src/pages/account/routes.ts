@@ -24,14 +24,14 @@ const PAGE_LENGTH = 20
 
 const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice: z.unknown().optional() })
 
-/** What a store's customers see, after a link that the store gave them: their orders, as pages and JSON. */
+/** Adds the pages and JSON routes for a store's customers: their orders, after sign-in with a link from the store. */
 export async function accountRoutes(app: FastifyInstance, services: AccountServices): Promise<void> {
   customerSignInPages(app, services)
   const { get } = pagesFor(app, 'customer')
   get('/account', async (request, reply) => {
     const customer = customerOf(request)
     const { before } = readInput(query, request.query, 'The query')
-    // One more than is shown tells whether there are older ones.
+    // Reads one more than it shows, to detect older orders.
     const found = await listCustomerOrders(services, customer, { limit: PAGE_LENGTH + 1, before })
     const orders = found.slice(0, PAGE_LENGTH)
     const last = found.length > PAGE_LENGTH ? orders.at(-1) : undefined

@@ -13,8 +13,8 @@ import { clientOf } from '../people/session.ts'
 const loginToken = namedObject({ Token: z.string('must be a text') })
 
 /**
- * The page that a login link opens tells nothing of the token and does not use it up, as programs that look at links in
- * mail would; the button does, once.
+ * Adds the customers' sign-in page. Opening a login link neither uses its token nor reveals anything about it, because
+ * programs that scan mail open links. The button uses the token, once.
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
   const { get, form } = pagesFor(app, 'anyone', 'customer')

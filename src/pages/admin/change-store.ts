@@ -11,13 +11,13 @@ import { namedObject, readInput } from '../../values/input.ts'
 
 const account = 'must be the id of an account'
 
-/** `next`: where the page leads on to; of forms alone. */
+/** `next`: the page to open afterwards. Sent by forms only. */
 const chosenAccount = namedObject({
   UserId: formId(account),
   next: z.unknown().optional(),
 })
 
-/** Among the accounts that one sign-in opened, a merchant changes the one at work. `store` in the address asks for one of them. */
+/** Adds the page on which a merchant switches to another account of the sign-in. `store` in the address selects one. */
 export async function changeStorePages(app: FastifyInstance, services: SessionServices): Promise<void> {
   const { get, form } = pagesFor(app, 'merchant')
   get('/admin/change-store', async (request, reply) => {

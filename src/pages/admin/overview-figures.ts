@@ -3,34 +3,35 @@ import type { CallerStore } from '../../engine/caller.ts'
 import type { CallerServices } from '../../html/principals.ts'
 import { statusCancelled, statusNew, statusNotCompleted } from '../../resources/orders/statuses.ts'
 
-/** Figures of a whole store are counted up to here, so that they cost the same however many records there are. */
+/** The limit for counts over a whole store, so that they cost the same for any number of records. */
 export const COUNTED_MAX = 1_000
 
 export interface OverviewFigures {
-  /** Orders of today, in the store's time zone. As with the week's: neither cancelled nor left before they were complete. */
+  /** Orders of today, in the store's time zone. Like the week's figures, excludes cancelled and incomplete orders. */
   readonly todayCount: number
-  /** What they amount to; exact. */
+  /** Their total amount, exact. */
   readonly todayAmount: string
-  /** Of today and the six days before. */
+  /** Today and the six days before. */
   readonly weekCount: number
   readonly weekAmount: string
   readonly hasOrders: boolean
   /** Orders in the status New, at most `COUNTED_MAX` + 1. */
   readonly waitingCount: number
-  /** What the merchant calls the status New. */
+  /** The merchant's text for the status New. */
   readonly waitingStatus: string
-  /** Products without stock, at most `COUNTED_MAX` + 1. */
+  /** Products out of stock, at most `COUNTED_MAX` + 1. */
   readonly outOfStockCount: number
   readonly applicationCount: number
-  /** Webhooks that the platform paused. */
+  /** Webhooks paused by the platform. */
   readonly pausedCount: number
-  /** Webhooks that are on and did not get through the last time. */
+  /** Enabled webhooks whose last attempt failed. */
   readonly failingCount: number
 }
 
 /**
- * One statement; each of its figures is read from an index. PostgreSQL takes a LIMIT without an order for soon reached, and
- * reads the whole table when it is not; in the index's order (BETWEEN: one value has none) it reads the index alone.
+ * Runs one statement; each of its figures is read from an index. For a LIMIT without an order, PostgreSQL assumes an
+ * early end and may read the whole table. In the index's order it reads only the index (BETWEEN, because a single value
+ * implies no order).
  */
 export async function overviewFigures(
   { db, now }: CallerServices,

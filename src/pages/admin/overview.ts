@@ -4,7 +4,7 @@ import { type CallerServices, merchantOf } from '../../html/principals.ts'
 import { statusNew } from '../../resources/orders/statuses.ts'
 import { COUNTED_MAX, overviewFigures } from './overview-figures.ts'
 
-/** What a merchant sees first: how the store does, and what waits. */
+/** Adds the merchant's start page: the store's figures and open tasks. */
 export async function overviewRoutes(app: FastifyInstance, services: CallerServices) {
   pagesFor(app, 'merchant').page('/admin', async (request) => {
     const { store } = merchantOf(request)

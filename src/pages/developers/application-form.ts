@@ -4,12 +4,13 @@ import { formOf, isForm, linesIn, refusedFields } from '../../html/forms.ts'
 import { servedResources } from '../../registry.ts'
 import { type Fault, StoreFailure } from '../../values/failure.ts'
 
-// The form of an application's settings has the names of the JSON body, and beside them: RedirectURIs is one text, an
-// address a line; Privileges is `everything` or `these`, and Privileges.{service} each ticked box, read or write.
+// The form of an application's settings has the fields of the JSON body, except that RedirectURIs is one text with an
+// address per line, and Privileges is `everything` or `these`, with Privileges.{service} for each ticked box, read or
+// write.
 
 type Form = Readonly<Record<string, string | string[]>>
 
-/** What the form holds, as the body of a program would have it. */
+/** Converts the form to the JSON body. */
 export function readForm(request: FastifyRequest): Record<string, unknown> {
   const { RedirectURIs, Privileges, ...others } = formOf(request)
   const plain = Object.entries(others).filter(([name]) => !name.startsWith(TICKED))
@@ -22,7 +23,7 @@ export function readForm(request: FastifyRequest): Record<string, unknown> {
 
 const TICKED = 'Privileges.'
 
-/** Without any it is no list at all, which is refused: of a person it is an oversight. */
+/** Returns text, which validation rejects, if no box is ticked, because that is an oversight in a form. */
 function tickedIn(form: Form): Record<string, string[]> | 'nothing' {
   const ticked = Object.entries(form)
     .filter(([name]) => name.startsWith(TICKED))
@@ -30,13 +31,13 @@ function tickedIn(form: Form): Record<string, string[]> | 'nothing' {
   return ticked.length > 0 ? Object.fromEntries(ticked) : 'nothing'
 }
 
-/** What was typed, for the form to hold again. */
+/** Returns the submitted values, to show the form again. */
 export function typedForm(request: FastifyRequest): Record<string, string | string[]> {
   const form = formOf(request)
   return { ...form, RedirectURIs: [form.RedirectURIs ?? ''].flat().join('\n') }
 }
 
-/** What the form of an application holds. */
+/** Returns the initial values of an application's form. */
 export function formValues({ name, callbackUrl, redirectUris, privileges }: OwnApplication): Record<string, unknown> {
   const ticked = Object.entries(privileges ?? {}).map(([service, accesses]) => [TICKED + service, accesses])
   return {
@@ -48,7 +49,7 @@ export function formValues({ name, callbackUrl, redirectUris, privileges }: OwnA
   }
 }
 
-/** Lets a refusal of what a form holds name the form's own fields. */
+/** Converts an error of `work` to name the form's fields. */
 export async function withFieldsOfForm<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -71,7 +72,7 @@ function inForm(fault: Fault, request: FastifyRequest): Fault {
   return { field, problem: `hold “${line.slice(0, SHOWN_LENGTH_MAX).toWellFormed()}”, which ${fault.problem}` }
 }
 
-/** Those with a privilege of their own: whoever may read orders may read what their statuses are called. */
+/** The services with a privilege of their own. Read access to orders, for example, includes their statuses. */
 export const servicesInForm: readonly string[] = servedResources.flatMap(({ service, privilege }) =>
   privilege === service ? service : [],
 )

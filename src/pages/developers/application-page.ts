@@ -10,7 +10,7 @@ import { formValues, servicesInForm } from './application-form.ts'
 
 export const ofApplication = { id: 'The application.' } as const
 
-/** Whose application the identifier in the address has to be. */
+/** Identifies the application in the address as one of the signed-in developer. */
 export function ownOf(request: FastifyRequest, { id: applicationId }: { readonly id: number }): OwnId {
   return { developerId: developerOf(request).id, id: applicationId }
 }
@@ -40,7 +40,7 @@ export const ownApplication = record<OwnApplication>('OwnApplication')({
 export const withKeys = one('The application, with its keys.', ownApplication)
 
 export interface ApplicationPageOptions {
-  /** What the form of its settings holds; without it, the settings. */
+  /** The submitted values of its form. Omitted: the current settings. */
   readonly values?: Record<string, unknown>
   readonly test?: CallbackTest
 }

@@ -22,7 +22,7 @@ import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './applica
 import { applicationPage, ofApplication, ownApplication, ownOf, withKeys } from './application-page.ts'
 import { developerRoute } from './declare.ts'
 
-/** Which addresses a CallBackURL may have depends on settings; the reference does without. */
+/** For the reference, which omits the rules for CallBackURL that depend on settings. */
 const described = { services: serviceNames, outbound: { addressFault: () => null } }
 
 const sent = (request: FastifyRequest) => (isForm(request) ? readForm(request) : request.body)
@@ -50,7 +50,7 @@ const changedBody = jsonBody(
   },
 )
 
-/** A developer's applications, as pages and as JSON. Of others nobody learns that they exist. */
+/** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
   developerRoute('GET /developers/applications', {
     roles: ['developer'],
@@ -114,7 +114,7 @@ export const applicationRoutes = [
   }),
 ]
 
-/** The forms of the pages; a program that sends them is answered with JSON. */
+/** Adds the forms of the pages. A program that sends them gets JSON. */
 export async function applicationForms(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'developer')
 

@@ -1,7 +1,7 @@
 import { commonRefusals, refusal, routesOf } from '../../server/json-routes.ts'
 import { retryAfter } from '../../server/openapi.ts'
 
-/** Declares a JSON route of the developers, which answers people with a page as well. */
+/** Declares a JSON route for developers, which sends browsers a page. */
 export const developerRoute = routesOf({
   tag: 'Developer',
   description:
@@ -27,7 +27,7 @@ export const developerRoute = routesOf({
     ),
     429: refusal('Too many tries of CallBackURLs.', retryAfter),
   },
-  // The type of a body would do as well (html/guard.ts).
+  // A JSON content type would also suffice (html/guard.ts).
   bodilessHeader: {
     name: 'X-Requested-With',
     in: 'header',

@@ -11,7 +11,7 @@ export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingS
 
 export type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices
 
-/** A developer's applications: their settings, keys, callbacks and stores. Pages, and the same as JSON. */
+/** Adds a developer's applications: their settings, keys, callbacks and stores, as pages and JSON. */
 export async function registerDeveloperRoutes(app: FastifyInstance, services: DeveloperServices): Promise<void> {
   pagesFor(app, 'developer').get('/developers', async (_request, reply) =>
     reply.redirect('/developers/applications', 303),

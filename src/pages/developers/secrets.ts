@@ -19,9 +19,9 @@ import { type CallbackTest, testCallback } from '../../subscriptions/callback-te
 import { applicationPage, ofApplication, ownApplication, ownOf } from './application-page.ts'
 import { developerRoute } from './declare.ts'
 
-// New keys for an application. The forms name the key that they replace, so that pressed twice they replace it once.
+// New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.
 
-/** A form has numbers as texts; a program may send nothing at all. */
+/** Returns the body, with a form's number converted from text. A program may omit the body. */
 function sent(request: FastifyRequest): unknown {
   if (!isForm(request)) return request.body ?? {}
   const { KeepFormerForHours: hours, ...others } = formOf(request)
@@ -35,7 +35,7 @@ interface Submitted {
   readonly ids: { readonly id: number }
 }
 
-/** Shows a person the page of the application again, also with what is refused; a program gets the application. */
+/** Redirects a browser to the application's page, or shows that page with the error. A program gets the application. */
 function rotated(
   { request, reply, ids }: Submitted,
   services: KeyServices,
@@ -54,7 +54,7 @@ function rotated(
   })
 }
 
-/** What came back is the answer itself: it is kept nowhere. */
+/** The result is only in the response; it is not stored. */
 const callbackTest = record<CallbackTest>('CallbackTest')({
   MessageId: [z.string().describe('webhook-id'), (from) => from.messageId],
   Sent: [z.record(z.string(), z.string()).describe('The body that was sent.'), (from) => JSON.parse(from.sent)],

@@ -28,7 +28,7 @@ const usingStore = record<UsingStore>('UsingStore')({
   DateCreated: [time, (from) => from.createdAt.toISOString()],
 })
 
-/** The stores that use an application, a page at a time: the header Link leads programs on, a link people. */
+/** The route of the stores that use an application, in pages. Programs follow the header Link, browsers a link. */
 export const usingStoreRoutes = [
   developerRoute('GET /developers/applications/:id/stores', {
     roles: ['developer'],

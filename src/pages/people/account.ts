@@ -22,7 +22,7 @@ const endedSession = namedObject({
   Session: z.union([z.literal('others'), formId(which)], which),
 })
 
-/** The account of who is signed in: its password, and the browsers in which it is open. */
+/** Adds the pages of the signed-in person's account: its password and its sessions. */
 export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
   const { get, form } = pagesFor(app, area.kind)
   const again = (request: FastifyRequest) => page(services, area, request)

@@ -43,17 +43,17 @@ const nameless: Readonly<Record<AuditEntry['actorKind'], string>> = {
 
 const DETAILS_LENGTH_MAX = 300
 
-/** An action of a later version stays as it is. */
+/** Returns an action of a later version unchanged. */
 export function actionInWords(action: AuditAction): string {
   return actions[action] ?? action
 }
 
-/** Who did it; of the other side, the name is not known. */
+/** Returns the name of the principal, or its kind if the name is hidden from the reader. */
 export function actorInWords({ actor, actorKind }: Pick<AuditEntry, 'actor' | 'actorKind'>): string {
   return actor === '' ? nameless[actorKind] : actor
 }
 
-/** Such as `forced; reason: no answer within 10 s`, of at most 300 characters; empty: there is nothing more to tell. */
+/** Such as `forced; reason: no answer within 10 s`, of at most 300 characters. Empty: no details. */
 export function detailsInWords(details: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries(details).flatMap(([name, value]) => {
     if (value === null || value === false) return []
@@ -68,17 +68,17 @@ export function detailsInWords(details: Readonly<Record<string, unknown>>): stri
 interface Wording {
   readonly on?: string
   readonly off?: string
-  /** Of a list without entries. */
+  /** For a list without entries. */
   readonly none?: string
 }
 
-/** Details that say little by their names and values. */
+/** Details whose names and values need other words. */
 const special: Readonly<Record<string, Wording & { readonly words: string }>> = {
   cartApiEnabled: { words: 'cartAPI', on: 'on', off: 'off' },
   cartApiAddresses: { words: 'cartAPI from', none: 'anywhere' },
 }
 
-/** `secureUrl` is `secure url`. */
+/** Converts `secureUrl` to `secure url`. */
 function inWords(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 }

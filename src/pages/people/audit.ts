@@ -43,7 +43,7 @@ const auditEntry = record<AuditEntry>('AuditEntry')({
   Address: [z.string().describe('The IP address of the client.'), (from) => from.address],
 })
 
-/** Who did what: the operator reads everything, a merchant what concerns the store. */
+/** The route of the audit log: the operator reads all of it, a merchant the store's. */
 export const auditRoutes = [
   operatorRoute('GET /admin/audit', {
     roles: ['operator', 'merchant'],
@@ -55,7 +55,7 @@ export const auditRoutes = [
   }),
 ]
 
-/** A developer reads what concerns the own applications. */
+/** Adds the audit log of a developer's own account and applications. */
 export function developerAudit(app: FastifyInstance, services: { db: Db }): void {
   pagesFor(app, 'developer').get('/developers/audit', async (request, reply) => {
     const page = await auditPage(services, reply, readInput(auditQuery, request.query, 'The query'))
@@ -65,7 +65,7 @@ export function developerAudit(app: FastifyInstance, services: { db: Db }): void
 
 async function auditPage(services: { db: Db }, reply: FastifyReply, { limit, before }: z.output<typeof auditQuery>) {
   const { session } = reply.request
-  // One more than asked for tells whether there are older ones.
+  // Reads one more than requested, to detect older entries.
   const found = await listAudit(services, ownerOf(session), { limit: limit + 1, before })
   const entries = found.slice(0, limit)
   const last = found.length > limit ? entries.at(-1) : undefined

@@ -8,14 +8,14 @@ import { type Area, administration, developerPages, signOut } from './session.ts
 import { signInPages } from './sign-in.ts'
 import { signUpAddress, signUpPages } from './sign-up.ts'
 
-/** How merchants come in and go, and their account. */
+/** Adds sign-in, sign-out and account pages for merchants. */
 export async function merchantPages(app: FastifyInstance, services: SessionServices): Promise<void> {
   signInPages(app, services, { ...administration, signUp: null })
   signOutRoutes(app, services, administration)
   accountPages(app, services, administration)
 }
 
-/** How developers come in and go, their account, and what was done to their applications. */
+/** Adds sign-up, sign-in, sign-out, account and audit pages for developers. */
 export async function developerAccountPages(app: FastifyInstance, services: SignUpServices): Promise<void> {
   signUpPages(app, services)
   const signUp = services.config.developerSignup === 'open' ? signUpAddress : null

@@ -5,9 +5,9 @@ import { wantsHtml } from '../../html/wants-html.ts'
 import { endSession, type Person, type SessionServices } from '../../people/sessions.ts'
 import type { EnteredSession } from '../../people/sign-in.ts'
 
-/** Whose pages: a merchant's in the store administration, or a developer's. */
+/** The pages of merchants (store administration) or of developers. */
 export interface Area {
-  /** Where they begin. */
+  /** The prefix of their addresses. */
   readonly path: '/admin' | '/developers'
   readonly kind: 'merchant' | 'developer'
 }
@@ -16,12 +16,12 @@ export const administration: Area = { path: '/admin', kind: 'merchant' }
 
 export const developerPages: Area = { path: '/developers', kind: 'developer' }
 
-/** The zone that times are shown to somebody in: the store's, or UTC, as developers work for stores of many zones. */
+/** Returns the zone for a person's pages: the store's, or UTC for developers, who work for stores of many zones. */
 export function zoneOf(person: Person): string {
   return person.kind === 'developer' ? 'UTC' : person.store.timeZone
 }
 
-/** Where a page leads on to: the `next` of what was sent, or of a query, where that is a page here, else the first of the area. */
+/** Returns the page to open next: `next` in a body or query if it is a page of this server, else the area's first. */
 export function nextIn(sent: unknown, { path }: Area): string {
   return returnAddress(textIn(sent, 'next'), path)
 }
@@ -31,7 +31,7 @@ export function clientOf({ ip, headers }: FastifyRequest) {
   return { address: ip, userAgent: headers['user-agent'] }
 }
 
-/** Hands the browser its new session; the one that its cookie named before ends. People are led on to `next`; programs are told of the session. */
+/** Sends the browser its new session and ends the former. Redirects browsers to `next`; programs get the session. */
 export async function beginSession(
   app: FastifyInstance,
   services: SessionServices,
@@ -47,7 +47,7 @@ export async function beginSession(
   return reply.send({ Email: email, ExpiresAt: opened.expiresAt.toISOString() })
 }
 
-/** Ends the session on the server, and takes its cookie from the browser. */
+/** Ends the session and deletes its cookie. */
 export async function signOut(
   app: FastifyInstance,
   services: SessionServices,

@@ -10,11 +10,11 @@ import { namedObject, readInput } from '../../values/input.ts'
 import { type Area, beginSession, clientOf, nextIn } from './session.ts'
 
 export interface SignInPages extends Area {
-  /** Where one gets an account; null: nowhere here. */
+  /** The sign-up page. Null: none. */
   readonly signUp: string | null
 }
 
-/** `next`: where the page leads on to; of forms alone. */
+/** `next`: the page to open afterwards. Sent by forms only. */
 const signInBody = namedObject({
   Email: z.string('must be a text'),
   Password: z.string('must be a text'),
@@ -22,7 +22,7 @@ const signInBody = namedObject({
   next: z.unknown().optional(),
 })
 
-/** Who is signed in already is led on; to an account in another store by a page that asks. */
+/** Adds the sign-in pages. Redirects a signed-in person; a switch to another store's account needs a confirmation. */
 export function signInPages(app: FastifyInstance, services: SessionServices, area: SignInPages): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
@@ -55,7 +55,7 @@ async function enter(app: FastifyInstance, services: SessionServices, area: Area
   return beginSession(app, services, area, reply, { opened, email: Email.trim(), next: nextIn(sentBy(request), area) })
 }
 
-/** Null: the session opens no account in the store that is asked for. GET changes nothing, so changing the store takes a button. */
+/** Returns where to redirect a signed-in person. Null: no account in that store. A GET must not change the store. */
 function onwardAddress({ person }: Session, store: string, next: string): string | null {
   if (person.kind !== 'merchant' || store === '') return next
   const isAsked = ({ secureUrl }: { secureUrl: string }) => normaliseHost(secureUrl) === normaliseHost(store)
@@ -64,7 +64,7 @@ function onwardAddress({ person }: Session, store: string, next: string): string
   return `/admin/change-store?${new URLSearchParams({ store, next })}`
 }
 
-/** A store is shown by its host alone, so that no link makes the page say anything else; what is no address stays in its field. */
+/** Shows a valid store address as its host only, because a link must not make the page say anything else. */
 function page({ path, kind, signUp }: SignInPages, values: { Email?: string; Store: string; next: string }): Page {
   const storeHost = kind === 'merchant' && readSecureUrl(values.Store) ? normaliseHost(values.Store) : null
   return {

@@ -7,7 +7,7 @@ import { developerPages as area, beginSession, clientOf, nextIn } from './sessio
 
 export const signUpAddress = '/developers/sign-up'
 
-/** Developers open their accounts themselves where the setting DEVELOPER_SIGNUP says so; else the page says who does. */
+/** Adds the sign-up page. Where DEVELOPER_SIGNUP is closed, the page says who creates accounts. */
 export function signUpPages(app: FastifyInstance, services: SignUpServices): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   get(signUpAddress, async (request, reply) => {
@@ -38,7 +38,7 @@ async function enter(app: FastifyInstance, services: SignUpServices, reply: Fast
   })
 }
 
-/** `next` is the page's own. */
+/** Removes `next`, which belongs to the page. */
 function withoutNext(sent: unknown): unknown {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent
   const { next, ...input } = sent as Record<string, unknown>

@@ -22,7 +22,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { isText } from './list.ts'
 
-/** Lines that an empty form has. */
+/** The number of lines in an empty form. */
 const LINES_SHOWN = 3
 const SKU_LENGTH_MAX = 150
 
@@ -30,37 +30,37 @@ export type Form = Readonly<Record<string, string | string[]>>
 
 /** A line of the form. */
 export interface FormLine {
-  /** From 1; ends the names of the line's fields. */
+  /** From 1. The suffix of the names of the line's fields. */
   readonly number: number
-  /** What was typed; empty: the line is not part of the order. */
+  /** The text as typed. Empty: the line is not part of the order. */
   readonly typed: string
-  /** Null: the line names no product of the store. */
+  /** Null: no product of the store matches. */
   readonly product: LineProduct | null
 }
 
 export interface LineProduct {
   readonly id: number
   readonly name: string
-  /** Of the chosen advanced option where it has one. */
+  /** The SKU of the selected advanced option, if it has one. */
   readonly sku: string
-  /** What one piece costs the customer of the form, with the chosen options, at the line's quantity. */
+  /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */
   readonly price: number
   readonly stock: number
   readonly fields: readonly ChoiceField[]
-  /** Names of the option sets that are answered in words, for which an order line has no place. */
+  /** The names of option sets with text answers, which an order line cannot store. */
   readonly answeredInWords: readonly string[]
-  /** What was chosen, as an order line names it. */
+  /** The selected options, as in an order line. */
   readonly optionIds: readonly number[]
-  /** The SKU of an advanced option that no choice of options leads to; undefined: none is chosen. */
+  /** The SKU of an advanced option that no choice of options selects. Undefined: none is selected. */
   readonly variantSku: string | undefined
 }
 
-/** A field of a line in which options are chosen by name. */
+/** A field of a line for selecting options by name. */
 export interface ChoiceField {
   readonly name: string
   readonly label: string
   readonly isRequired: boolean
-  /** Whether several can be chosen. */
+  /** Whether it accepts several choices. */
   readonly isMultiple: boolean
   /** The value and the text of each choice. */
   readonly choices: readonly (readonly [value: string, text: string])[]
@@ -68,11 +68,11 @@ export interface ChoiceField {
 
 export interface LookedUp {
   readonly lines: readonly FormLine[]
-  /** What the form's fields hold. The SKU of an advanced option has become the product's, and its options are chosen. */
+  /** The form's field values, with an advanced option's SKU replaced by the product's and its options chosen. */
   readonly values: Form
 }
 
-/** Finds the products that the lines of a form name by SKU or, where no SKU fits, by catalogue id. */
+/** Finds the products of a form's lines by SKU or, if no SKU matches, by catalogue id. */
 export async function lookUpLines(caller: Caller, form: Form): Promise<LookedUp> {
   const numbers = Array.from({ length: countLines(form) }, (_, index) => index + 1)
   const typed = numbers.map((number) => textIn(form, `ItemID.${number}`).trim())
@@ -123,7 +123,7 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
   return found
 }
 
-/** Of the form's customer; whether there is such a customer shows when the order is placed. */
+/** Returns the price level of the form's customer. Whether the customer exists is checked when the order is placed. */
 async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
   const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
   if (id < 1 || id > INT32_MAX) return 0
@@ -152,7 +152,7 @@ function fieldsOfVariant(product: SoldProduct, variant: SoldVariant, number: num
   }
 }
 
-/** Whether the options that an advanced option combines are among those of the product. */
+/** Whether the product has all options that the advanced option combines. */
 function isChosenByOptions({ optionSets }: SoldProduct, { code }: SoldVariant): boolean {
   const ids = optionIdsIn(code)
   const known = new Set(optionSets.flatMap(({ OptionList = [] }) => OptionList.map(({ OptionID }) => OptionID)))
@@ -199,7 +199,7 @@ function chosenIn({ OptionList = [] }: OptionSet, value: string | string[] = [])
   return OptionList.map(({ OptionID }) => OptionID).filter((id) => [value].flat().includes(String(id)))
 }
 
-/** The advanced options that only their SKU names. */
+/** Returns the advanced options that can be selected only by SKU. */
 function namedVariants(product: SoldProduct): SoldVariant[] {
   return product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
 }

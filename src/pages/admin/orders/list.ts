@@ -20,7 +20,7 @@ const asked = namedObject({
   notice: z.string().optional(),
 })
 
-/** A page of a store's orders, newest first: all, those in a status, or those of an invoice number or an e-mail address. */
+/** Lists a store's orders, newest first: all, in a status, or with an invoice number or e-mail address. One page. */
 export async function listOrders(db: Db, storeId: number, query: unknown) {
   const { status, find, before } = readInput(asked, query, 'The address')
   const invoiceNumber = /(\d{1,9})$/.exec(find)?.[1]
@@ -47,7 +47,7 @@ export async function listOrders(db: Db, storeId: number, query: unknown) {
   const orders = rows.slice(0, ORDERS_SHOWN)
   return {
     orders,
-    /** The address of the next page; null: there is none. */
+    /** The address of the next page. Null: this is the last page. */
     older: rows.length > ORDERS_SHOWN ? addressOf(status, find, orders.at(-1)?.id) : null,
     asked: { status: status === null ? '' : String(status), find },
     isFiltered: status !== null || find !== '',
@@ -63,12 +63,12 @@ function addressOf(status: number | null, find: string, before: number | undefin
   return `/admin/orders?${query}`
 }
 
-/** What PostgreSQL takes for a text. */
+/** Whether PostgreSQL can store the text. Also rejects control characters. */
 export function isText(given: string): boolean {
   return given.isWellFormed() && !/\p{Cc}/u.test(given)
 }
 
-/** Those of an e-mail address that may stand on the page, by its index. Prisma would compare by ILIKE, where `_` is any character. */
+/** Finds a page's orders by e-mail address, with its index. Prisma would use ILIKE, where `_` is any character. */
 async function ordersOf(
   db: Db,
   storeId: number,

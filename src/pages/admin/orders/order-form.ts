@@ -22,12 +22,12 @@ const orderLabels = {
   CustomerComments: 'Comments',
 }
 
-/** The fields that go into the order as they are. */
+/** The fields copied to the order unchanged. */
 const texts = Object.keys(orderLabels).filter((name) => name.startsWith('Billing') || name === 'CustomerComments')
 
 /**
- * The body that `placeOrder` takes, out of the form of a page: what is left empty is not sent. Refuses (400) products that the
- * store does not have, and required options that are not chosen, by the form's fields.
+ * Converts the form to the body for `placeOrder`, without empty fields. Throws (400, naming the form's fields) for
+ * products that the store does not have and for required options without a choice.
  */
 export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
   const filled = filledLines(lines)
@@ -66,7 +66,7 @@ function itemOf({ number, product }: FormLine, values: Form) {
   })
 }
 
-/** A refusal of `placeOrder` by the fields of the form instead of those of the body that was made of it. */
+/** Converts an error of `placeOrder` to name the form's fields instead of the body's. */
 export function inFormFields(failure: StoreFailure, lines: readonly FormLine[]): StoreFailure {
   const { kind, field, message } = failure
   const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
@@ -80,7 +80,7 @@ export function inFormFields(failure: StoreFailure, lines: readonly FormLine[]):
   return field === '' ? failure : refusedFields([{ field, problem }], kind)
 }
 
-/** What the fields of the form are called, by their names. */
+/** Returns the labels of the form's fields by name. */
 export function formLabels(lines: readonly FormLine[]): Record<string, string> {
   const labels = lines.flatMap(({ number, product }) => [
     [`ItemID.${number}`, `Line ${number}: the product`],
@@ -90,7 +90,7 @@ export function formLabels(lines: readonly FormLine[]): Record<string, string> {
   return { ...orderLabels, ...Object.fromEntries(labels) }
 }
 
-/** To the billing address; only how it is sent and what that costs are asked for. */
+/** Ships to the billing address. The form asks only for the method and its cost. */
 function shipmentsOf(form: Form) {
   const method = textIn(form, 'ShipmentMethodName').trim()
   const cost = numberOf(form, 'ShipmentCost')
@@ -106,7 +106,7 @@ function addressOf(form: Form) {
   return { ...Object.fromEntries(parts), ShipmentPhone: of('PhoneNumber') }
 }
 
-/** What is no number goes on as it is, to be refused by name. */
+/** Returns text that is not a number unchanged, so that validation rejects it by name. */
 function numberOf(form: Form, name: string): number | string | undefined {
   const text = textIn(form, name).trim()
   if (text === '') return undefined

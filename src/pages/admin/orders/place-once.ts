@@ -8,14 +8,14 @@ import { resultItem } from '../../../values/result-item.ts'
 import type { Form } from './form-lines.ts'
 
 /**
- * Places the order of a form and returns its id. A form that is sent again as it was, by its one-time key, gives the order that
- * it placed. Throws `conflict` where something else was typed into it meanwhile, `in-progress` while it is being placed.
+ * Places the order of a form and returns its id. For a form resubmitted unchanged with its one-time key, returns the
+ * order it placed. Throws `conflict` if the form was changed meanwhile, and `in-progress` while it is being placed.
  */
 export async function placeOnce(caller: Caller, form: Form, body: unknown): Promise<number> {
   const key = textIn(form, 'OneTimeKey')
   if (key === '') return (await placeOrder(caller, body)).id
   const formHash = hash(JSON.stringify(form))
-  // A refused form is corrected and sent again with the same key, so the claim is of the key alone.
+  // The claim covers only the key, because a rejected form is corrected and resubmitted with the same key.
   const claim = await claimRequest(caller, { scope: hash(`order form ${key}`), bodyHash: '' })
   if (claim.kind === 'answered') {
     const placed = claim.attempt.stored.get(0)

@@ -19,7 +19,7 @@ import { listOrders } from './list.ts'
 import { formLabels, inFormFields, orderOf } from './order-form.ts'
 import { placeOnce } from './place-once.ts'
 
-/** Orders of the store: the list, one, and placing one by hand. */
+/** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
 export async function orderPages(app: FastifyInstance, services: CallerServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'merchant')
 
@@ -27,7 +27,7 @@ export async function orderPages(app: FastifyInstance, services: CallerServices)
   page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
   page('/admin/orders/:id', (request) => orderPage(request, services))
 
-  // Shows the form once more with what was typed: the products that it names are looked up, or it has one more line.
+  // Shows the form again with its values, after looking up its products or adding a line.
   post('/admin/orders/new', async (request, reply) => {
     return sendPage(reply, await newOrderPage(request, services, formOf(request)))
   })
@@ -82,7 +82,7 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, f
     template: '/pages/admin/orders/new',
     title: 'New order',
     values,
-    // Another one for each time that the form is shown.
+    // A new key each time the form is shown.
     data: { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey: randomUUID(), store, paymentMethods },
   }
 }

@@ -14,7 +14,7 @@ const TEXT_MAX = 255
 const text = z.string().max(TEXT_MAX, `must have at most ${TEXT_MAX} characters`).trim().default('')
 const asked = namedObject({ name: text, sku: text, stock: text, cursor: text })
 
-/** The store's products with what is in stock, as REST lists and filters them. */
+/** Adds the page of the store's products and stock, listed and filtered like in REST. */
 export async function productPages(app: FastifyInstance, services: CallerServices): Promise<void> {
   pagesFor(app, 'merchant').page('/admin/products', async (request) => {
     const caller = merchantCaller(request, services)
@@ -40,7 +40,7 @@ export async function productPages(app: FastifyInstance, services: CallerService
   })
 }
 
-/** REST says 404 where nothing fits. */
+/** Returns an empty page where REST answers 404 because nothing matches. */
 async function pageOf(caller: Caller, query: Record<string, string>) {
   try {
     const listing = await listRecords(caller, products, new Map(Object.entries(query)))

@@ -20,7 +20,7 @@ import { readInput } from '../../../values/input.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 
-/** What a merchant sets for the store: name, address, currency, time zone, texts of order statuses, and payment methods. */
+/** Adds the pages of a store's settings: name, address, currency, time zone, order statuses and payment methods. */
 export async function settingsRoutes(app: FastifyInstance, services: ChangeStore): Promise<void> {
   const { page, form } = pagesFor(app, 'merchant')
   page('/admin/settings', (request) => settingsPage(request, services))
@@ -49,7 +49,7 @@ type Form = Readonly<Record<string, string | string[]>>
 interface ListForm {
   readonly path: string
   pageOf(request: FastifyRequest, services: ChangeStore): Promise<Page>
-  /** The keys of the records that the form names. */
+  /** The keys of the records in the form. */
   keysIn(form: Form): readonly string[]
   /** The record as a program sends it. */
   recordOf(form: Form, key: string): object
@@ -101,7 +101,7 @@ const orderStatusForm: ListForm = {
     return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
   },
   keysIn: (form) => Object.keys(form).flatMap((name) => /^StatusText\.(\d{1,9})$/.exec(name)?.[1] ?? []),
-  // A box that is not ticked is not sent.
+  // Browsers do not send unticked boxes.
   recordOf: (form, id) => ({
     OrderStatusID: Number(id),
     StatusText: textIn(form, `StatusText.${id}`),
@@ -111,7 +111,7 @@ const orderStatusForm: ListForm = {
   save: async (caller, records, actor) => updateOrderStatuses(caller, readInput(changedStatuses, records), actor),
 }
 
-/** Keys of the rows for new payment methods. */
+/** The keys of the rows for new payment methods. */
 const newMethods = ['new1', 'new2', 'new3']
 
 const paymentMethodForm: ListForm = {
@@ -129,7 +129,7 @@ const paymentMethodForm: ListForm = {
     const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
     return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
   },
-  // A new row counts when it has a name.
+  // Ignores new rows without a name.
   keysIn: (form) =>
     Object.keys(form)
       .flatMap((name) => /^Name\.(\d{1,10}|new\d)$/.exec(name)?.[1] ?? [])
@@ -145,7 +145,7 @@ const paymentMethodForm: ListForm = {
   save: async (caller, records, actor) => updatePaymentMethods(caller, readInput(changedMethods, records), actor),
 }
 
-/** The list says `3.StatusText` for its fourth entry; the form's field has the row's key. */
+/** Replaces the list index in field names, such as `3.StatusText` for the fourth entry, with the row's key. */
 function byFields(failure: StoreFailure, keys: readonly string[]): StoreFailure {
   const faults = failure.faults.map(({ field, problem }) => {
     const [index = '', name = ''] = field.split('.')

@@ -14,7 +14,7 @@ import { resumeWebhook } from '../../../webhooks/status.ts'
 import { webhooks } from '../../../webhooks/webhooks.ts'
 import { hostAndPath } from './in-words.ts'
 
-// What a person changes is in the audit log: each change that was made, in its transaction, and no other.
+// Changes webhooks and records each change in the audit log, in the same transaction.
 
 export interface By {
   readonly caller: Caller
@@ -29,7 +29,7 @@ interface WebhookRecord {
   readonly Enabled: boolean
 }
 
-/** Creates a webhook that belongs to no application, from the body that REST takes, and returns its id. */
+/** Creates a webhook without an application from a REST body, and returns its id. */
 export async function createWebhook({ caller, actor }: By, input: unknown): Promise<number> {
   return inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
@@ -41,7 +41,7 @@ export async function createWebhook({ caller, actor }: By, input: unknown): Prom
   })
 }
 
-/** Changes what `input` names. Throws `not-found`, and `bad-request` that names the field. */
+/** Changes the fields in `input`. Throws `not-found`, and `bad-request` that names the field. */
 export async function changeWebhook({ caller, actor }: By, id: number, input: unknown): Promise<void> {
   await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
@@ -67,8 +67,8 @@ export async function deleteWebhook({ caller, actor }: By, id: number): Promise<
 }
 
 /**
- * Replaces the secret `replaced`, so that what is sent twice ends none that is in use. Throws `not-found`, and `conflict`
- * for a secret that was replaced already.
+ * Replaces the secret `replaced`, so that a repeated request disables no secret in use. Throws `not-found`, and
+ * `conflict` for a secret that was already replaced.
  */
 export async function rotateSecret(
   { caller, actor }: By,
@@ -88,7 +88,7 @@ export async function rotateSecret(
   })
 }
 
-/** Switches a webhook on again, and with `catchUp` sends what it missed. Throws `not-found`. */
+/** Re-enables a webhook, and with `catchUp` sends what it missed. Throws `not-found`. */
 export async function switchOn({ caller, actor }: By, id: number, { catchUp }: { catchUp: boolean }): Promise<void> {
   await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }

@@ -8,9 +8,9 @@ import { INT32_MAX } from '../../../values/int32.ts'
 import { getDelivery, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
 import { webhookStatus } from '../../../webhooks/status.ts'
 
-/** How often a page looks again by itself after its reader asked for an attempt, once a second: longer than one may take. */
+/** How often a page reloads, once a second, after its user requested an attempt. Longer than an attempt can take. */
 const LOOKS_MAX = 20
-/** Of a body that is larger, the page shows the beginning. */
+/** The page truncates a larger body. */
 const BODY_SHOWN_MAX = 100_000
 
 const ids = namedObject({
@@ -18,7 +18,7 @@ const ids = namedObject({
   deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
 })
 
-/** One delivery whole, sending it again, and a test event, which is a delivery too. */
+/** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
 export async function deliveryPages(app: FastifyInstance, services: CallerServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'merchant')
   const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)

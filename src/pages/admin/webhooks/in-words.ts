@@ -1,6 +1,6 @@
 import { COUNTED_MAX, type WebhookSummary } from '../../../webhooks/status.ts'
 
-/** Where a webhook leads, as far as a list tells it: a query often holds a token. At most 80 characters. */
+/** Returns a webhook's address for lists, without the query, which often holds a token. At most 80 characters. */
 export function hostAndPath(url: string): string {
   const parsed = URL.parse(url)
   if (parsed === null) return ''
@@ -10,7 +10,7 @@ export function hostAndPath(url: string): string {
 
 const SHOWN_LENGTH_MAX = 80
 
-/** `paused`: by the platform; `off`: by somebody. */
+/** `paused`: by the platform; `off`: by a person or program. */
 export function webhookState({
   enabled,
   failingSince,
@@ -20,7 +20,7 @@ export function webhookState({
   return pauseReason === null ? 'off' : 'paused'
 }
 
-/** What a webhook's status counts, it counts to a thousand. */
+/** Formats a count of a webhook's status, which stops at a thousand. */
 export function counted(count: number): string {
   return count >= COUNTED_MAX ? '1,000 or more' : String(count)
 }

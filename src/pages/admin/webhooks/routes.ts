@@ -31,7 +31,7 @@ interface WebhookPagesServices extends CallerServices {
   secrets: Secrets
 }
 
-/** The webhooks of a merchant's store, whoever made them: adding one, how it does, changing, resuming and removing it. */
+/** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
 export async function webhookPages(app: FastifyInstance, services: WebhookPagesServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'merchant')
   const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
@@ -95,7 +95,7 @@ async function listPage(services: WebhookPagesServices, request: FastifyRequest)
   }
 }
 
-/** `values`: what was typed into the form of the webhook. */
+/** `values`: the submitted form of the webhook. */
 async function webhookPage(
   services: WebhookPagesServices,
   request: FastifyRequest,
@@ -118,7 +118,7 @@ async function webhookPage(
         failed: counted(webhook.failed),
         missed: counted(webhook.missed),
       },
-      // With it anyone can write notifications that the application believes.
+      // Hidden for an application's webhook: anyone with the secret can forge notifications to it.
       secret: webhook.application === null ? await webhookSecret(caller, services.secrets, id) : null,
       deliveries,
       deliveryStates,
@@ -158,7 +158,7 @@ function newPage(values: Record<string, unknown>): Page {
   return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds } }
 }
 
-/** The body that REST takes: a number for the kind of event, true or false for a box. What is no number goes on, to be refused by name. */
+/** Returns the REST body: a number for the event type (other text unchanged, to be rejected), a boolean for a box. */
 function newWebhook(form: ReturnType<typeof formOf>) {
   const type = textIn(form, 'EventType')
   return {
@@ -175,7 +175,7 @@ function changedIn(request: FastifyRequest) {
   return { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
 }
 
-/** The engine's sentence begins with the field's name; beside the field it goes without. */
+/** Removes the field's name from the start of the engine's message, because the page shows it beside the field. */
 function sayBesideField(error: unknown): never {
   if (!(error instanceof StoreFailure) || !error.message.startsWith(`${error.field} `)) throw error
   const { kind, field, message } = error

@@ -11,7 +11,7 @@ export interface CartApiServices extends ChangeStore {
   readonly config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
 }
 
-/** What a legacy program needs to enter the store, and which of them may. */
+/** Adds the page with the credentials and access settings for legacy programs. */
 export async function cartApiRoutes(app: FastifyInstance, services: CartApiServices): Promise<void> {
   const { post, page, form } = pagesFor(app, 'merchant')
   page('/admin/modules/cartapi', (request) => cartApiPage(request, services))

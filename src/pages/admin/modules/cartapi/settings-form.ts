@@ -1,8 +1,8 @@
 import { linesIn, refusedFields } from '../../../../html/forms.ts'
 import { type Fault, StoreFailure } from '../../../../values/failure.ts'
 
-// The form has the names of CartAPI in the body of a program, and beside them: Enabled is `true` or `false` as a text,
-// Addresses is one text, an address or block a line.
+// The form has the fields of CartAPI in the JSON body, except that Enabled is the text `true` or `false`, and Addresses
+// is one text with an address or block per line.
 
 type Form = Readonly<Record<string, string | string[]>>
 
@@ -11,7 +11,7 @@ const switches = new Map<unknown, boolean>([
   ['false', false],
 ])
 
-/** What the form holds, as the body of a program would have it. A field that is not there is not changed. */
+/** Converts the form to the JSON body. A missing field stays unchanged. */
 export function settingsIn({ Enabled, Addresses }: Form): Record<string, unknown> {
   return {
     ...(Enabled !== undefined && { Enabled: switches.get(Enabled) ?? Enabled }),
@@ -19,12 +19,12 @@ export function settingsIn({ Enabled, Addresses }: Form): Record<string, unknown
   }
 }
 
-/** What was typed, for the form to hold again. */
+/** Returns the submitted values, to show the form again. */
 export function typedIn({ Enabled, Addresses }: Form): Record<string, unknown> {
   return { Enabled: String(Enabled), Addresses: [Addresses ?? ''].flat().join('\n') }
 }
 
-/** Lets a refusal name the form's own fields, and the lines that are wrong. */
+/** Converts an error to name the form's fields and the invalid lines. */
 export function inForm(error: unknown, { Addresses = '' }: Form): unknown {
   if (!(error instanceof StoreFailure) || error.faults.length === 0) return error
   const wrong = error.faults.flatMap(({ field }) => {
@@ -54,12 +54,12 @@ function faultOfLines(lines: readonly Line[], wrong: readonly number[]): Fault {
 }
 
 interface Line {
-  /** As people count them, from 1. */
+  /** Counted from 1. */
   readonly number: number
   readonly text: string
 }
 
-/** Those that hold something. */
+/** Returns the non-empty lines. */
 function linesOf(typed: string | string[]): readonly Line[] {
   return linesIn(typed)
     .map((text, index) => ({ number: index + 1, text }))

@@ -25,7 +25,7 @@ const CALLS_SHOWN_MAX = 20
 const PRIVILEGES_LENGTH_MAX = 2_000
 
 const asShown = 'is not what the page showed; load it again'
-/** The privileges that the merchant was shown, as the page carries them: JSON. */
+/** The privileges shown to the merchant, as JSON in the form. */
 const shownPrivileges = z
   .string(asShown)
   .max(PRIVILEGES_LENGTH_MAX, asShown)
@@ -40,7 +40,7 @@ const agreement = namedObject({ PublicKey: text(100), Privileges: shownPrivilege
 const furtherAgreement = namedObject({ Privileges: shownPrivileges })
 const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
 
-/** The applications of a merchant's store: letting one in, what it may do and does, removing it (contract §3). */
+/** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
 export async function restApiRoutes(app: FastifyInstance, services: Subscribing) {
   const { get, page, form } = pagesFor(app, 'merchant')
 
@@ -151,7 +151,7 @@ async function unsubscribePage(services: Subscribing, request: FastifyRequest, i
   }
 }
 
-/** The subscription that the address names; another store's does not exist (404). */
+/** Returns the subscription in the address. Throws for another store's (404). */
 async function subscriptionIn(
   services: Subscribing,
   request: FastifyRequest,
@@ -161,7 +161,7 @@ async function subscriptionIn(
   return { ...(await subscriptionById(services, { storeId, subscriptionId })), storeId }
 }
 
-/** What the application may do, and what it would like to do besides. */
+/** Adds the privileges the application has, and those it requests in addition. */
 function withRights(subscription: Subscription) {
   const { askedPrivileges: asked, privileges: agreed } = subscription
   return {
@@ -181,7 +181,7 @@ function withoutThose(asked: NonNullable<Privileges>, agreed: NonNullable<Privil
 
 const privilegesShape = z.record(z.string(), z.array(z.enum(['read', 'write']))).nullable()
 
-/** Undefined: no privileges. */
+/** Undefined: not privileges. */
 function privilegesIn(json: string): Record<string, Access[]> | null | undefined {
   try {
     return privilegesShape.safeParse(JSON.parse(json)).data
