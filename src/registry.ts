@@ -13,8 +13,8 @@ import { rma } from './resources/rma/rma.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
 /**
- * The services whose records are the store's goods, people and business: export and import carry them. The order is that of
- * references: a record refers to services before its own (or to its own).
+ * The services whose records belong to the store: export and import carry them. Ordered by reference: a record refers
+ * to earlier services (or to its own).
  */
 export const resources = [
   categories,
@@ -29,18 +29,18 @@ export const resources = [
   rma,
 ] as const satisfies readonly Resource[]
 
-/** What export and import carry: those, and a setting that orders refer to. */
+/** What export and import carry: the resources, and a setting that orders refer to. */
 export const transferredResources = [paymentMethods, ...resources] as const satisfies readonly Resource[]
 
 /**
- * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks are
- * of an application's subscription, which stays behind when a store moves.
+ * Every service that the engine serves: routes, privileges, the reference and the conformance suite read this. Webhooks
+ * belong to an application's subscription, which does not move with a store.
  */
 export const servedResources = [...resources, webhooks] as const satisfies readonly Resource[]
 
 export type Service = (typeof servedResources)[number]['service']
 
-/** Throws for the name of no service. */
+/** Throws for an unknown name. */
 export function resourceNamed(service: string): Resource {
   const resource = servedResources.find((one) => one.service === service)
   if (!resource) throw new Error(`There is no service ${service}`)

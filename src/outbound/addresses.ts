@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { inBlocks } from '../values/address-blocks.ts'
 
-/** Whether an IP address may be connected to; false for anything that is none. */
+/** Whether connecting to an IP address is allowed; false for anything else. */
 export type IsAllowed = (address: string) => boolean
 
-/** Public unicast addresses, and those of `allow` (addresses and CIDR blocks; an IPv4 block holds the mapped forms too). */
+/** Allows public unicast addresses and `allow` (addresses and CIDR blocks; IPv4 blocks include mapped forms). */
 export function addressRule(allow: readonly string[]): IsAllowed {
   const isException = inBlocks(allow)
   return (address) => {
@@ -15,7 +15,7 @@ export function addressRule(allow: readonly string[]): IsAllowed {
   }
 }
 
-/** What is wrong with `url`, wherever its host is, as a sentence without its subject. */
+/** Returns why `url` is invalid, whatever its host, as a sentence without its subject, or null. */
 export function urlFault(url: string): string | null {
   const parsed = URL.parse(url)
   if (parsed === null) return 'is not a web address; allowed: http or https, such as https://shop.example/path'
@@ -25,24 +25,24 @@ export function urlFault(url: string): string | null {
   return null
 }
 
-/** Why a host can never be called, as far as no name must be looked up for it; a sentence without its subject. */
+/** Returns why a host can never be called, without a DNS lookup, as a sentence without its subject, or null. */
 export function hostFault(hostname: string, isAllowed: IsAllowed): string | null {
   const known = knownAddresses(hostname)
   return known === null || known.some(isAllowed) ? null : leadsInside(known)
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Omits the brackets of an IPv6 address. */
 export function hostnameOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
-/** What needs no DNS: an address itself, and localhost (RFC 6761 §6.3). Null: another name. */
+/** Returns the addresses of an IP address or localhost (RFC 6761 §6.3); null for a name in DNS. */
 export function knownAddresses(hostname: string): readonly string[] | null {
   if (isIP(hostname) !== 0) return [hostname]
   return /(^|\.)localhost\.?$/i.test(hostname) ? ['127.0.0.1', '::1'] : null
 }
 
-/** Of addresses that are themselves in the URL, none of which is allowed; a sentence without its subject. */
+/** The fault of a URL with forbidden addresses, as a sentence without its subject. */
 function leadsInside([address = '']: readonly string[]): string {
   const shown = isIP(address) === 0 ? address : unwrapped(address).toString()
   return `leads to ${shown}, which is not a public address`
@@ -52,10 +52,10 @@ type Ip = ipaddr.IPv4 | ipaddr.IPv6
 
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Public by its number; for the machines of Azure it is the host that they run on. */
+/** A public address, but for Azure's virtual machines it is their own host. */
 const azureHost = '168.63.129.16'
 
-/** The IPv4 address that a connection would really go to: of a mapped one by this machine, of 64:ff9b::/96 by a NAT64. */
+/** Returns the IPv4 address that a connection reaches through a mapped address or NAT64 (64:ff9b::/96). */
 function unwrapped(address: string): Ip {
   const ip = ipaddr.parse(address)
   if (ip instanceof ipaddr.IPv4) return ip

@@ -1,18 +1,18 @@
 import { Resolver } from 'node:dns/promises'
 
-/** Within the time that callers give for connecting, a lost packet can be made good. */
+/** Leaves time to retry after a lost packet within the callers' connect timeout. */
 const resolverOptions = { timeout: 1_000, tries: 2 }
 
 /**
- * All addresses that the DNS has for a name, at least one; rejects with the resolver's error otherwise. One kind of
- * address is enough when the other cannot be had.
+ * Returns all addresses that DNS has for a name, at least one, or rejects with the resolver's error. IPv4 or IPv6
+ * addresses alone are enough if the other lookup fails.
  *
- * Not the system's `getaddrinfo`: it blocks threads that everything else in the process shares, for many seconds where
- * a name server is dead, and whoever sets an address to call chooses the name server.
+ * Does not use the system's `getaddrinfo`, because it blocks threads that the whole process shares, for many seconds if
+ * a name server is dead, and a user who sets an address to call also chooses the name server.
  */
 export async function addressesInDns(
   hostname: string,
-  // Made for each look-up: it reads the system's name servers when it is made.
+  // Created per lookup, because creation reads the system's name servers.
   resolver = new Resolver(resolverOptions),
 ): Promise<readonly string[]> {
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])

@@ -5,77 +5,76 @@ import { addressRule, hostFault, hostnameOf, type IsAllowed, knownAddresses, url
 import { addressesInDns } from './names.ts'
 import { lookupFailure, OutboundFailure, reasonOf } from './reasons.ts'
 
-/** What is sent, and what its sender will wait for and read at most. */
+/** A request, with its limits of time and answer size. */
 export interface OutboundRequest {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Time to look the name up, connect and agree on TLS; at most 5 s. */
+  /** Limit for DNS, connect and TLS handshake; at most 5 s. */
   readonly connectMs: number
-  /** Time for everything, to the last byte of the answer. */
+  /** Limit for the whole exchange, to the last byte of the answer. */
   readonly totalMs: number
-  /** Bytes of the answer's body that are kept; what is beyond is not read. */
+  /** Bytes of the answer's body to keep; the rest is not read. */
   readonly answerBytesMax: number
 }
 
 export type OutboundAnswer =
   | {
       readonly ok: true
-      /** Any status that came, also a redirect's: none is followed. */
+      /** Any status, also a redirect's: none is followed. */
       readonly status: number
-      /** By lower-case name; repeated ones joined by a comma and a blank. At most 16 kB in all. */
+      /** By lower-case name; repeated headers are joined by a comma and a blank. At most 16 kB in all. */
       readonly headers: ReadonlyMap<string, string>
-      /** Read as UTF-8, wrong bytes replaced; never decompressed. */
+      /** Decoded as UTF-8, invalid bytes replaced; never decompressed. */
       readonly body: string
-      /** Whether there was more than `answerBytesMax`. */
+      /** Whether the body exceeded `answerBytesMax`. */
       readonly isCut: boolean
       /** Whole milliseconds. */
       readonly durationMs: number
     }
   | {
       readonly ok: false
-      /** A sentence that anyone may see, without its full stop, such as `shop.example refused the connection`. */
+      /** A public message without its full stop, such as `shop.example refused the connection`. */
       readonly reason: string
       readonly durationMs: number
     }
 
-/** Sends requests to addresses that others chose: public ones alone, checked on the address that is connected to. */
+/** Sends requests to addresses that users chose: only public ones, checked on the address that is connected to. */
 export interface Outbound {
-  /** Never rejects for what the address or the receiver does: a failure is an answer. At most 1,000 at a time. */
+  /** Never rejects because of the address or the receiver: a failure is an answer. At most 1,000 at a time. */
   send(request: OutboundRequest): Promise<OutboundAnswer>
   /**
-   * Why `url` can never be called, as a sentence without its subject (`Fault.problem`), such as `must not hold a user
-   * name or password`; null: it may be tried. For an address that is being saved: names are looked up at every call
-   * only.
+   * Returns why `url` can never be called, as a sentence without its subject (`Fault.problem`), such as `must not hold
+   * a user name or password`, or null. For an address that is being saved: only calls look up names.
    */
   addressFault(url: string): string | null
-  /** Ends what is under way: its senders get a failure. Afterwards nothing can be sent. */
+  /** Ends pending requests with a failure. Afterwards nothing can be sent. */
   close(): Promise<void>
 }
 
 export interface OutboundOptions {
-  /** Addresses and CIDR blocks that may be called though they are not public. */
+  /** Addresses and CIDR blocks that are allowed although they are not public. */
   readonly allow: readonly string[]
-  /** All addresses of a host name, at least one; the DNS unless given. */
+  /** Returns all addresses of a host name, at least one. Default: DNS. */
   readonly lookup?: Lookup
-  /** Told of the names that lead to no public address, and where to; reasons do not tell. */
+  /** Logs names without a public address, with their addresses, which reasons omit. */
   readonly log?: { info(details: object, message: string): void }
 }
 
 type Lookup = (hostname: string) => Promise<readonly string[]>
 
-/** What waits longer to be connected is given up, whoever waits for it. */
+/** The connect timeout of all requests. */
 const CONNECT_MS_MAX = 5_000
-/** Of a name's addresses this many are tried, each but the last for so long: a distant one needs more than Node's 250 ms. */
+/** Addresses tried per name, and the time for each but the last: a distant one needs more than Node's 250 ms. */
 const ADDRESSES_TRIED_MAX = 16
 const ADDRESS_TRIED_MS = 1_000
-/** Shorter than receivers keep a connection, so that none is used that its receiver is about to close. */
+/** Shorter than receivers keep connections, so that no request uses one that is about to close. */
 const KEEP_ALIVE_MS = 1_000
-/** A connection is used no longer, however busy: changes in the DNS come into force. */
+/** The maximum age of a connection, so that changes in DNS take effect. */
 const CONNECTION_LIFE_MS = 60_000
 const ANSWER_HEADERS_BYTES_MAX = 16_384
-/** Interim answers (RFC 9110 §15.2) before the answer. */
+/** Interim answers (RFC 9110 §15.2) before the final one. */
 const INTERIM_ANSWERS_MAX = 10
 const UNDER_WAY_MAX = 1_000
 
@@ -88,7 +87,7 @@ export function createOutbound({ allow, lookup = addressesInDns, log }: Outbound
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     clientTtl: CONNECTION_LIFE_MS,
     maxHeaderSize: ANSWER_HEADERS_BYTES_MAX,
-    // Each exchange has a time limit of its own for all of it.
+    // Each exchange has its own overall time limit.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -129,8 +128,8 @@ interface Guard {
 }
 
 /**
- * Connects to allowed addresses alone. What was checked is what is connected to: the look-up hands over checked
- * addresses instead of a name, so that nothing is left to change in between.
+ * Connects only to allowed addresses. The lookup returns checked addresses instead of a name, so that they cannot
+ * change between check and connection.
  */
 function guardedConnector(guard: Guard): buildConnector.connector {
   const connect = buildConnector({
@@ -139,12 +138,12 @@ function guardedConnector(guard: Guard): buildConnector.connector {
     autoSelectFamilyAttemptTimeout: ADDRESS_TRIED_MS,
     timeout: CONNECT_MS_MAX,
     allowH2: false,
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Even if NODE_TLS_REJECT_UNAUTHORIZED is 0.
     rejectUnauthorized: true,
     maxCachedSessions: 0,
   })
   return (options, callback) => {
-    // A literal address is connected to without a look-up.
+    // A literal address needs no lookup.
     const fault = hostFault(options.hostname, guard.isAllowed)
     if (fault === null) connect(options, callback)
     else queueMicrotask(() => callback(new OutboundFailure(`The address ${fault}`), null))
@@ -160,7 +159,7 @@ function guardedLookup(guard: Guard): LookupFunction {
   }
 }
 
-/** At least one. */
+/** Returns at least one. */
 async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Guard): Promise<LookupAddress[]> {
   const addresses = knownAddresses(hostname) ?? (await lookedUp(hostname, lookup))
   const allowed = addresses.filter(isAllowed).slice(0, ADDRESSES_TRIED_MAX)
@@ -181,7 +180,7 @@ async function lookedUp(hostname: string, lookup: Lookup): Promise<readonly stri
 
 type Received = Omit<Extract<OutboundAnswer, { ok: true }>, 'ok' | 'durationMs'>
 
-/** Rejects when there is no complete answer in time, or when what came is none. */
+/** Rejects without a complete and valid answer in time. */
 function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Received> {
   const { promise, resolve, reject } = Promise.withResolvers<Received>()
   const { connectMs, totalMs } = request
@@ -213,7 +212,7 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
     onRequestStart(started) {
       clearTimeout(connecting)
       controller = started
-      // Before there is a connection, nothing can be aborted.
+      // Without a connection, `giveUp` had nothing to abort.
       if (isOver) controller.abort(new OutboundFailure('Given up before it was sent'))
     },
     onResponseStart(_, code, fields) {

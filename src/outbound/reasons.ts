@@ -1,13 +1,13 @@
 import { errors } from 'undici'
 
-/** A failure whose message may be shown as it is. */
+/** A failure whose message is safe to show. */
 export class OutboundFailure extends Error {
   override name = 'OutboundFailure'
 }
 
 /**
- * What anyone may read about a failed exchange with `host`; of an error that is not known here it tells the code alone.
- * Null: the request itself was wrong, which is a defect of the caller.
+ * Returns a public message for a failed exchange with `host`. For an unknown error, it contains only the code. Null:
+ * the request itself was invalid, which is a defect of the caller.
  */
 export function reasonOf(error: unknown, host: string): string | null {
   if (error instanceof OutboundFailure) return error.message
@@ -52,7 +52,7 @@ function isOfTls(code: string): boolean {
   return code === 'EPROTO' || code.startsWith('ERR_SSL_')
 }
 
-/** OpenSSL's names of what is wrong with a certificate, and Node's for a certificate of another host. */
+/** Matches OpenSSL's codes of certificate errors, and Node's for a certificate of another host. */
 function isOfCertificate(code: string): boolean {
   return /CERT|^UNABLE_TO_|_CA$|CRL/.test(code)
 }

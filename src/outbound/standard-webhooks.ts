@@ -1,14 +1,14 @@
 import { Webhook } from 'standardwebhooks'
 
-/** How long the former secret signs too after a rotation, so that a receiver can change it without losing a message. */
+/** How long the former secret also signs after a rotation, so that a receiver can switch without losing a message. */
 export const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000
 
-/** The secret for one purpose, `whsec_` and base64, as the libraries of the scheme take it. */
+/** Returns the secret for a purpose, as `whsec_` and base64, the form that the scheme's libraries take. */
 export function signingSecret(secrets: { derive(purpose: string): Buffer }, purpose: string): string {
   return `whsec_${secrets.derive(purpose).toString('base64')}`
 }
 
-/** The headers by which a receiver knows a message and who sent it, signed with each of the secrets (https://www.standardwebhooks.com). */
+/** Returns the headers that identify a message and sign it with each secret (https://www.standardwebhooks.com). */
 export function signedHeaders(secrets: readonly string[], messageId: string, at: Date, body: string) {
   return {
     'webhook-id': messageId,
@@ -17,7 +17,7 @@ export function signedHeaders(secrets: readonly string[], messageId: string, at:
   }
 }
 
-/** The header webhook-id of an event, out of its UUID: `evt_` and 32 hexadecimal characters. */
+/** Returns the header webhook-id of an event, from its UUID: `evt_` and 32 hexadecimal characters. */
 export function messageIdOf(uuid: string): string {
   return `evt_${uuid.replaceAll('-', '')}`
 }

@@ -1,6 +1,6 @@
 import { boolean, decimal, type Fields, integer, list, text } from '../engine/fields.ts'
 
-/** What a shopper chooses among (rest-resources §1.4). */
+/** The options of a set (rest-resources §1.4). */
 const options: Fields = {
   OptionID: integer({ access: 'key' }),
   OptionName: text(255),
@@ -10,12 +10,12 @@ const options: Fields = {
   OptionPartNumber: text(50),
   OptionSorting: decimal(),
   OptionImagePath: text(255),
-  /** The product that the option brings along; 0: none. */
+  /** The product bundled with the option; 0: none. */
   OptionBundleCatalogId: integer({ min: 0 }),
   OptionBundleQuantity: integer(),
 }
 
-/** Sets of options; products and categories carry them. */
+/** The option sets of a product or category. */
 export const optionSetList = list(
   'OptionSet',
   {

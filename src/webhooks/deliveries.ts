@@ -14,28 +14,28 @@ import { type Members, readOnly, shownType, time } from './shown-type.ts'
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** How long attempts, deliveries that are over, and events without deliveries are kept. */
+/** The retention of attempts, ended deliveries, and events without deliveries. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
 
 export interface DeliverySummary {
   readonly id: number
   /** The header webhook-id: `evt_` and 32 hexadecimal characters, the same in every delivery of the event. */
   readonly messageId: string
-  /** The event's place in the store's feed; 0: a test. */
+  /** The event's position in the store's feed; 0: a test. */
   readonly sequence: number
   readonly eventType: number
   readonly eventName: string
   readonly recordId: number
   readonly isTest: boolean
   readonly state: DeliveryState
-  /** Begun ones. */
+  /** Includes one in progress. */
   readonly attempts: number
-  /** Of the last answer; null: there was none. */
+  /** Of the last answer; null: no answer. */
   readonly status: number | null
-  /** What came of the last attempt, or why it was given up; empty: nothing went wrong. */
+  /** Why the last attempt failed or the delivery was given up; empty: no failure. */
   readonly reason: string
   readonly createdAt: Date
-  /** Of the next attempt; null: it is over. */
+  /** Of the next attempt; null: the delivery ended. */
   readonly dueAt: Date | null
   readonly endedAt: Date | null
 }
@@ -43,20 +43,20 @@ export interface DeliverySummary {
 export interface DeliveryDetails extends DeliverySummary {
   /** The record's JSON text. */
   readonly body: string
-  /** The newest first, at most 100. */
+  /** Newest first, at most 100. */
   readonly log: readonly DeliveryAttempt[]
 }
 
 export interface DeliveryAttempt {
-  /** From 1 on. */
+  /** From 1. */
   readonly number: number
   readonly at: Date
-  /** Null: there was no answer. */
+  /** Null: no answer. */
   readonly status: number | null
-  /** Why it failed; empty: it did not. */
+  /** Why it failed; empty: success. */
   readonly reason: string
   readonly durationMs: number
-  /** Its first 4 kB. */
+  /** The first 4 kB. */
   readonly answer: string
 }
 
@@ -99,10 +99,10 @@ const summaryColumns = sql`d."id", e."messageId"::text AS "messageId", e."sequen
   d."attempts", d."status", d."reason", d."createdAt", d."endedAt",
   CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
 
-/** The due time of what a person waits for: before whatever else waits for the webhook, which may be thousands that failed. */
+/** The due time of a delivery that a person waits for: before all others of the webhook, which may be thousands. */
 const atOnce = sql`'epoch'::timestamptz`
 
-/** Written out, since a partial index serves no parameter. */
+/** Literals, because a partial index does not match a parameter. */
 const inState: Readonly<Record<DeliveryState, Sql>> = {
   pending: sql`AND d."state" = 'pending'`,
   delivered: sql`AND d."state" = 'delivered'`,
@@ -120,8 +120,8 @@ type SummaryRow = Omit<DeliverySummary, 'id' | 'sequence' | 'eventName' | 'isTes
 }
 
 /**
- * The deliveries of a webhook, the newest first: those before the id `before`, and only in one state where `state` names it.
- * `next` is the `before` of the next page; null: there is none. Throws `not-found` for an unknown webhook.
+ * Lists the deliveries of a webhook, newest first: those before the id `before`, and only those in `state` unless null.
+ * `next` is the `before` of the next page; null: no more. Throws `not-found` for an unknown webhook.
  */
 export async function listDeliveries(
   caller: Caller,
@@ -142,7 +142,7 @@ export async function listDeliveries(
   return { deliveries, next: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null }
 }
 
-/** A delivery whole, with its log. Throws `not-found`, and `unauthorized` where the caller may not read the record by now. */
+/** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
   const [found] = await caller.db.$queryRaw<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>`
     SELECT ${summaryColumns}, e."body",
@@ -160,15 +160,14 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
 }
 
 /**
- * Sends a delivery again, whatever became of it: before all others of the webhook, and its schedule begins anew. One that is
- * being sent just now is left alone. Throws `not-found`, and
- * `conflict` while the webhook is not enabled.
+ * Sends a delivery again, in any state: before all others of the webhook, with a new schedule of retries. Leaves one
+ * that is being sent alone. Throws `not-found`, and `conflict` while the webhook is disabled.
  */
 export async function redeliver(caller: Caller, webhookId: number, deliveryId: number): Promise<void> {
   const { db, now } = caller
-  // The lock keeps the webhook as it is until the delivery is pending: disabling it gives up those that are.
+  // The lock blocks disabling the webhook until the delivery is pending, because disabling gives up pending ones.
   const isThis = sql`${ofWebhook(caller, webhookId)} AND d."id" = ${deliveryId}::bigint`
-  // Begun, and not in the log yet.
+  // Begun, but not in the log yet.
   const isUnderWay = sql`d."state" = 'pending' AND d."dueAt" > ${now()}::timestamptz AND d."attempts" > coalesce(
     (SELECT max(a."number") FROM "DeliveryAttempt" a WHERE a."deliveryId" = d."id"), 0)`
   const [found] = await db.$queryRaw<{ enabled: boolean; isThere: boolean }[]>`
@@ -188,8 +187,8 @@ export async function redeliver(caller: Caller, webhookId: number, deliveryId: n
 }
 
 /**
- * Lets a webhook be notified of a made-up record of its kind, also while it is not enabled, and returns the delivery's id.
- * The event stands in no feed (its sequence is 0). Throws `not-found`.
+ * Sends a made-up record of the webhook's kind, even while it is disabled, and returns the delivery's id. The event is
+ * in no feed (its sequence is 0). Throws `not-found`.
  */
 export async function sendTest(caller: Caller, webhookId: number): Promise<number> {
   const { db, now } = caller
@@ -222,7 +221,7 @@ function summaryOf(row: SummaryRow): DeliverySummary {
   return { ...row, id: Number(row.id), messageId, sequence, eventName, isTest: sequence === 0 }
 }
 
-/** As JSON has it. */
+/** As JSON encodes it. */
 type AttemptRow = Omit<DeliveryAttempt, 'at'> & { readonly id: number; readonly at: string }
 
 function attemptOf({ number, at, status, reason, durationMs, answer }: AttemptRow): DeliveryAttempt {

@@ -39,7 +39,7 @@ const KINDS_MAX = 500
 const EVENTS_DEFAULT = 100
 const EVENTS_MAX = 500
 
-/** The addresses below Webhooks beside its records, and the feed of events, which the same privilege is for. */
+/** The endpoints below Webhooks beside its records, and the feed of events, which needs the same privilege. */
 export function webhookEndpoints(): Endpoint[] {
   const privileges = ['Webhooks']
   const id = { name: 'id', min: 1 }
@@ -65,7 +65,7 @@ const eventKindType = shownType<EventKind>('Event', {
   EventName: [text(100, readOnly), ({ name }) => name],
 })
 
-/** The kinds of event that there are (contract §4.2). */
+/** Lists the kinds of event (contract §4.2). */
 const listEventKinds: Operation = {
   gives: {
     kind: 'list',
@@ -109,7 +109,7 @@ const rotateSecret: Operation = {
   run: async (call) => {
     const { id, secrets } = call
     const rotate = (tx: Caller) => rotateWebhookSecret(tx, secrets, id).then(() => id)
-    // Read anew, so that no secret is stored with the answer.
+    // Read separately, so that the stored answer has no secret.
     const rotated = await changeOnce(call, rotate, updated(WEBHOOK_KEY))
     if (rotated.kind !== 'results' || rotated.status !== 200) return rotated
     return { ...(await readSecret(call)), replayed: rotated.replayed === true }
@@ -136,7 +136,7 @@ const sendTestEvent: Operation = {
   run: (call) => sendOnce(call, (tx) => sendTest(tx, call.id), created(DELIVERY_KEY)),
 }
 
-/** The one body that is taken here. */
+/** The body of a resume. */
 export const resumeType = { typeName: 'Resume', fields: fieldSet({ CatchUp: boolean() }) }
 
 const resume: Operation = {
@@ -236,7 +236,7 @@ const sendAgain: Operation = {
 
 const kindsInWords = eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')
 
-/** The feed of a store's events: what webhooks are told, to read at any time. */
+/** The feed of a store's events: those that webhooks get, readable at any time. */
 const eventFeed: Operation = {
   named: {
     id: 'readEvents',
@@ -285,13 +285,13 @@ function eventTypeIn(query: Query): number | null {
   return kind.type
 }
 
-/** With `$select` and `$orderby` applied. */
+/** Applies `$select` and `$orderby`. */
 function shown<T>({ caller, query }: Call, type: ShownType<T>, from: readonly T[]): RecordsAnswer {
   const texts = from.map((one) => type.text(one, caller.store.timeZone))
   return { kind: 'records', type, records: shapeRecords(texts, type.fields, query) }
 }
 
-/** A change after which deliveries are due. */
+/** Makes a change and announces due deliveries. */
 async function sendOnce(...change: Parameters<typeof changeOnce>): Promise<Answer> {
   const answer = await changeOnce(...change)
   const [{ caller }] = change

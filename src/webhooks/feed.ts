@@ -12,9 +12,9 @@ import { StoreFailure } from '../values/failure.ts'
 import { type Members, readOnly, shownType, time } from './shown-type.ts'
 
 export interface FeedEvent {
-  /** Its place in the store's feed, from 1 without gaps. */
+  /** The position in the store's feed, from 1 without gaps. */
   readonly sequence: number
-  /** As webhooks get it in the header webhook-id. */
+  /** The header webhook-id of its deliveries. */
   readonly messageId: string
   readonly eventType: number
   readonly eventName: string
@@ -24,7 +24,7 @@ export interface FeedEvent {
   readonly body: string
 }
 
-/** What happened: the same of an event in the feed and of its deliveries. */
+/** The fields that an event in the feed shares with its deliveries. */
 export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
   Sequence: [long(readOnly), ({ sequence }) => sequence],
   Id: [text(36, readOnly), ({ messageId }) => messageId],
@@ -44,14 +44,14 @@ export const feedEventType = shownType<FeedEvent>('FeedEvent', {
   Record: [eventRecord, ({ body: json }) => ({ json })],
 })
 
-/** Of the bodies of one page together. */
+/** The total of the bodies of one page. */
 const PAGE_BYTES_MAX = 10 * 1024 * 1024
 
 /**
- * The events of a store after a place in its feed, in order, as many as `limit` and 10 MB of bodies allow, and one at least:
- * of all kinds whose records the caller may read, or of one. None where there is nothing newer. Throws `unauthorized` for what
- * the caller may not read, and `gone` where events after that place were deleted because of their age; 0 is the oldest one
- * that there is.
+ * Returns the events after a position in the store's feed, in order: as many as `limit` and 10 MB of bodies allow, at
+ * least one, of all kinds whose records the caller may read, or of one. Empty if nothing is newer. Throws
+ * `unauthorized` for kinds that the caller may not read, and `gone` if events after that position were deleted because
+ * of their age; 0 starts at the oldest one.
  */
 export async function readFeed(
   caller: Caller,
@@ -93,7 +93,7 @@ interface FeedRow extends Omit<FeedEvent, 'sequence' | 'eventName'> {
 
 type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
 
-/** Who may read none of them would else wait for ever. */
+/** Throws if none is readable, because the caller would wait forever. */
 function readableKinds(caller: Caller, eventType: number | null): readonly EventKind[] {
   const wanted = eventKinds.filter(({ type }) => eventType === null || type === eventType)
   const readable = wanted.filter(({ service }) => allows(caller.privileges, service, 'read'))

@@ -1,11 +1,11 @@
 import type { Db, Transaction } from '../database/client.ts'
 
-/** How long a process that is cut off in the middle of a transaction holds up the numbering, in milliseconds. */
+/** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
 export const NUMBERING_IDLE_MS_MAX = 10_000
 
 /**
- * To the end of the transaction no event of the webhook's kind gets its number, and what was numbered before is visible to
- * the next statement: numbering passes over a store whose webhooks it cannot lock.
+ * Blocks numbering of events of the webhook's kind until the transaction ends; the next statement sees everything
+ * numbered before. Numbering skips a store whose webhooks it cannot lock.
  */
 export async function stopNumbering(tx: Db | Transaction, storeId: number, webhookId: number): Promise<void> {
   await tx.$queryRaw`
@@ -13,7 +13,7 @@ export async function stopNumbering(tx: Db | Transaction, storeId: number, webho
     WHERE "storeId" = ${storeId}::int AND "id" = ${webhookId}::int FOR UPDATE`
 }
 
-/** How far the store's feed reaches; 0: nothing is in it yet. */
+/** Returns the last sequence number of the store's feed; 0: it is empty. */
 export async function lastSequence(tx: Db | Transaction, storeId: number): Promise<number> {
   const [feed] = await tx.$queryRaw<{ last: bigint }[]>`
     SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${storeId}::int`
@@ -21,8 +21,8 @@ export async function lastSequence(tx: Db | Transaction, storeId: number): Promi
 }
 
 /**
- * Gives up what waits for a webhook that is being disabled: to the end of the transaction nothing is added. Returns how far the
- * feed reaches, where a resume goes on.
+ * Gives up the pending deliveries of a webhook being disabled; none are added until the transaction ends. Returns the
+ * feed's last sequence number, after which a resume continues.
  */
 export async function endDeliveries(
   tx: Db | Transaction,
@@ -31,7 +31,7 @@ export async function endDeliveries(
   const giveUp = () => tx.$executeRaw`
     UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${reason}
     WHERE "storeId" = ${storeId}::int AND "webhookId" = ${webhookId}::int AND "state" = 'pending'`
-  // Thousands may wait: they are given up before the numbering is held up, and then what came in between.
+  // Thousands may be pending: gives them up before blocking numbering, and then those added in between.
   await giveUp()
   await stopNumbering(tx, storeId, webhookId)
   await giveUp()

@@ -2,23 +2,23 @@ import { type Sql, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** Null: all webhooks of the store, for a person in its administration. */
+/** Null: all webhooks of the store, in the administration. */
 export function ownSubscriptionId({ application }: Caller): number | null {
   return application?.subscriptionId ?? null
 }
 
-/** A condition over `t`: an application sees and manages the webhooks that it made for the store, and no others. Null: all. */
+/** A condition over `t`: an application sees and manages only the webhooks that it made for the store. Null: all. */
 export function ownWebhooks(caller: Caller): Sql | null {
   const subscriptionId = ownSubscriptionId(caller)
   return subscriptionId === null ? null : sql`t."subscriptionId" = ${subscriptionId}::int`
 }
 
-/** The webhook `t`, if the caller may know of it: what follows FROM. */
+/** The FROM item `t`: the webhook, if the caller may see it. */
 export function ownWebhook(caller: Caller, id: number): Sql {
   return sql`"Webhook" t WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int AND ${ownWebhooks(caller) ?? sql`true`}`
 }
 
-/** Also for a webhook of another: it does not exist. */
+/** Also for a webhook of another owner, to hide that it exists. */
 export function noWebhook(id: number): StoreFailure {
   return new StoreFailure('not-found', `There is no Webhook ${id}`, { field: String(id) })
 }

@@ -4,14 +4,14 @@ import { customers } from '../resources/customers/customers.ts'
 import { orders } from '../resources/orders/orders.ts'
 import { products } from '../resources/products/products.ts'
 
-/** A made-up record, for a test of a webhook. */
+/** A made-up record for testing a webhook. */
 export interface Sample {
   readonly recordId: number
-  /** Its JSON text, with every member that such a record has. */
+  /** JSON text with every field of the record. */
   readonly body: string
 }
 
-/** The same each time, so that a receiver knows it again (webhooks §6: order 1, invoice AB-1000, in 2016). */
+/** Always the same, so that a receiver recognizes it (webhooks §6: order 1, invoice AB-1000, in 2016). */
 export function sampleOf({ service }: EventKind): Sample {
   return samples[service]
 }
@@ -20,7 +20,7 @@ interface Values {
   readonly [name: string]: Scalar | Values | readonly Values[]
 }
 
-/** Named values over the defaults of all other fields. Throws for a name that is none of the record's. */
+/** Completes the values with the defaults of all other fields. Throws for an unknown name. */
 function record(fields: FieldSet, values: Values): Record<string, unknown> {
   const unknown = Object.keys(values).find((name) => fields.get(name) === undefined)
   if (unknown !== undefined) throw new Error(`A sample has ${unknown}, which its record has not`)

@@ -21,12 +21,12 @@ export interface SecretSeeds {
   readonly secretRotatedAt: Date | null
 }
 
-/** What a new secret is derived from; of no use without the secret key. */
+/** Returns a seed to derive a secret from; useless without the secret key. */
 export function newSecretSeed(): string {
   return randomBytes(32).toString('hex')
 }
 
-/** Those that sign a notification sent at this time: the newest first. */
+/** Returns the secrets that sign at this time, newest first. */
 export function signingSecrets(secrets: Pick<Secrets, 'derive'>, webhook: SecretSeeds, at: Date): string[] {
   const { secret, formerSecret } = shownSecret(secrets, webhook, at)
   return formerSecret === null ? [secret] : [secret, formerSecret]
@@ -45,8 +45,8 @@ export async function webhookSecret(
 }
 
 /**
- * Gives the webhook a new secret; the one until now signs beside it for 24 hours, and one from before that no more.
- * Throws `not-found`.
+ * Gives the webhook a new secret. The current one also signs for 24 hours; an older one stops signing at once. Throws
+ * `not-found`.
  */
 export async function rotateWebhookSecret(
   caller: Caller,
@@ -75,7 +75,7 @@ function shownSecret(
   return {
     /** `whsec_` and base64, as the Standard Webhooks libraries take it. */
     secret: signingSecret(secrets, `webhook ${secretSeed}`),
-    /** The one before the last rotation, as long as it signs too. */
+    /** The secret before the last rotation, while it still signs. */
     formerSecret: formerUntil && signingSecret(secrets, `webhook ${formerSecretSeed}`),
     formerUntil,
     /** Null: never rotated. */

@@ -8,16 +8,16 @@ import { endDeliveries } from './numbering.ts'
 import { ownSubscriptionId } from './ownership.ts'
 import { newSecretSeed } from './secret.ts'
 
-/** Of one application in a store; those made in the administration count as another's. */
+/** Webhooks per application and store; those made in the administration count separately. */
 export const WEBHOOKS_MAX = 100
 
-/** The first of the two numbers of an advisory lock; the other is the store's. */
+/** The first key of the advisory lock; the second is the store's id. */
 const CREATION_LOCK = 7_301_406
 
-/** The reason of deliveries that a webhook's owner gave up by disabling it. */
+/** The reason of deliveries given up because the owner disabled the webhook. */
 export const DISABLED_REASON = 'The webhook was disabled'
 
-/** What it means that a webhook is new, or that it is no longer enabled, or is again. */
+/** Completes new webhooks, and those that were disabled or enabled. */
 export async function webhookRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) await settle(change)
 }
@@ -32,19 +32,19 @@ async function settle(change: Change): Promise<void> {
   } else if (!before.row.enabled && after.row.enabled) {
     Object.assign(after.row, enabledColumns)
   }
-  // What failed is another receiver's matter; but while it is disabled, a catch-up begins where the failures did.
+  // Failures belong to the former address. A disabled webhook keeps them, because a catch-up begins there.
   const isEnabledStill = before?.row.enabled && after.row.enabled
   if (isEnabledStill && before.row.url !== after.row.url) Object.assign(after.row, notFailing)
 }
 
 const notFailing: Row = { failingSince: null, lastFailedAt: null }
 
-/** What enabling a webhook clears. */
+/** Columns that enabling a webhook clears. */
 const enabledColumns: Row = { ...notFailing, disabledAt: null, disabledAtSequence: null, pauseReason: null }
 
 async function settleNew(caller: Caller, row: Row): Promise<void> {
   const kind = eventKind(Number(row.eventType))
-  // Else an application would be told what it may not read.
+  // Otherwise an application would get records that it may not read.
   if (kind) requireAccess(caller, kind.service, 'read')
   row.secretSeed = newSecretSeed()
   row.subscriptionId = ownSubscriptionId(caller)

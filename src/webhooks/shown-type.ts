@@ -1,24 +1,24 @@
 import { date, type Field, type Fields, fieldSet, type ObjectType, type Scalar } from '../engine/fields.ts'
 import { writeDate } from '../values/dates.ts'
 
-/** What an address of Webhooks's own shows of a `T`: the record's name in XML, its fields, and its JSON text. */
+/** How endpoints of Webhooks show a `T`: the record's name in XML, its fields, and its JSON text. */
 export interface ShownType<T> extends ObjectType {
   readonly members: Fields
-  /** The record's JSON text, its times in the store's zone. */
+  /** Returns the record's JSON text, with times in the store's zone. */
   readonly text: (from: T, timeZone: string) => string
 }
 
-/** A value that is JSON text already: a record is never taken apart to be shown. */
+/** A value that is already JSON text, so that records are not parsed. */
 export interface JsonText {
   readonly json: string
 }
 
-/** By wire name, in wire order: the field, and its value. Null: the field's default. */
+/** The fields and their values by wire name, in wire order. Null: the field's default. */
 export type Members<T> = Readonly<
   Record<string, readonly [field: Field, value: (from: T, timeZone: string) => Scalar | Date | JsonText | null]>
 >
 
-/** Declares what is shown of a `T`. */
+/** Declares how a `T` is shown. */
 export function shownType<T>(typeName: string, members: Members<T>): ShownType<T> {
   const entries = Object.entries(members)
   const fields = Object.fromEntries(entries.map(([name, [field]]) => [name, field]))
@@ -33,8 +33,8 @@ function jsonOf(field: Field, value: Scalar | Date | JsonText | null, timeZone: 
   return typeof value === 'object' ? value.json : JSON.stringify(value)
 }
 
-/** The access of all fields but what is sent. */
+/** The access of all fields that callers cannot send. */
 export const readOnly = { access: 'ro' } as const
 
-/** A time that the platform notes. */
+/** A time that the platform sets. */
 export const time = date(readOnly)

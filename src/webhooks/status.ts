@@ -10,7 +10,7 @@ import { lastSequence, stopNumbering } from './numbering.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { readOnly, shownType, time } from './shown-type.ts'
 
-/** What a list tells of a webhook. */
+/** A webhook in a list. */
 export interface WebhookSummary {
   readonly id: number
   readonly name: string
@@ -19,26 +19,26 @@ export interface WebhookSummary {
   readonly eventName: string
   readonly format: string
   readonly enabled: boolean
-  /** Whose webhook it is; null: it was made in the administration. */
+  /** The owner; null: the administration. */
   readonly application: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** When the first of the attempts was that all failed since; null: the last one succeeded, or there was none. */
+  /** When the first attempt since the last success failed; null: the last attempt succeeded, or there was none. */
   readonly failingSince: Date | null
-  /** Null: it is enabled. */
+  /** Null: enabled. */
   readonly disabledAt: Date | null
-  /** Why the platform disabled it; null: somebody did, or it is enabled. */
+  /** Why the platform disabled it; null: a user did, or it is enabled. */
   readonly pauseReason: string | null
-  /** Of the last hundred deliveries that arrived, when the last one did. */
+  /** When the last of the latest hundred successful deliveries ended. */
   readonly lastDeliveredAt: Date | null
 }
 
 export interface WebhookStatus extends WebhookSummary {
-  /** Deliveries that wait for an attempt, counted to 1,000. */
+  /** Pending deliveries, counted up to 1,000. */
   readonly pending: number
-  /** Deliveries of the last 30 days that were given up, counted to 1,000. */
+  /** Deliveries given up in the last 30 days, counted up to 1,000. */
   readonly failed: number
-  /** What a resume with catch-up would send, counted to 1,000. */
+  /** What a resume with catch-up would send, counted up to 1,000. */
   readonly missed: number
 }
 
@@ -54,32 +54,32 @@ export const statusType = shownType<WebhookStatus>('WebhookStatus', {
   DateLastDelivered: [time, ({ lastDeliveredAt }) => lastDeliveredAt],
 })
 
-/** What a status counts, it counts to here: a webhook may have millions, and nobody needs to know how many exactly. */
+/** The limit of counts in a status: a webhook may have millions, and the exact number is of no use. */
 export const COUNTED_MAX = 1_000
-/** Notifications of one catch-up; more would take a transaction too long. */
+/** Notifications per catch-up; more would make the transaction too long. */
 const CAUGHT_UP_MAX = 200_000
 
 /**
- * Since when a webhook's failed deliveries count as missed. The clocks of several machines differ, and to send one more that
- * never arrived does no harm.
+ * Since when failed deliveries count as missed. Two minutes early, because the clocks of machines differ and resending
+ * an undelivered notification does no harm.
  */
 const missedSince = sql`coalesce(w."failingSince", w."disabledAt") - interval '2 minutes'`
 
-/** Those that a catch-up sends again; tests are left. */
+/** Failed deliveries that a catch-up repeats, without tests. */
 const missedDeliveries = sql`"Delivery" d JOIN "Event" e ON e."id" = d."eventId"
   WHERE d."storeId" = w."storeId" AND d."webhookId" = w."id" AND d."state" = 'failed' AND d."endedAt" >= ${missedSince}
     AND ${missedSince} IS NOT NULL AND e."sequence" > 0`
 
 /**
- * Those that were numbered while the webhook was not enabled. An event has few deliveries and a webhook has many: OFFSET 0
- * lets PostgreSQL look for them by the event alone, whatever it believes of their numbers.
+ * Events numbered while the webhook was disabled. An event has few deliveries and a webhook has many: OFFSET 0 makes
+ * PostgreSQL look them up by event alone, whatever its statistics say.
  */
 const missedEvents = sql`"Event" e WHERE e."storeId" = w."storeId" AND e."eventType" = w."eventType"
   AND e."sequence" > w."disabledAtSequence" AND NOT EXISTS (
     SELECT 1 FROM (SELECT d."webhookId" FROM "Delivery" d WHERE d."eventId" = e."id" OFFSET 0) sent
     WHERE sent."webhookId" = w."id")`
 
-/** In this order, so that PostgreSQL goes through the index of the feed, and not through all events, when it counts to a bound. */
+/** Ordered, so that PostgreSQL reads the index of the feed instead of all events when it counts up to a bound. */
 const missedEventsInOrder = sql`${missedEvents} ORDER BY e."sequence"`
 
 const ofWebhook = sql`"Delivery" d WHERE d."storeId" = w."storeId" AND d."webhookId" = w."id"`
@@ -105,7 +105,7 @@ export async function webhookStatus(caller: Caller, id: number): Promise<Webhook
   return status
 }
 
-/** By id; `offset` counts from 0. */
+/** Lists webhooks by id; `offset` counts from 0. */
 export function listWebhooks(
   caller: Caller,
   { limit, offset }: { limit: number; offset: number },
@@ -125,9 +125,9 @@ async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns:
 }
 
 /**
- * Enables a webhook again, and with `catchUp` sends what it missed: deliveries that were given up since it began to fail or
- * was disabled, and the events that nobody told it of. Returns how many those are. An enabled one may catch up too.
- * Throws `not-found`, and `conflict` when more was missed than one catch-up sends.
+ * Enables a webhook and, with `catchUp`, sends what it missed: deliveries given up since it began to fail or was
+ * disabled, and events without a delivery. Returns their number. An enabled webhook can catch up too. Throws
+ * `not-found`, and `conflict` when more was missed than one catch-up sends.
  */
 export async function resumeWebhook(
   caller: Caller,
@@ -184,7 +184,7 @@ function sendFailed({ db, store, now }: Caller, id: number): Promise<number> {
     WHERE w."storeId" = ${store.id}::int AND w."id" = ${id}::int AND f."id" = m."id" AND f."state" = 'failed'`
 }
 
-/** Those numbered after `after`. */
+/** Adds deliveries of missed events numbered after `after`. */
 function sendEvents({ db, store, now }: Caller, id: number, after: number): Promise<number> {
   const at = sql`${now()}::timestamptz`
   return db.$executeRaw`

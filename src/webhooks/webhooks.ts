@@ -11,7 +11,7 @@ import { webhookRules } from './settle-webhook.ts'
 
 const address = text(1000, { column: 'url', required: true })
 
-/** Where it leads is looked at with every delivery, not here: that may change. */
+/** The host is checked at every delivery, not here, because its addresses may change. */
 const Url: ValueField = {
   ...address,
   schema: z.preprocess(
@@ -35,7 +35,7 @@ const EventType: ValueField = {
   }),
 }
 
-/** `MM/DD/YYYY HH:MM`, in the zone of the store (contract §2). */
+/** A time as `MM/DD/YYYY HH:MM` in the store's zone (contract §2). */
 function minute(column: string): ValueField {
   return text(16, {
     column,
@@ -44,7 +44,7 @@ function minute(column: string): ValueField {
   })
 }
 
-/** Webhooks (contract §2, §4.2; rest-resources §10). An application knows of its own alone. */
+/** Webhooks (contract §2, §4.2; rest-resources §10). An application sees only its own. */
 export const webhooks = defineResource({
   service: 'Webhooks',
   aliases: ['Webhook'],

@@ -8,7 +8,7 @@ import { categoryEffects, categoryRules } from './rules.ts'
 
 const externalIds: Fields = {
   ID: integer({ access: 'key' }),
-  // The category that they are of, whatever a caller says.
+  // The category itself; a caller's value is ignored.
   CategoryID: integer({ access: 'ro' }),
   ExternalId1: text(),
   ExternalIdType: text(),

@@ -5,10 +5,7 @@ import type { Document, Row } from '../../engine/merge.ts'
 import { refused } from '../../engine/refused.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
 
-/**
- * What a change of a category means besides its fields: it does not come to lie in itself, the products that it names are
- * there, and its external ids name it.
- */
+/** Writes the category's id into its external ids. Refuses (400) a category below itself, and unknown products. */
 export async function categoryRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const details = change.after.row.details as Document
@@ -18,7 +15,7 @@ export async function categoryRules(changes: readonly Change[]): Promise<void> {
   }
 }
 
-/** The same of categories that are imported. */
+/** Refuses (400) imported cycles, and reserves the ids of named products. */
 export async function categoryEffects(changes: readonly Change[]): Promise<void> {
   const [first] = changes
   if (first?.kind !== 'import') return
@@ -27,15 +24,15 @@ export async function categoryEffects(changes: readonly Change[]): Promise<void>
   await keepNamedProducts(first.caller, rows)
 }
 
-// The categories of a store are trees. Two moves at once could make a circle that neither of them sees, so that whoever
-// moves a category waits for other moves in the store to be over, and looks then.
+// Two concurrent moves could form a cycle that neither of them sees, so a move waits for other moves in the store, and
+// then checks.
 
-/** The first of the two numbers of an advisory lock; the other is the store's. */
+/** The first key of the advisory lock; the second is the store's id. */
 const TREE_LOCK = 7_301_402
 
 const field = 'CategoryParent'
 
-/** Refuses (400) a parent that is the category itself or lies below it. A new category has nothing below it. */
+/** Refuses (400) a parent that is the category itself or a descendant. A new category has no descendants. */
 async function refuseCircle({ caller, id, before, after }: Change): Promise<void> {
   const { parentId } = after.row
   if (before === null || parentId === null || parentId === before.row.parentId) return
@@ -47,7 +44,7 @@ async function refuseCircle({ caller, id, before, after }: Change): Promise<void
   }
 }
 
-/** Refuses (400) imported categories of which one comes to lie in itself. */
+/** Refuses (400) imported categories that form a cycle. */
 async function refuseCircles(caller: Caller, rows: readonly Row[]): Promise<void> {
   const moved = rows.filter(({ parentId }) => parentId !== null).map(({ id }) => Number(id))
   if (moved.length === 0) return
@@ -60,7 +57,7 @@ async function lockTree(caller: Caller): Promise<void> {
   await caller.db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${TREE_LOCK}::int, ${caller.store.id}::int)`)
 }
 
-/** The parents of these categories and of all that lie above them, by id; null at the top. */
+/** Returns the parents of these categories and of all their ancestors, by id; null for a root. */
 async function parentsAbove(caller: Caller, ids: readonly number[]): Promise<Map<number, number | null>> {
   const store = storeId(caller.store)
   const found = await caller.db.$queryRaw<{ id: number; parentId: number | null }[]>(sql`
@@ -73,7 +70,7 @@ async function parentsAbove(caller: Caller, ids: readonly number[]): Promise<Map
   return new Map(found.map(({ id, parentId }) => [id, parentId]))
 }
 
-/** Each category is passed once: a way up ends at the top, where another way was, or in a circle. */
+/** Visits each category once: a path ends at a root, at a visited category, or in a cycle. */
 function firstInCircle(parents: ReadonlyMap<number, number | null>): number | null {
   const passed = new Set<number>()
   for (const start of parents.keys()) {

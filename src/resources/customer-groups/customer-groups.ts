@@ -4,7 +4,7 @@ import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
 
-/** Groups of customers, with the price level that they buy at (rest-resources §7). */
+/** Customer groups and their price levels (rest-resources §7). */
 export const customerGroups = defineResource({
   service: 'CustomerGroups',
   typeName: 'CustomerGroup',
@@ -29,7 +29,7 @@ export const customerGroups = defineResource({
     Customers: { kind: 'related', resource: () => customers, link: inGroup },
   },
   referrers: [
-    // Cleared, what is for the group alone would be open to everybody.
+    // Clearing would open the group's own products to everybody.
     {
       table: 'Product',
       fields: ['AllowAccessCustomerGroupID'],

@@ -1,7 +1,7 @@
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
-/** The names of customer groups, by CustomerGroupID. Ids that no group has are left out. */
+/** Returns the names of customer groups by CustomerGroupID, omitting unknown ids. */
 export async function readGroupNames(
   { db, store }: Caller,
   ids: Iterable<number>,
@@ -16,8 +16,8 @@ export async function readGroupNames(
 }
 
 /**
- * The id of the customer group that `given` means: by its id, else by its name, without regard to blanks around it, and to case
- * unless that tells groups apart. Null: there is none. Throws `bad-request` for a name that several groups have.
+ * Returns the id of the customer group with this id, or else with this name, or null. Ignores blanks around a group's
+ * name, and case unless it distinguishes groups. Throws `bad-request` for a name that several groups have.
  */
 export async function findGroup({ db, store }: Caller, given: string): Promise<number | null> {
   const id = /^\d{1,15}$/.test(given) ? Number(given) : null

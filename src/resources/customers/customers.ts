@@ -4,7 +4,7 @@ import { containing, exactly, since, until } from '../../engine/filters.ts'
 import { passwordHash } from './password-hash.ts'
 import { customerEffects, customerRules } from './rules.ts'
 
-/** Customers (rest-resources §2). LastUpdate is not on the wire although lists filter by it. */
+/** Customers (rest-resources §2). Lists filter by LastUpdate, but no answer shows it. */
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
@@ -56,7 +56,7 @@ export const customers = defineResource({
     LastUpdate: date({ column: 'updatedAt' }),
     UserID: text(50, { column: 'updatedBy' }),
     LastLoginDate: date({ column: 'lastLoginAt', nullable: true }),
-    /** Another system's id, by which cartAPI finds the customer. */
+    /** The id in another system, by which cartAPI finds the customer. */
     AltContactID: text(50, { column: 'altContactId', nullable: true }),
     Website: text(200),
   },

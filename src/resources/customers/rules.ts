@@ -5,7 +5,7 @@ import { raise } from '../../engine/events.ts'
 import { hashPassword } from '../../people/passwords.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
-/** Checks an e-mail address that is new to the customer; a password that was sent is kept as argon2id alone. */
+/** Checks a changed e-mail address, and stores a sent password only as its argon2id hash. */
 export async function customerRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     settleEmail(change)
@@ -19,7 +19,7 @@ export async function customerEffects(changes: readonly Change[]): Promise<void>
   for (const { caller, resource, id, before } of changes) if (before === null) raise(caller, customerNew, resource, id)
 }
 
-/** Imports brought addresses that are none. A client that sends such a record back as it was read must not be refused. */
+/** Checks only a changed address, because imports stored invalid ones and clients send records back unchanged. */
 function settleEmail({ before, after }: Change): void {
   const { email } = after.row
   if (typeof email !== 'string' || email === before?.row.email) return
@@ -28,7 +28,7 @@ function settleEmail({ before, after }: Change): void {
   throw new StoreFailure('bad-request', 'Email must be an e-mail address such as name@shop.example', { field: 'Email' })
 }
 
-/** By the rule of HTML for `<input type=email>`. */
+/** Applies the rule of HTML for `<input type=email>`. */
 export function isEmailAddress(text: string): boolean {
   return z.regexes.html5Email.test(text)
 }

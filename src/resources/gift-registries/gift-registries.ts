@@ -4,7 +4,7 @@ import { boolean, date, integer, object, text } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { giftRegistryItemList, giftRegistryItemRows, sumOfItems } from './items.ts'
 
-/** What somebody wishes for, and where it is to be sent (rest-resources §8). */
+/** Gift registries: lists of wishes with a shipping address (rest-resources §8). */
 export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',
@@ -14,7 +14,7 @@ export const giftRegistries = defineResource({
   maxRecords: 500,
   fields: {
     CustomerAddressBook: object('CustomerAddressBook', {
-      // A registry has one address, so its own number tells it from all others.
+      // A registry has one address, so the registry's id identifies it.
       CustomerAddressId: integer({ sql: sql`t."id"` }),
       FirstName: text(50),
       LastName: text(50),

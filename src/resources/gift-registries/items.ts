@@ -22,7 +22,7 @@ export const giftRegistryItemList = list(
   { rows: giftRegistryItemRows },
 )
 
-/** Over all items of the registry; no more than 32 bits hold, which is what clients read it into. */
+/** The sum over the items of the registry, at most 2147483647 because clients read 32 bits. */
 export function sumOfItems(column: 'listed' | 'sold'): Sql {
   const { table, parent } = giftRegistryItemRows
   return sql`(SELECT least(coalesce(sum(i.${identifier(column)}), 0), 2147483647) FROM ${identifier(table)} i

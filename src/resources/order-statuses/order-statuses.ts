@@ -1,7 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, integer, text } from '../../engine/fields.ts'
 
-/** The statuses of a store's orders (rest-resources §11): read-only, and open to whoever may read orders. */
+/** The order statuses of a store (rest-resources §11), read-only, under the privilege Orders. */
 export const orderStatuses = defineResource({
   service: 'OrderStatus',
   privilege: 'Orders',

@@ -1,18 +1,18 @@
 import type { Db } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 
-/** The texts of a store's order statuses, as they were when they were read. */
+/** A snapshot of the texts of a store's order statuses. */
 export interface StatusTexts {
-  /** The merchant's text; empty: the store has no such status. */
+  /** The merchant's text; empty for an unknown status. */
   readonly textOf: (id: number) => string
   /**
-   * The status of a text, without regard to case: the merchant's texts first, then the built-in names (order-statuses §1.5).
-   * Null: there is none.
+   * Returns the status with this text, ignoring case, or null: the merchant's texts first, then the built-in names
+   * (order-statuses §1.5).
    */
   readonly idOf: (text: string) => number | null
 }
 
-/** Far above what a merchant tells apart. */
+/** Far above what a merchant needs. */
 const STATUSES_MAX = 5_000
 
 export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'>): Promise<StatusTexts> {
@@ -38,7 +38,7 @@ function folded(text: string): string {
   return text.trim().toLowerCase()
 }
 
-/** A store's order statuses, in the merchant's order. */
+/** Returns a store's order statuses, in the merchant's order. */
 export function listStatuses(db: Db, storeId: number) {
   return db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] })
 }

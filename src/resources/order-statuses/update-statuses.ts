@@ -12,7 +12,7 @@ const id = 'must be the id of a status'
 const sorting = `must be a whole number from 0 to ${SORTING_MAX}`
 const flag = 'must be true or false'
 
-/** The body of `PUT /admin/stores/{id}/order-statuses`: of each status that is to change, its id and what changes. */
+/** The body of `PUT /admin/stores/{id}/order-statuses`: the id and the changes of each status. */
 export const changedStatuses = z
   .array(
     namedObject({
@@ -28,8 +28,8 @@ export const changedStatuses = z
 
 /**
  * Changes the merchant's texts, visibility and order of statuses (order-statuses §1.2), all or none. The ids and their
- * meaning stay. Refuses an unknown status (404), and a text that two statuses would have
- * without regard to case (409), since cartAPI names them by it.
+ * meaning stay. Refuses an unknown status (404), and two equal texts, ignoring case (409), because cartAPI names
+ * statuses by text.
  */
 export async function updateOrderStatuses(
   caller: Caller,

@@ -3,17 +3,17 @@ import type { Caller } from '../../engine/caller.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
 
-/** Whom an order is for. */
+/** The customer of an order. */
 export interface Buyer {
-  /** The Billing… fields of the customer's record, in an order's names and within its bounds. */
+  /** The customer's Billing… fields under an order's names, cut to its lengths. */
   readonly billing: Readonly<Record<string, string>>
-  /** The level that the customer's group buys at; 0: none. */
+  /** The price level of the customer's group; 0: none. */
   readonly priceLevel: number
 }
 
 const guest: Buyer = { billing: {}, priceLevel: 0 }
 
-/** The customer with this id; null is a guest. Refuses (400) an id that no customer has. */
+/** Returns the customer with this id; null is a guest. Refuses (400) an unknown id. */
 export async function readBuyer(caller: Caller, customerId: number | null): Promise<Buyer> {
   if (customerId === null) return guest
   const [found] = await caller.db.$queryRaw<{ customer: string; priceLevel: number | null }[]>(sql`
@@ -41,7 +41,7 @@ function billingOf(customer: Row): Record<string, string> {
   }
 }
 
-/** The shipment to the billing address, for an order that names none. */
+/** Returns a shipment to the billing address, for an order without one. */
 export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
   return {
     ShipmentFirstName: textOf(billing.BillingFirstName),
@@ -58,7 +58,7 @@ export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Doc
   }
 }
 
-/** A text cut to the bound of the field that takes it, never through a character. */
+/** Cuts a text to the length of its field, never within a character. */
 function textOf(value: unknown, lengthMax = Number.POSITIVE_INFINITY): string {
   const text = typeof value === 'string' ? value : ''
   return text.length <= lengthMax ? text : text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '')

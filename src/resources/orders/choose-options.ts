@@ -1,20 +1,20 @@
 import { wrongField } from '../../engine/refused.ts'
 import type { Option, OptionSet, SoldProduct } from './sold-products.ts'
 
-/** An option that a line names, and the set that it is from. */
+/** An option that a line names, and its set. */
 export interface Choice {
   readonly set: OptionSet
   readonly option: Option
 }
 
-/** Sets whose answer the shopper types or uploads (order-statuses §5): there is nothing to name by an id. */
+/** Types of sets that the shopper answers with text or a file, so no option id applies (order-statuses §5). */
 const freeTypes = new Set(['text', 'textarea', 'file', 'dropimage'])
-/** Sets of which one option alone can be chosen. */
+/** Types of sets that allow one option. */
 const singleTypes = new Set(['dropdown', 'radio'])
-/** Ids that a message lists. */
+/** Ids listed in an error message. */
 const IDS_SHOWN_MAX = 20
 
-/** Reads ItemOptions: option ids, separated by commas, with or without one in front. */
+/** Parses ItemOptions: option ids separated by commas, with or without a leading comma. */
 export function readOptionIds(text: string, path: string): number[] {
   const parts = text.split(',').map((part) => part.trim())
   const ids = parts.filter((part) => part !== '').map((part) => (/^\d{1,10}$/.test(part) ? Number(part) : Number.NaN))
@@ -23,8 +23,8 @@ export function readOptionIds(text: string, path: string): number[] {
 }
 
 /**
- * The options with these ids, in their order. Refuses (400) one that neither the product nor its categories have,
- * a second one of a set that takes one, and a required set (with anything to choose) without any.
+ * Returns the options with these ids, in their order. Refuses (400) an option that neither the product nor its
+ * categories have, a second one of a set that allows one, and none of a required set that has options.
  */
 export function chooseOptions(product: SoldProduct, optionIds: readonly number[], path: string): Choice[] {
   const choices = optionIds.map((id) => {
@@ -45,17 +45,17 @@ export function chooseOptions(product: SoldProduct, optionIds: readonly number[]
   return choices
 }
 
-/** Whether one option of the set alone can be chosen. */
+/** Whether the set allows only one option. */
 export function takesOne({ OptionType = '' }: OptionSet): boolean {
   return singleTypes.has(OptionType.toLowerCase())
 }
 
-/** Whether an order has to name an option of the set. */
+/** Whether an order must name an option of the set. */
 export function mustBeChosen({ OptionType = '', OptionRequired = false, OptionList }: OptionSet): boolean {
   return OptionRequired && OptionList !== undefined && !freeTypes.has(OptionType.toLowerCase())
 }
 
-/** The options that are known of these ids; a merchant may write others into a line. */
+/** Returns the options with these ids. Omits unknown ids, which a merchant may write into a line. */
 export function knownChoices(product: SoldProduct, optionIds: readonly number[]): Choice[] {
   return optionIds.flatMap((id) => choiceOf(product, id) ?? [])
 }

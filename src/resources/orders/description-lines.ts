@@ -1,8 +1,8 @@
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' }
 
 /**
- * An order line's description as lines of text: the product's name, which is stored as text, then what was chosen, which is
- * stored as HTML (rest-resources §3.4), such as `Size: L`.
+ * Splits an order line's description into lines of text: the product's name, which is stored as text, then the chosen
+ * options, which are stored as HTML (rest-resources §3.4), such as `Size: L`.
  */
 export function descriptionLines(description: string): string[] {
   const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)

@@ -5,7 +5,7 @@ import { raise } from '../../engine/events.ts'
 import type { Stored } from '../../engine/write.ts'
 import { refuseUnknownStatuses, statusCancelled, statusNotCompleted } from './statuses.ts'
 
-/** What follows when orders were written: their shipments and lines fit together, and events. */
+/** Checks imported orders, keeps shipments and lines consistent, and raises events. */
 export async function orderEffects(changes: readonly Change[]): Promise<void> {
   const imported = changes.filter(({ kind }) => kind === 'import')
   if (imported.length > 0) await checkImported(imported)
@@ -19,7 +19,7 @@ export async function orderEffects(changes: readonly Change[]): Promise<void> {
   }
 }
 
-/** Orders that were imported: their status must be one of the store's, and their invoice numbers are not given out again. */
+/** Refuses (400) imported orders with an unknown status, and reserves their invoice numbers. */
 async function checkImported(changes: readonly Change[]): Promise<void> {
   const [{ caller }] = changes as [Change]
   const rows = changes.map(({ after }) => after.row)
@@ -33,7 +33,7 @@ async function checkImported(changes: readonly Change[]): Promise<void> {
     WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" <= ${highest}::int`)
 }
 
-/** The only shipment of an order has its status, also where it was not sent along. */
+/** Gives a single shipment the order's status, even if it was not sent. */
 async function shareWithOnlyShipment({ caller: { db, store }, id, before, after }: Change): Promise<void> {
   const { statusId } = after.row
   if (after.lists.ShipmentList !== undefined || statusId === before?.row.statusId) return
@@ -42,7 +42,7 @@ async function shareWithOnlyShipment({ caller: { db, store }, id, before, after 
     AND (SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = ${store.id}::int AND o."orderId" = ${id}::int) = 1`)
 }
 
-/** Lines lie in one of several shipments, at first in the first; with one shipment or none they say 0 (rest-resources §3.4). */
+/** Moves lines that are in no shipment to the first of several, or to 0 with one or none (rest-resources §3.4). */
 async function keepInShipments({ caller: { db, store }, id, after: { lists } }: Change): Promise<void> {
   if ((lists.OrderItemList ?? lists.ShipmentList) === undefined) return
   await db.$executeRaw(sql`
@@ -54,7 +54,7 @@ async function keepInShipments({ caller: { db, store }, id, after: { lists } }: 
     WHERE i."storeId" = ${store.id}::int AND i."orderId" = ${id}::int AND i."shipmentId" <> ALL (h."allowed")`)
 }
 
-/** One that leaves Not Completed raised nothing yet, so it is new then, whatever status it gets, unless it is cancelled. */
+/** An order that leaves Not Completed has raised no event yet, so it is new then, unless it is cancelled. */
 function eventsOf(before: Stored | null, after: Stored): EventKind[] {
   const to = Number(after.row.statusId)
   const from = before === null ? statusNotCompleted : Number(before.row.statusId)

@@ -1,9 +1,9 @@
 import { sql } from '../../database/sql.ts'
 import { date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 
-// The lists inside an order (rest-resources §3.3 to §3.7).
+// The lists of an order (rest-resources §3.3 to §3.7).
 
-/** The only shipment of an order is the order itself (3.8): its id is 0, its last change and its editor are the order's. */
+/** A single shipment is the order (rest-resources §3.8): its id is 0, its last change and editor are the order's. */
 const isOnly = sql`(SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = t."storeId" AND o."orderId" = t."id") = 1`
 const lastUpdate = sql`CASE WHEN ${isOnly} THEN t."updatedAt" ELSE r."updatedAt" END`
 
@@ -125,7 +125,7 @@ export const transactionList = list(
 const checkoutOnly =
   'The platform has no source of its own for it: it shows what an import, or the checkout that placed the order, brought.'
 
-/** What the checkout asked. The store has no list of questions: an answer keeps its question as the shopper saw it. */
+/** Answers to the checkout's questions. The store has no list of questions, so each answer keeps its question. */
 export const questionList = list(
   'Question',
   {

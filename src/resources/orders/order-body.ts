@@ -7,23 +7,23 @@ import { orderItemList, promotionList, questionList, shipmentList, transactionLi
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
 
-/** Items of one order that is placed. */
+/** Items of a new order. */
 export const ITEMS_MAX = 500
 
-/** An order as the checkout hands it over, read and bounded; the lists' patches have their fields by column. */
+/** The validated body of a new order; the patches of lists have their fields by column. */
 export interface OrderBody {
-  /** Everything but the lists that `placeOrder` makes rows of. */
+  /** All fields except the lists that `placeOrder` stores as rows. */
   readonly patch: Patch
   readonly isNotCompleted: boolean
   readonly items: readonly Patch[]
-  /** Null: not given, so the order goes to the billing address. */
+  /** Null: omitted, so the order ships to the billing address. */
   readonly shipments: readonly Patch[] | null
   readonly transactions: readonly Patch[]
 }
 
 interface Refusals {
   readonly fields: FieldSet
-  /** What is computed when the order is placed, and must not be sent. */
+  /** Computed when the order is placed; must not be sent. */
   readonly computed: readonly string[]
   readonly lists?: Readonly<Record<string, Refusals>>
 }
@@ -63,7 +63,7 @@ const refusals: Refusals = {
   },
 }
 
-/** What the body of an order may hold, for whoever describes it. */
+/** The fields that the body may have, for the API description. */
 export const orderBodyType = { typeName: 'PlacedOrder', fields: takenFields(refusals) }
 
 function takenFields({ fields, computed, lists = {} }: Refusals): FieldSet {
@@ -72,7 +72,7 @@ function takenFields({ fields, computed, lists = {} }: Refusals): FieldSet {
     .map(([name, field]) => {
       const list = lists[name]
       if (field.kind === 'object') return [name, field]
-      // The notes tell of orders that are there.
+      // Notes describe stored orders.
       if (field.kind !== 'list')
         return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, note: '' }]
       return [name, { ...field, typeName: `Placed${field.typeName}`, fields: list ? takenFields(list) : field.fields }]
@@ -80,7 +80,7 @@ function takenFields({ fields, computed, lists = {} }: Refusals): FieldSet {
   return fieldSet(Object.fromEntries(taken))
 }
 
-/** By wire name the column of what counts in the order's amount. */
+/** The columns of what counts toward the order's amount, by wire name. */
 const orderAmounts = {
   OrderDiscountCoupon: 'discountCoupon',
   OrderDiscountPromotion: 'discountPromotion',
@@ -91,9 +91,9 @@ const orderAmounts = {
 const shipmentAmounts = { ShipmentCost: 'cost', ShipmentWeight: 'weight' }
 
 /**
- * Reads the body of `POST /admin/stores/{id}/orders`: the wire names of Order. Refuses (400, by the field's path) what
- * is computed here, what no order has, and values out of bounds; what only the checkout knows (ContinueURL,
- * BillingPaymentMethod, the questions' texts) is taken although clients of the API cannot write it.
+ * Reads the body of `POST /admin/stores/{id}/orders`, with the wire names of Order. Refuses (400, with the field's
+ * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows (ContinueURL,
+ * BillingPaymentMethod, the questions' texts), although clients of the API cannot write it.
  */
 export function readOrderBody(caller: Caller, body: unknown): OrderBody {
   refuseNames(refusals, body, '')
@@ -145,7 +145,7 @@ function refuseNegative({ columns }: Patch, amounts: Readonly<Record<string, str
   }
 }
 
-/** Whether the order stays Not Completed: the one status that can be asked for. */
+/** Whether the order stays Not Completed, the only status that can be requested. */
 function readStatus({ columns }: Patch): boolean {
   if (columns.statusId === undefined) return false
   if (columns.statusId === statusNotCompleted) return true

@@ -18,23 +18,23 @@ import {
 } from './sold-products.ts'
 import { lockProducts } from './stock.ts'
 
-/** A line of an order that is placed. */
+/** A line of a new order. */
 export interface OrderLine {
   readonly product: SoldProduct
-  /** The advanced option whose stock it takes; null: the product's own. */
+  /** The advanced option whose stock the line takes; null: the product's own. */
   readonly variant: SoldVariant | null
   readonly quantity: number
-  /** Of all its pieces, with their options, in ten-thousandths, rounded to a cent. */
+  /** The price of all units with options, in ten-thousandths, rounded to a cent. */
   readonly amount: bigint
-  /** Its path in the body, for messages. */
+  /** The path in the body, for error messages. */
   readonly path: string
-  /** Everything that is stored of it. */
+  /** All stored fields. */
   readonly patch: Patch
 }
 
 /**
- * Makes the lines of an order from what was asked for: finds the products, locks them in the order of their ids, checks
- * options and quantities, computes prices. Refuses (400) what is unknown, not for sale, or out of the product's bounds.
+ * Makes the lines of a new order: finds the products, locks them by ascending id, checks options and quantities,
+ * computes prices. Refuses (400) what is unknown, not for sale, or outside the product's bounds.
  */
 export async function makeLines(caller: Caller, items: readonly Patch[], priceLevel: number): Promise<OrderLine[]> {
   const named = await findProducts(caller, items)
@@ -58,7 +58,7 @@ export async function makeLines(caller: Caller, items: readonly Patch[], priceLe
 
 interface Circumstances {
   priceLevel: number
-  /** Of the product, over all lines of the order. */
+  /** The product's quantity in all lines of the order. */
   orderedQuantity: number
   path: string
 }
@@ -104,7 +104,7 @@ function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: s
   }
 }
 
-/** The advanced option that ItemID names, beside a CatalogID or without one. */
+/** Returns the advanced option that ItemID names, with or without a CatalogID. */
 function namedVariant({ columns }: Patch, optionCode: string | null, product: SoldProduct): SoldVariant | undefined {
   const sku = String(columns.sku ?? '')
     .trim()
@@ -115,7 +115,7 @@ function namedVariant({ columns }: Patch, optionCode: string | null, product: So
   )
 }
 
-/** What was chosen, with what the SKU of an advanced option says already. */
+/** Returns the chosen options and those that an advanced option's SKU implies. */
 function optionIdsOf(item: Patch, { optionSets }: SoldProduct, named: SoldVariant | undefined, path: string): number[] {
   const given = readOptionIds(String(item.details.ItemOptions ?? ''), path)
   if (!named) return given
@@ -131,7 +131,7 @@ function refuseOtherSku({ columns }: Patch, allowed: readonly string[], path: st
     throw wrongField(path, `is the SKU of another product or option; here it is ${allowed.at(-1)}`)
 }
 
-/** What chosen options add to the price of a piece. An advanced option with a price of its own stands for the options that it combines. */
+/** Returns what the options add to the unit price. An advanced option's own price replaces those of its options. */
 export function optionPriceOf(choices: readonly Choice[], variant: SoldVariant | null): number {
   const ownPrice = Math.max(variant?.price ?? 0, 0)
   const combined = new Set(ownPrice > 0 ? optionIdsIn(variant?.code ?? '') : [])
@@ -139,10 +139,10 @@ export function optionPriceOf(choices: readonly Choice[], variant: SoldVariant |
   return toNumber(others.reduce((sum, { option }) => sum + exact(option.OptionValue ?? 0), exact(ownPrice)))
 }
 
-/** Of ItemID. */
+/** The length of ItemID. */
 const SKU_LENGTH_MAX = 150
 
-/** What a line takes over from its product and the chosen options, by column. */
+/** Returns what a line copies from its product and the chosen options, by column. */
 export function lineColumns(
   product: SoldProduct,
   variant: SoldVariant | null,
@@ -158,7 +158,7 @@ export function lineColumns(
   }
 }
 
-/** The product's name, and what was chosen in the HTML that clients take apart (rest-resources §3.4). */
+/** Returns the product's name and the chosen options, in the HTML that clients parse (rest-resources §3.4). */
 function descriptionOf(product: SoldProduct, choices: readonly Choice[]): string {
   const chosen = choices.map(
     ({ set, option }) => `<br><b>${escaped(set.OptionSetName)}:</b>&nbsp;${escaped(option.OptionName)}`,
@@ -172,7 +172,7 @@ function escaped(text = ''): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] as string)
 }
 
-/** What it keeps as the product had it when it was ordered, by wire name. */
+/** Returns what a line copies from its product when it is ordered, by wire name. */
 export function lineDetails({ details }: SoldProduct): Document {
   return {
     ItemImage1: details.MainImageFile ?? '',

@@ -14,7 +14,7 @@ import { orders } from './orders.ts'
 import { nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 
-// The rows of an order that is placed.
+// The rows of a new order.
 
 export function orderRow(
   caller: Caller,
@@ -41,7 +41,7 @@ export function orderRow(
   return row
 }
 
-/** Numbered from 1; without a list the order goes to its billing address. */
+/** Numbers shipments from 1; without a list, the order ships to its billing address. */
 export function shipmentRows(
   caller: Caller,
   order: Row,
@@ -67,7 +67,7 @@ function weightOf(lines: readonly OrderLine[], number: number, shipmentCount: nu
   return Number(sum.toFixed(4))
 }
 
-/** ItemShipmentID of a new order counts the shipments that come with it; 0 is the first. */
+/** In a new order, ItemShipmentID counts the sent shipments from 1; 0 is the first. */
 function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
   const number = Number(patch.columns.shipmentId ?? 0)
   if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
@@ -100,10 +100,10 @@ export function newRows(
   return mergeRows(field, field.rows, [], patches, newListRow(caller, field, orderId), () => ids.take())
 }
 
-/** Of decimal fields (fields.ts). */
+/** The bound of decimal fields (fields.ts). */
 const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
 
-/** Lines, shipping and taxes less discounts, and never below 0. A shipment's tax is a part of the order's. */
+/** Adds lines, shipping and taxes less discounts, at least 0. The order's tax includes that of shipments. */
 export function orderAmount(order: Row, { shipments }: OrderBody, lines: readonly OrderLine[]): number {
   const cents = (value: unknown) => inCents(exact(Number(value ?? 0)))
   const added = [

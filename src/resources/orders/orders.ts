@@ -6,12 +6,12 @@ import { orderEffects } from './effects.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderRules } from './rules.ts'
 
-/** OFFSET 0 keeps the document from being parsed once for each method of the store. */
+/** OFFSET 0 makes PostgreSQL parse the document once, not once for each method. */
 const paymentMethodName = sql`(SELECT m."name"
   FROM (SELECT substring(t."details" ->> 'BillingPaymentMethodID' FROM '^\\s*0*([1-9][0-9]{0,8})\\s*$')::int AS "id" OFFSET 0) named
   JOIN "PaymentMethod" m ON m."storeId" = t."storeId" AND m."id" = named."id")`
 
-/** Orders (rest-resources §3). They are placed by `placeOrder` and never deleted (contract §4.1). */
+/** Orders (rest-resources §3). `placeOrder` creates them; nothing deletes them (contract §4.1). */
 export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',

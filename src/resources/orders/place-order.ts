@@ -19,15 +19,15 @@ export interface PlacedOrder {
   readonly id: number
   readonly invoicePrefix: string
   readonly invoiceNumber: number
-  /** The grand total, to a cent. */
+  /** The grand total, rounded to a cent. */
   readonly orderAmount: number
 }
 
 /**
- * Places an order as the checkout does (rest-resources §3.9), in one transaction: prices and
- * totals are computed, stock is taken, an invoice number is given. It becomes New when it was paid online, else Unpaid;
- * one that is sent as Not Completed takes no stock until it leaves that status.
- * Refuses what it cannot sell with a 400 that names the field, what is out of stock with a 409.
+ * Places an order as the checkout does (rest-resources §3.9), in one transaction: computes prices and totals, takes
+ * stock, and assigns an invoice number. Its status is New if it was paid online, else Unpaid. An order sent as Not
+ * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
+ * out of stock (409).
  */
 export async function placeOrder(
   caller: Caller,
@@ -68,8 +68,8 @@ async function store(caller: Caller, id: number, given: OrderBody, ids: RowIds):
 }
 
 /**
- * Gives the order the store's next invoice number. Numbers have no gaps, so that whoever takes one keeps others waiting
- * until the transaction ends: this is its last statement.
+ * Assigns the store's next invoice number to the order. Numbers have no gaps, so other orders wait until the
+ * transaction ends: this is its last statement.
  */
 async function takeInvoiceNumber(
   caller: Caller,

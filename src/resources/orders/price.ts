@@ -1,31 +1,31 @@
 import type { Document } from '../../engine/merge.ts'
 import { exact, reduced } from './amounts.ts'
 
-/** What a price depends on, of a product. */
+/** The fields of a product that determine its price. */
 export interface Priced {
   readonly price: number
   readonly salePrice: number
   readonly onSale: boolean
-  /** Holds PriceLevel1 to 10, DiscountList and ApplyQuantityDiscountToOptions, where they are not the default. */
+  /** Has PriceLevel1 to 10, DiscountList and ApplyQuantityDiscountToOptions unless they are the default. */
   readonly details: Document
 }
 
 export interface Purchase {
-  /** The level that the customer's group buys at, 1 to 10; 0: none. */
+  /** The price level of the customer's group, 1 to 10; 0: none. */
   readonly priceLevel: number
-  /** Of which quantity discounts depend. */
+  /** Determines the quantity discount. */
   readonly quantity: number
-  /** What the chosen options add to the price of a piece. */
+  /** What the chosen options add to the unit price. */
   readonly optionPrice: number
 }
 
-/** For one piece, in ten-thousandths. */
+/** Per unit, in ten-thousandths. */
 export interface Price {
   readonly unitPrice: bigint
   readonly optionPrice: bigint
 }
 
-/** A row of DiscountList as stored: what equals the default is absent. */
+/** A row of DiscountList as stored: default values are omitted. */
 interface QuantityDiscount {
   readonly DiscountPriceLevel?: number
   readonly DiscountLowbound?: number
@@ -35,9 +35,9 @@ interface QuantityDiscount {
 }
 
 /**
- * The price of a piece (rest-resources §3.9). First the sale price when the product is on sale,
- * else the group's price level, else the list price; then the quantity discount, which never makes a piece dearer; as a
- * percentage it takes options along if the product says so. A sale price, level or discount of 0 is one that is not set.
+ * Returns the unit price (rest-resources §3.9): the sale price if the product is on sale, else the group's price level,
+ * else the list price; then the quantity discount, which never raises the price. A percentage also applies to options
+ * if the product says so. A sale price, level or discount of 0 is not set.
  */
 export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: Purchase): Price {
   const price = exact(basePrice(product, priceLevel))
@@ -61,7 +61,7 @@ function basePrice({ price, salePrice, onSale, details }: Priced, priceLevel: nu
   return level > 0 ? level : price
 }
 
-/** The row whose bounds hold the quantity; one for the group's own level before one for all, then the one that begins highest. */
+/** Returns the row for the quantity: one for the group's level before one for all, then the highest lower bound. */
 function discountFor({ details }: Priced, priceLevel: number, quantity: number): QuantityDiscount | undefined {
   const rows = (details.DiscountList ?? []) as unknown as QuantityDiscount[]
   return rows

@@ -22,14 +22,14 @@ import {
   takenBy,
 } from './stock.ts'
 
-/** A change of an order that is there already. */
+/** A change of an existing order. */
 interface OrderChange extends Change {
   readonly before: Stored
 }
 
 /**
- * What a change of an order means besides its fields: shipments and lines are completed, the status is checked and
- * shared with the only shipment, stock is moved. Everything is in the change's transaction, under the order's lock.
+ * Completes the shipments and lines of changed orders, checks the status and shares it with a single shipment, and
+ * moves stock. Runs in the change's transaction, under the order's lock.
  */
 export async function orderRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
@@ -44,19 +44,19 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
   }
 }
 
-/** Answers name the order that they are of (rest-resources §3.7). */
+/** Writes the order's id into its answers (rest-resources §3.7). */
 export function nameOrderInQuestions(details: Document, orderId: number): void {
   for (const question of (details.QuestionList ?? []) as Document[]) question.OrderID = orderId
 }
 
-/** A name that an import or the checkout brought is that of the payment method of then. */
+/** Drops a name from import or checkout when the payment method changes, because it names the former one. */
 function dropFormerPaymentMethod({ before, after }: OrderChange): void {
   const details = after.row.details as Document
   const { BillingPaymentMethodID: former } = before.row.details as Document
   if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
 }
 
-/** Completes the shipments that a caller sent: new ones get a number and a status, changed ones are stamped. */
+/** Completes sent shipments: new ones get a number and a status, changed ones a time and an editor. */
 function settleShipments({ caller, before, after }: OrderChange): void {
   const shipments = after.lists.ShipmentList ?? []
   const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
@@ -77,8 +77,8 @@ function differs(stored: Row, row: Row): boolean {
 }
 
 /**
- * Settles which status the order gets. Refuses (400) a status that the store does not have, and any other for a cancelled
- * order, whose items went back to stock: only the administration may reopen it (order-statuses §1.4).
+ * Sets the order's status. Refuses (400) an unknown status, and any other status for a cancelled order, whose items
+ * went back to stock: only the administration may reopen it (order-statuses §1.4).
  */
 async function settleStatus(change: OrderChange): Promise<void> {
   const { caller, before, after } = change
@@ -95,8 +95,8 @@ async function settleStatus(change: OrderChange): Promise<void> {
 }
 
 /**
- * An order with one shipment shares its status with it, and clients change either (rest-resources §3.8, §3.10). They send
- * the other along as they read it: what differs from the stored status is meant, and the order's own where both do.
+ * An order shares its status with a single shipment, and clients change either (rest-resources §3.8, §3.10), sending
+ * the other unchanged. Returns the one that differs from the stored status; the order's own if both do.
  */
 function wantedStatus({ patch, after }: OrderChange, from: number): ChosenStatus {
   const own = Number(after.row.statusId)
@@ -106,7 +106,7 @@ function wantedStatus({ patch, after }: OrderChange, from: number): ChosenStatus
   return { statusId: ofShipment, field: 'ShipmentOrderStatus' }
 }
 
-/** Several shipments have statuses of their own; of these, what was changed to another than the order's. */
+/** Returns the changed statuses of several shipments, except those equal to the order's former status. */
 function shipmentStatuses({ before, after }: OrderChange): ChosenStatus[] {
   const shipments = after.lists.ShipmentList ?? []
   if (shipments.length === 1) return []
@@ -117,8 +117,8 @@ function shipmentStatuses({ before, after }: OrderChange): ChosenStatus[] {
 }
 
 /**
- * Completes the lines that a caller sent, and moves the stock by what the order holds more or less than before: its lines
- * less what its returns put back.
+ * Completes sent lines, and moves the stock by the change in what the order holds: its lines less what its returns put
+ * back.
  */
 async function settleItems(change: OrderChange): Promise<void> {
   const { caller, id, before, after } = change
@@ -150,7 +150,7 @@ async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<v
   const known = new Map(stored.map((row) => [row.id, row]))
   const fresh = sent.map((row, index) => ({ row, index })).filter(({ row }) => isOfOtherProduct(known.get(row.id), row))
   const freshIds = fresh.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
-  // In one go and by id, before the stocks are moved: a second lock of a lower id could meet another's in a deadlock.
+  // Locks all at once and by id, before stocks move: a later lock of a lower id could deadlock.
   const moving = difference(takenBy(stored), takenBy(sent)).map(({ productId }) => productId)
   await lockProducts(caller, [...freshIds, ...moving])
   const products = await readSoldProducts(caller, freshIds)
@@ -165,7 +165,7 @@ function isOfOtherProduct(stored: Row | undefined, row: Row): boolean {
   return (stored.details as Document).ItemOptions !== (row.details as Document).ItemOptions
 }
 
-/** Takes from the product what the caller left out; prices are the caller's alone. */
+/** Fills in omitted fields from the product, except prices. */
 function completeLine(row: Row, product: SoldProduct | undefined, given: Patch | undefined, path: string): void {
   if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
   const details = row.details as Document
@@ -189,7 +189,7 @@ async function refuseOtherShipments({ caller, id, after }: OrderChange, given: r
   })
 }
 
-/** A line that is taken out gives its goods back; those of a return were given back already. */
+/** Refuses (400) to remove goods that a return put back in stock, because they would go back twice. */
 function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], restocked: readonly Row[]): void {
   const [had, has] = [sumByGoods(before, 'quantity'), sumByGoods(after, 'quantity')]
   for (const [goods, quantity] of sumByGoods(restocked, 'restockQuantity')) {

@@ -2,22 +2,22 @@ import { type Sql, sql } from '../../database/sql.ts'
 import { type Filter, invalid } from '../../engine/filters.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 
-// The invoice number as people see it: prefix and number in one, such as `AB-1347` (soap-cartapi §4.5).
+// The displayed invoice number: prefix and number in one text, such as `AB-1347` (soap-cartapi §4.5).
 
-/** Of an order that has no number yet it is `0`, whatever the prefix. */
+/** Returns `0` for an order without a number, whatever the prefix. */
 export function shownInvoiceNumber(prefix: string, number: number): string {
   return number === 0 ? '0' : `${prefix}${number}`
 }
 
-/** The longest prefix and the longest number. */
+/** The longest prefix plus the longest number. */
 const LENGTH_MAX = 60
 
-/** Whether a text can name an order: it ends in a number. */
+/** Whether a text can be an invoice number: it ends in a digit. */
 export function isInvoiceNumber(text: string): boolean {
   return text.length <= LENGTH_MAX && /\d$/.test(text)
 }
 
-/** Orders with this invoice number; given without a prefix, whatever theirs is. Prefixes are compared without regard to case. */
+/** Orders with this invoice number. A number without a prefix matches any prefix. Prefixes ignore case. */
 export const hasInvoiceNumber: Filter = {
   kind: 'text',
   read: (given, name) => {
@@ -25,14 +25,14 @@ export const hasInvoiceNumber: Filter = {
     const behind = numbersBehind(given, name, 1)
     const bare = isBare(given) && Number(given) <= INT32_MAX ? Number(given) : -1
     const numbers = [bare, ...behind.filter((number) => number !== null)]
-    // The list of numbers says nothing of its own: an index serves it.
+    // Redundant, but it lets PostgreSQL use an index.
     return sql`t."invoiceNumber" = ANY (string_to_array(${numbers.join(',')}, ',')::int[])
       AND (t."invoiceNumber" = ${bare}::int
         OR (${startsWithPrefix(given)} AND t."invoiceNumber" = ${numberBehindPrefix(behind)}))`
   },
 }
 
-/** Orders with this invoice number or a higher one; given with a prefix, those with that prefix alone. */
+/** Orders with this invoice number or a higher one; with a prefix, only those with the same prefix. */
 export const fromInvoiceNumber: Filter = {
   kind: 'text',
   read: (given, name) => {
@@ -50,14 +50,14 @@ function startsWithPrefix(given: string): Sql {
   return sql`lower(t."invoicePrefix") = lower(left(${given}, length(t."invoicePrefix")))`
 }
 
-/** NULL where nothing that could be a number follows. */
+/** NULL where no valid number follows the prefix. */
 function numberBehindPrefix(behind: readonly (number | null)[]): Sql {
   return sql`(SELECT string_to_array(${behind.join(',')}, ',', '')::int[])[length(t."invoicePrefix") + 1]`
 }
 
 /**
- * By the length of a prefix, the number that follows it, null where none does: a prefix may end in digits itself, so that
- * `S11000` is 11000 behind `S`, 1000 behind `S1`, and so on.
+ * Returns the number that follows a prefix of each length, or null. A prefix may end in digits: `S11000` is 11000 after
+ * `S`, 1000 after `S1`, and so on.
  */
 function numbersBehind(text: string, name: string, min: 0 | 1): (number | null)[] {
   if (!isInvoiceNumber(text)) {

@@ -4,7 +4,7 @@ import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
 
-/** A product as the checkout sees it. */
+/** The fields of a product that orders need. */
 export interface SoldProduct {
   readonly id: number
   readonly sku: string
@@ -16,26 +16,26 @@ export interface SoldProduct {
   readonly stock: number
   readonly notForSale: boolean
   readonly inventoryControl: number
-  /** The fields without columns, by wire name; those with their default value are absent. */
+  /** The fields without columns, by wire name; default values are omitted. */
   readonly details: Document
   readonly advancedOptions: readonly SoldVariant[]
-  /** What a shopper chooses among: the product's own sets, then those of its categories unless it does without. */
+  /** The product's own sets, then those of its categories unless it has DoNotUseCategoryOptions. */
   readonly optionSets: readonly OptionSet[]
 }
 
-/** A combination of options with a stock of its own. */
+/** An advanced option: options with their own stock. */
 export interface SoldVariant {
   readonly code: string
   readonly suffix: string
   readonly name: string
   readonly stock: number
-  /** What it adds to the product's price; cost and weight stand for the product's. 0: not set. */
+  /** Added to the product's price; cost and weight replace the product's. 0: not set. */
   readonly price: number
   readonly cost: number
   readonly weight: number
 }
 
-/** As stored: what equals the default is absent. */
+/** As stored: default values are omitted. */
 export interface OptionSet {
   readonly OptionSetID: number
   readonly OptionSetName?: string
@@ -50,7 +50,7 @@ export interface Option {
   readonly OptionValue?: number
 }
 
-/** The products with these ids that the store has. */
+/** Returns the existing products with these ids. */
 export async function readSoldProducts(
   caller: Caller,
   productIds: Iterable<number>,
@@ -93,8 +93,8 @@ function soldProduct({ product, advancedOptions, categorySets }: ProductRow): So
 }
 
 /**
- * The advanced option that a choice of options leads to: all options of its code are chosen (others, such as an
- * engraving, may be chosen as well); of several the one with the most. Null: the product's own stock is meant.
+ * Returns the advanced option for the chosen options: the one whose code has the most, all of them chosen. Other
+ * options, such as an engraving, may be chosen as well. Null: the product's own stock applies.
  */
 export function variantOf(product: SoldProduct, optionIds: readonly number[]): SoldVariant | null {
   const chosen = new Set(optionIds)
@@ -105,12 +105,12 @@ export function variantOf(product: SoldProduct, optionIds: readonly number[]): S
   return fitting[0]?.variant ?? null
 }
 
-/** The option ids in an advanced option's code or in ItemOptions, whatever stands between them. */
+/** Returns the option ids in an advanced option's code or in ItemOptions, with any separators. */
 export function optionIdsIn(text: string): number[] {
   return (text.match(/\d{1,10}/g) ?? []).map(Number)
 }
 
-/** What ItemID says: the product's SKU with the suffix of the option. Some merchants write the whole SKU as the suffix. */
+/** Returns the ItemID: the product's SKU plus the option's suffix. Some merchants write the whole SKU as the suffix. */
 export function skuOf(product: SoldProduct, variant: SoldVariant | null): string {
   const suffix = variant?.suffix ?? ''
   return suffix.toLowerCase().startsWith(product.sku.toLowerCase()) ? suffix : product.sku + suffix
@@ -119,13 +119,13 @@ export function skuOf(product: SoldProduct, variant: SoldVariant | null): string
 /** The product that a line names. */
 export interface NamedProduct {
   readonly productId: number
-  /** The code of the advanced option whose SKU was given; null: none was. */
+  /** The code of the advanced option that the SKU names; null: none. */
   readonly optionCode: string | null
 }
 
 /**
- * The products of lines that name them by CatalogID, or by ItemID: a SKU, or a SKU with the suffix of an advanced option,
- * without regard to case. Refuses (400) a SKU that no product has; whether a CatalogID is one shows when it is read.
+ * Returns the products that lines name by CatalogID, or by ItemID: a SKU, or a SKU plus an advanced option's suffix,
+ * ignoring case. Refuses (400) an unknown SKU; a CatalogID is checked when the product is read.
  */
 export async function findProducts(caller: Caller, items: readonly Patch[]): Promise<NamedProduct[]> {
   const skus = items.filter(({ columns }) => !columns.productId).map(({ columns }) => skuIn(columns.sku))
@@ -142,7 +142,7 @@ function skuIn(value: unknown): string {
   return String(value).trim()
 }
 
-/** The products of these SKUs, by SKU; each of at most 150 characters that PostgreSQL takes. A SKU that no product has is left out. */
+/** Returns products by SKU, omitting unknown SKUs. Each SKU has at most 150 characters, all valid in PostgreSQL. */
 export async function findBySku(caller: Caller, skus: readonly string[]): Promise<Map<string, NamedProduct>> {
   const found = await query(caller, bySku, skus)
   const rest = skus.filter((sku) => !found.has(sku))
@@ -166,7 +166,7 @@ function bySku({ store }: Caller, skus: readonly string[]): Sql {
     JOIN "Product" p ON p."storeId" = ${store.id}::int AND lower(p."sku") = lower(q."sku")`
 }
 
-/** Every beginning of the text is looked up as a SKU, which the index of SKUs serves; the longest that fits stands. */
+/** Looks up every beginning of the text as a SKU, through the index of SKUs; the longest match wins. */
 function bySkuAndSuffix({ store }: Caller, skus: readonly string[]): Sql {
   return sql`
     SELECT DISTINCT ON (q."sku") q."sku", p."id" AS "productId", a."code" AS "optionCode"

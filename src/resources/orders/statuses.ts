@@ -2,7 +2,7 @@ import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
-/** The built-in statuses that mean something to the platform itself (order-statuses §1.3). */
+/** Built-in statuses that the platform treats specially (order-statuses §1.3). */
 export const statusNew = 1
 export const statusCancelled = 5
 export const statusNotCompleted = 7
@@ -13,7 +13,7 @@ export function holdsStock(statusId: number): boolean {
   return statusId !== statusCancelled && statusId !== statusNotCompleted
 }
 
-/** A status that a caller chose, with the wire name of the field that it came in. */
+/** A status that a caller chose, and the wire name of its field. */
 export interface ChosenStatus {
   readonly statusId: number
   readonly field: string

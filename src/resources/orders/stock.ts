@@ -8,14 +8,14 @@ import { exact, toNumber } from './amounts.ts'
 import type { OrderLine } from './order-lines.ts'
 import { type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
 
-/** What one line takes of one stock, the product's own or that of an advanced option; negative: what it gives back. */
+/** A quantity taken from one stock, of a product or an advanced option; negative: put back. */
 export interface StockTaken {
   readonly productId: number
   readonly optionCode: string | null
   readonly quantity: number
 }
 
-/** Locks products in the order of their ids, as everyone does who moves several stocks, and returns those that are there. */
+/** Locks products by ascending id, as every move of several stocks must, and returns the ids that exist. */
 export async function lockProducts(caller: Caller, productIds: readonly number[]): Promise<Set<number>> {
   if (productIds.length === 0) return new Set()
   const ids = JSON.stringify([...new Set(productIds)])
@@ -25,12 +25,12 @@ export async function lockProducts(caller: Caller, productIds: readonly number[]
   return new Set(found.map(({ id }) => id))
 }
 
-/** What these lines of an order take; those without a product take nothing. */
+/** Returns what these lines of an order take; those without a product take nothing. */
 export function takenBy(lines: readonly Row[]): StockTaken[] {
   return stocksOf(lines, ({ quantity }) => Number(quantity))
 }
 
-/** The other way round: what these items of returns put back. */
+/** Returns what these items of returns put back, as negative quantities. */
 export function restockedBy(items: readonly Row[]): StockTaken[] {
   return stocksOf(items, ({ restockQuantity }) => -Number(restockQuantity))
 }
@@ -43,7 +43,7 @@ function stocksOf(rows: readonly Row[], quantityOf: (row: Row) => number): Stock
   )
 }
 
-/** What must still be taken so that `after` is held instead of `before`, by product and option; negative: given back. */
+/** Returns what must be taken to hold `after` instead of `before`, by product and option; negative: put back. */
 export function difference(before: readonly StockTaken[], after: readonly StockTaken[]): StockTaken[] {
   const sums = new Map<string, { productId: number; optionCode: string | null; quantity: bigint }>()
   const add = ({ productId, optionCode }: StockTaken, quantity: bigint) => {
@@ -63,8 +63,8 @@ export function difference(before: readonly StockTaken[], after: readonly StockT
 }
 
 /**
- * Moves the stocks of an order that was changed, or one of its returns. A merchant's change may take a stock below zero.
- * An advanced option that is gone is stood for by its product; a product that is gone has no stock to move.
+ * Moves the stocks of a changed order or return. A merchant's change may take a stock below zero. Moves the product's
+ * own stock for a deleted advanced option; skips a deleted product.
  */
 export async function moveHeldStocks(
   caller: Caller,
@@ -104,12 +104,12 @@ async function goneOptions(caller: Caller, moves: readonly StockTaken[]): Promis
   )
 }
 
-/** What the product's InventoryControl says when it may be sold without stock. */
+/** The InventoryControl of a product that may be sold without stock. */
 const BACK_ORDER = 2
 
 /**
- * Writes into each line the stock that it found (ItemUnitStock) and what the product says of it (ItemAvailability).
- * With `takes`, a line leaves less to the next of the same product.
+ * Writes into each line the available stock (ItemUnitStock) and the product's message about it (ItemAvailability). With
+ * `takes`, a line reduces the stock of the next one of the same product.
  */
 export function noteStocks(lines: readonly OrderLine[], takes: boolean): void {
   const stocks = new Map<SoldProduct | SoldVariant, number>()
@@ -128,8 +128,8 @@ function availabilityOf({ details, inventoryControl }: SoldProduct, isInStock: b
 }
 
 /**
- * Takes the lines off the stock. Refuses (409) what is not in stock, unless the product takes back orders; the store's
- * default (InventoryControl −1) and all other choices are to refuse.
+ * Takes the lines off the stock. Refuses (409) what is out of stock, unless the product allows back orders; the store's
+ * default (InventoryControl −1) and all other values refuse.
  */
 export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
   const taken = lines.map(({ product, variant, quantity }) => ({
@@ -163,14 +163,14 @@ function outOfStock({ product, variant, path }: OrderLine, quantity: number): St
 }
 
 /**
- * Lines of an order, and items of its returns, are about the same goods where this is the same: the stock that they move,
- * that of a product or of its advanced option; without a product their SKU.
+ * Returns a key that lines of an order and items of its returns share if they move the same stock: that of a product or
+ * its advanced option; without a product, the SKU.
  */
 export function goodsOf({ productId, optionCode, sku }: Row): string {
   return JSON.stringify(productId === null ? String(sku).trim().toLowerCase() : [productId, optionCode])
 }
 
-/** How much there is of which goods, in ten-thousandths. */
+/** Sums a column by goods, in ten-thousandths. */
 export function sumByGoods(rows: readonly Row[], column: string): Map<string, bigint> {
   const sums = new Map<string, bigint>()
   for (const row of rows) {
@@ -181,8 +181,8 @@ export function sumByGoods(rows: readonly Row[], column: string): Map<string, bi
 }
 
 /**
- * The items by which an order's returns put something back in stock; those of the return `butNot` are left out.
- * They stay as they are for as long as the order is locked.
+ * Returns the items that an order's returns put back in stock, except those of the return `butNot`. They cannot change
+ * while the order is locked.
  */
 export function restockedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
   return caller.db.$queryRaw<Row[]>(sql`

@@ -3,13 +3,13 @@ import { defineResource } from '../../engine/define.ts'
 import { boolean, integer, text } from '../../engine/fields.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
-/** Payment methods of one store. */
+/** Payment methods per store. */
 export const METHODS_MAX = 100
 export const NAME_LENGTH_MAX = 50
 
 /**
- * The store's ways of paying, by the id that orders name as BillingPaymentMethodID. No service shows them: they move with the
- * store, and the administration edits them (update-methods.ts).
+ * The store's payment methods; orders name their id as BillingPaymentMethodID. No service serves them: export and
+ * import carry them, and the administration edits them (update-methods.ts).
  */
 export const paymentMethods = defineResource({
   service: 'PaymentMethods',
@@ -26,7 +26,7 @@ export const paymentMethods = defineResource({
   effects: refuseTooMany,
 })
 
-/** They are only imported: nobody else changes them through the engine. Throws `bad-request`. */
+/** Throws `bad-request`. Only imports change payment methods through the engine. */
 async function refuseTooMany([change]: readonly Change[]): Promise<void> {
   if (!change) return
   const { db, store } = change.caller

@@ -17,7 +17,7 @@ const ID_MAX = 999_999_999
 const list = `must be a list of 1 to ${METHODS_MAX} payment methods`
 const id = `must be a whole number from 1 to ${ID_MAX}`
 
-/** The body of `PUT /admin/stores/{id}/payment-methods`: what is to change of known methods, and new ones. */
+/** The body of `PUT /admin/stores/{id}/payment-methods`: changes of existing methods, and new ones. */
 export const changedMethods = z
   .array(
     namedObject({
@@ -32,7 +32,7 @@ export const changedMethods = z
 
 type ChangedMethods = z.output<typeof changedMethods>
 
-/** The payment methods of a store by ascending id, hidden ones too. */
+/** Returns the payment methods of a store by ascending id, including hidden ones. */
 export function listPaymentMethods(db: Db | Transaction, storeId: number): Promise<PaymentMethod[]> {
   return db.paymentMethod.findMany({
     where: { storeId },
@@ -43,15 +43,14 @@ export function listPaymentMethods(db: Db | Transaction, storeId: number): Promi
 }
 
 /**
- * Changes names and visibility of payment methods and adds new ones, all or none. A method without id, or with one that the
- * store does not have, is new; without id it gets the lowest free one. Methods are never removed, because orders name them.
- * Refuses a new one without a name and more than 100 methods (400), and a name that two methods would have without regard to
- * case (409).
+ * Changes names and visibility of payment methods and adds new ones, all or none. A method without an id or with an
+ * unknown one is new; without an id it gets the lowest free one. Methods are never removed, because orders name them.
+ * Refuses a new method without a name and more than 100 methods (400), and two equal names, ignoring case (409).
  */
 export async function updatePaymentMethods(caller: Caller, changes: ChangedMethods, actor: Actor): Promise<void> {
   await inTransaction(caller.db, async (tx) => {
     const storeId = caller.store.id
-    // Of two changes at once, the second sees what the first one added.
+    // Concurrent changes run one after the other.
     await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`
     const methods = new Map((await listPaymentMethods(tx, storeId)).map((method) => [method.id, method]))
     const ids = changes.map((change, index) => apply(methods, change, index))

@@ -7,9 +7,9 @@ import { StoreFailure } from '../../values/failure.ts'
 import { products } from './products.ts'
 import { moveStocks } from './stock.ts'
 
-// The stock of a product for who knows its SKU alone; case is not regarded. Advanced options have stocks of their own.
+// The stock of a product by its SKU, ignoring case. Advanced options have their own stocks.
 
-/** Null: there is no product with this SKU. */
+/** Returns null for an unknown SKU. */
 export async function readInventory(caller: Caller, sku: string): Promise<number | null> {
   const [found] = await caller.db.$queryRaw<{ stock: number }[]>(sql`
     SELECT t."stock"::float8 AS "stock" FROM "Product" t
@@ -17,13 +17,13 @@ export async function readInventory(caller: Caller, sku: string): Promise<number
   return found?.stock ?? null
 }
 
-/** Of a SKU in a message: it may be of any length. */
+/** Of a SKU in a message, because it may have any length. */
 const SHOWN_LENGTH_MAX = 80
 
 /**
- * Replaces the stock, or adds to it, and returns what it is then. As by a change of the record it may become negative, and
- * LastUpdate is stamped even where nothing moves. Throws `not-found` for an unknown SKU, `bad-request` for a stock that is
- * larger than can be stored.
+ * Replaces the stock or adds to it, and returns the new stock. As with a change of the record, the stock may become
+ * negative, and LastUpdate is set even if the stock stays the same. Throws `not-found` for an unknown SKU,
+ * `bad-request` for a stock too large to be stored.
  */
 export async function changeInventory(
   caller: Caller,

@@ -8,22 +8,22 @@ import type { Referrer } from '../../engine/referrers.ts'
 import { refused } from '../../engine/refused.ts'
 import { raiseCounter } from '../../engine/write.ts'
 
-// Documents of products and categories name products: related ones, up-selling items, and those that an option of a
-// bundle stands for. No foreign key sees these numbers; the SQL function linkedProducts finds them by an index.
+// Documents of products and categories name related products, up-selling items and the bundled products of options. No
+// foreign key covers them; the SQL function linkedProducts finds them through an index.
 
 const related = { list: 'RelatedProductList', product: 'RelatedProductID' }
 const upSelling = { list: 'UpSellingItemList', product: 'UpSellingItemID' }
 const sets = 'OptionSetList'
 const bundled = { list: 'OptionList', product: 'OptionBundleCatalogId' }
 
-/** No store gives out as many ids; a wrong number in a file must not use them up. */
+/** No store assigns as many ids; a wrong number in a file must not use them up. */
 const KEPT_MAX = 1_000_000_000
 
 const by = (id: number) => sql`"linkedProducts"(t."details") @> ARRAY[${id}::int]`
 const inItems = [related, upSelling].map(({ list, product }) => `${list}.${product}`)
 const inOptions = `${sets}.${bundled.list}.${bundled.product}`
 
-/** Who names products in a document. */
+/** The documents that name products. */
 export const productLinks: readonly Referrer[] = [
   {
     table: 'Product',
@@ -36,7 +36,7 @@ export const productLinks: readonly Referrer[] = [
   { table: 'Category', fields: [inOptions], by, rule: 'clear', without: withoutProduct },
 ]
 
-/** Related and up-selling items are nothing without their product; an option stays, and is no bundle any more. */
+/** Removes related and up-selling items of the product; its options stay, without the bundle. */
 function withoutProduct(details: Document, id: number): Document {
   const next = { ...details }
   for (const { list, product } of [related, upSelling]) {
@@ -58,8 +58,8 @@ function withoutBundled(set: Document, id: number): Document {
 }
 
 /**
- * Refuses (400) a product that a change of a document names anew and that is not there. Those that are there cannot be
- * deleted until the change is stored. What was stored already is not asked about: an import may have brought it.
+ * Refuses (400) unknown products that a change adds to a document; the known ones cannot be deleted until the change is
+ * stored. Does not check links stored before, because an import may have written them.
  */
 export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
   const stored = productsIn((before?.row.details ?? {}) as Document)
@@ -70,7 +70,7 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
   if (unknown) throw refused(unknown.field, `${unknown.field} refers to a record that does not exist`)
 }
 
-/** The lock that foreign keys take. */
+/** Takes the lock that foreign keys take. */
 async function lockProducts(caller: Caller, ids: readonly number[]): Promise<Set<Json | undefined>> {
   const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
     SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(ids)}
@@ -79,8 +79,8 @@ async function lockProducts(caller: Caller, ids: readonly number[]): Promise<Set
 }
 
 /**
- * Imported documents may name products that come later, in another file, or never: no new product gets their numbers,
- * since it is not what they mean.
+ * Reserves product ids that imported documents name, so that no new product gets one: the named product may come later,
+ * in another file, or never.
  */
 export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
   let highest = 0
@@ -92,7 +92,7 @@ export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): P
   if (highest === 0) return
   const [counter] = await caller.db.$queryRaw<{ value: number }[]>(sql`
     SELECT "value" FROM "Counter" WHERE "storeId" = ${caller.store.id}::int AND "name" = 'Product'`)
-  // Raised, it keeps others from new products until the import's transaction ends.
+  // Raising it blocks new products until the import's transaction ends.
   if (highest > (counter?.value ?? 0)) await raiseCounter(caller, 'Product', highest)
 }
 

@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
 import { boolean, decimal, integer, list, text } from '../../engine/fields.ts'
 
-// The lists inside a product (rest-resources §1.4).
+// The lists of a product (rest-resources §1.4).
 
 export const distributorList = list(
   'ProductDistributor',
@@ -93,11 +93,11 @@ export const advancedOptionList = list(
   'AdvancedOption',
   {
     AdvancedOptionCode: text(50, { column: 'code', access: 'key' }),
-    // Sold SKUs end in it, and may begin with the product's: "SHIRT" and " L".
+    // Appended to the product's SKU, so a leading blank counts: "SHIRT" and " L".
     AdvancedOptionSufix: text(50, { column: 'suffix', trim: 'end' }),
     AdvancedOptionName: text(),
     AdvancedOptionCost: decimal(),
-    // Documented as an integer; a product that is sold in fractions leaves fractions.
+    // Documented as an integer, but products may be sold in fractions.
     AdvancedOptionStock: decimal({ column: 'stock' }),
     AdvancedOptionWeight: decimal(),
     AdvancedOptionPrice: decimal({ column: 'price' }),
@@ -132,7 +132,7 @@ export const upSellingItemList = list(
   { key: 'UpSellingIndexID' },
 )
 
-/** Quantity prices. */
+/** Quantity discounts. */
 export const discountList = list(
   'Discount',
   {

@@ -5,7 +5,7 @@ import { date, decimal, reference, text } from '../../engine/fields.ts'
 import { defineLedger } from '../../engine/ledger.ts'
 import { moveStocks, type StockMove } from './stock.ts'
 
-/** Every change of a product's stock and of its advanced options', from the first on: in no answer, but moved with the store. */
+/** Every change of a stock of a product or advanced option. No answer shows it; export and import carry it. */
 export const stockMovements = defineLedger({
   name: 'StockMovements',
   table: 'StockMovement',
@@ -24,9 +24,9 @@ export const stockMovements = defineLedger({
 })
 
 /**
- * SQL: each stock of the products for which `ofProducts` holds (over their columns "storeId" and "productId"), with what its
- * movements add up to as "moved": the product's own ("optionCode" is NULL), those of its advanced options, and of options
- * that are gone, whose stock is 0.
+ * SQL: each stock of the products that `ofProducts` selects (by "storeId" and "productId"), with the sum of its
+ * movements as "moved". Covers the product's own stock ("optionCode" is NULL), those of its advanced options, and those
+ * of deleted options, whose stock is 0.
  */
 export function stocksAndMovements(ofProducts: Sql): Sql {
   return sql`
@@ -39,7 +39,7 @@ export function stocksAndMovements(ofProducts: Sql): Sql {
     WHERE ${ofProducts} GROUP BY "storeId", "productId", "optionCode"`
 }
 
-/** A file may bring stocks without their movements: what they differ by from the movements that are stored moves now. */
+/** Writes a movement for each stock that differs from the sum of its movements, because a file may omit them. */
 async function writeMissing(caller: Caller, products: Resource, productIds: readonly number[]): Promise<void> {
   const ofThese = sql`"storeId" = ${storeId(caller.store)} AND "productId" = ${anyOf(productIds)}`
   const missing = await caller.db.$queryRaw<Missing[]>(sql`

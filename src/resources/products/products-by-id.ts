@@ -1,32 +1,32 @@
 import { anyOf, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 
-/** What a product is called, where another one names it. */
+/** The SKU and name of a product that is referred to. */
 export interface ProductName {
   readonly sku: string
   readonly name: string
 }
 
-/** The names of these products, by CatalogID; what is not there has none. */
+/** Returns the names of these products by CatalogID, omitting unknown ids. */
 export function readProductNames(caller: Caller, ids: Iterable<number>): Promise<ReadonlyMap<number, ProductName>> {
   return productsById<ProductName>(caller, ids, sql`p."sku", p."name"`)
 }
 
-/** What order lines do not keep of their products, and is shown with them. */
+/** Fields of a product that are shown with order lines but not stored in them. */
 export interface LineProduct {
   readonly nonTaxable: boolean
   readonly isDownloadable: boolean
 }
 
-/** The products with these ids that are still there. */
+/** Returns the existing products with these ids. */
 export function readLineProducts(caller: Caller, ids: Iterable<number>): Promise<ReadonlyMap<number, LineProduct>> {
   const isDownloadable = sql`p."details" -> 'EProductList' IS NOT NULL`
   return productsById<LineProduct>(caller, ids, sql`p."nonTaxable", ${isDownloadable} AS "isDownloadable"`)
 }
 
 /**
- * What `columns` (SQL over `p`) say of these products, by CatalogID; of those that are there. One statement, and none for no
- * product.
+ * Returns `columns` (SQL over `p`) of these products by CatalogID, omitting unknown ids. One statement; none without
+ * ids.
  */
 async function productsById<Row>(
   caller: Caller,

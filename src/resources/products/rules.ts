@@ -14,7 +14,7 @@ import type { Stored } from '../../engine/write.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'
 
-/** What a change of a product means besides its fields: the products that it names are there. */
+/** Refuses (400) unknown linked products, keeps an untrimmed stored SKU, and raises Product Deleted. */
 export async function productRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const { kind, caller, resource, id } = change
@@ -28,8 +28,8 @@ export async function productRules(changes: readonly Change[]): Promise<void> {
 }
 
 /**
- * A stored SKU has white space around it where another product has it without (the migration that trims SKUs). A client that
- * sends such a record back as it was read is not refused: the SKU stays, until no other product has the trimmed one.
+ * Keeps a stored SKU with white space around it while another product has the trimmed one (the migration that trims
+ * SKUs left both), so that a client can send the record back unchanged.
  */
 async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Change): Promise<void> {
   const stored = before?.row.sku
@@ -40,7 +40,7 @@ async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Ch
   if (other !== undefined) after.row.sku = stored
 }
 
-/** The ledger's rows of stocks that were set through the record, and events. Imports bring the ledger themselves. */
+/** Writes the ledger for stocks set through the record, and raises events. Imports bring their own ledger. */
 export async function productEffects(changes: readonly Change[]): Promise<void> {
   const imported = changes.filter(({ kind }) => kind === 'import')
   if (imported[0]) {
@@ -59,7 +59,7 @@ export async function productEffects(changes: readonly Change[]): Promise<void> 
   }
 }
 
-/** Which stocks of a product differ between two states, its own and those of its advanced options. */
+/** Returns the moves between two states of a product: of its own stock and those of its advanced options. */
 function stockMoves(productId: number, before: Stored | null, after: Stored): StockMove[] {
   const stored = new Map((before?.lists.AdvancedOptionList ?? []).map((row) => [row.code, row]))
   const options = after.lists.AdvancedOptionList ?? []
@@ -69,7 +69,7 @@ function stockMoves(productId: number, before: Stored | null, after: Stored): St
   ].map((move) => ({ ...move, cause: before === null ? 'initial' : 'set' }))
 }
 
-/** An advanced option that goes takes its stock along. It may come back, and begins with nothing then. */
+/** Returns the moves that empty the stocks of removed advanced options. One that is added again starts at 0. */
 function goneOptions(productId: number, before: Stored | null, after: Stored): StockMove[] {
   const { AdvancedOptionList: options } = after.lists
   if (options === undefined) return []
@@ -78,32 +78,32 @@ function goneOptions(productId: number, before: Stored | null, after: Stored): S
   return gone.flatMap((row) => stockMove(productId, String(row.code), row, { stock: 0 }))
 }
 
-/** The record is locked and its stock written absolutely, so the difference to what was read is what moved. */
+/** The record is locked and its stock replaced, so the difference from the stock read is the move. */
 function stockMove(productId: number, optionCode: string | null, before: Row | undefined, after: Row): StockMove[] {
   const stockAfter = Number(after.stock)
   const quantity = Number((stockAfter - Number(before?.stock ?? 0)).toFixed(4))
   return quantity === 0 ? [] : [{ mode: 'written', productId, optionCode, quantity, stockAfter, cause: 'set' }]
 }
 
-/** A change of a stock alone is told apart from one of anything else (webhooks §2). */
+/** Distinguishes a change of stock alone from other changes (webhooks §2). */
 function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMove[]): EventKind[] {
   if (before === null) return [productNew]
   const isChanged = !isDeepStrictEqual(withoutStock(before), withoutStock(after))
   return [...(isChanged ? [productChanged] : []), ...(moves.length > 0 ? [productStockChanged] : [])]
 }
 
-/** The stamps say who wrote and when, not what changed. */
+/** Omits the stock, and the time and editor of the change. */
 function withoutStock({ row, lists }: Stored) {
   const { stock, updatedAt, updatedBy, ...columns } = row
   return { columns, lists: Object.entries(lists).map(([name, rows]) => [name, inOrder(rows).map(optionWithoutStock)]) }
 }
 
-/** Not every list is kept in the order in which it was sent. */
+/** Sorts by position: not every list keeps the order sent. */
 function inOrder(rows: readonly Row[]): Row[] {
   return [...rows].sort((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
 }
 
-/** Of the lists that lie in tables, only advanced options have a stock. */
+/** Of the lists stored in tables, only advanced options have a stock. */
 function optionWithoutStock({ stock, ...columns }: Row): Row {
   return columns
 }

@@ -5,25 +5,25 @@ import { productStockChanged } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
-/** Why a stock moved; kept in the ledger. `set` is a figure that replaced another, `adjust` one that was added. */
+/** Why a stock moved; stored in the ledger. `set` replaces the stock, `adjust` adds to it. */
 export type StockCause = 'initial' | 'set' | 'adjust' | 'order' | 'order-edit' | 'cancel' | 'reopen' | 'return'
 
-/** One stock that moves: of a product, or of one of its advanced options. */
+/** A move of the stock of a product or one of its advanced options. */
 export type StockMove = {
   readonly productId: number
-  /** The advanced option whose own stock moves; null: the product's. */
+  /** The advanced option whose stock moves; null: the product's own. */
   readonly optionCode: string | null
   readonly cause: StockCause
 } & (
   | {
       readonly mode: 'replace' | 'add'
-      /** The new stock, or what is added (negative: taken off). */
+      /** The new stock, or the quantity to add (negative: to take off). */
       readonly quantity: number
       readonly orderId?: number | null
-      /** Refuse to go below zero; without it a stock may become negative. */
+      /** Refuses to go below zero. Omitted: the stock may become negative. */
       readonly onlyIfEnough?: boolean
     }
-  /** The record's own change wrote the stock: its row in the ledger is missing. Quantities as text keep all digits. */
+  /** The record's change wrote the stock; only the ledger's row is missing. Quantities as text keep all digits. */
   | { readonly mode: 'written'; readonly quantity: number | string; readonly stockAfter: number | string }
 )
 
@@ -33,11 +33,11 @@ export interface MovedStock {
 }
 
 /**
- * Moves stocks in this order and writes the ledger's rows, inside the caller's change; every door ends here. Raises Product
- * Stock Changed but for what is written already. Each row is locked before it is read, so two changes at once add up; whoever
- * moves stocks of several products locks these before, in the order of their ids. A replacement by the same figure moves nothing.
- * Returns the stock before and after of each that was not written already, null for one that was not enough (`onlyIfEnough`).
- * Throws `not-found` for an unknown product or option.
+ * Moves stocks in this order and writes the ledger's rows, inside the caller's change; every stock change ends here.
+ * Raises Product Stock Changed except for `written` moves. Locks each row before reading it, so concurrent changes add
+ * up; to move stocks of several products, lock the products first, by ascending id. Replacing a stock by the same
+ * number moves nothing. Returns the stock before and after each move that is not `written`; null if it was not enough
+ * (`onlyIfEnough`). Throws `not-found` for an unknown product or option.
  */
 export async function moveStocks(
   caller: Caller,
@@ -82,7 +82,7 @@ async function moveStock(
     optionCode === null
       ? sql`o AS (SELECT "stock" FROM "Product" WHERE ${product} FOR NO KEY UPDATE),
           moved AS (UPDATE "Product" t SET "stock" = ${next}, ${stamps} FROM o WHERE ${product} ${enough} ${before})`
-      : // The product is locked first, as every other change of its options does.
+      : // Locks the product first, as every other change of its options does.
         sql`product AS (UPDATE "Product" SET ${stamps} WHERE ${product} RETURNING "id"),
           o AS (
             SELECT a."stock" FROM product JOIN "AdvancedOption" a ON a."productId" = product."id"

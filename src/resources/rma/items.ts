@@ -1,6 +1,6 @@
 import { decimal, type ListRows, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 
-/** The advanced option is that of the order's line. */
+/** `optionCode` is that of the order's line. */
 export const rmaItemRows: ListRows = {
   table: 'RmaItem',
   parent: 'rmaId',
@@ -14,7 +14,7 @@ export const rmaItemList = list(
     CatalogID: reference('productId'),
     SKU: text(150, { column: 'sku', trim: 'both' }),
     ItemName: text(LONG_TEXT, { column: 'name' }),
-    // Documented as integers; products may be sold in fractions.
+    // Documented as integers, but products may be sold in fractions.
     ReturnQuantity: decimal({ column: 'returnQuantity', min: 0 }),
     ReceivedQuantity: decimal({ column: 'receivedQuantity', min: 0 }),
     RestockQuantity: decimal({ column: 'restockQuantity', min: 0 }),

@@ -3,17 +3,17 @@ import { wrongField } from '../../engine/refused.ts'
 import { exact, toNumber } from '../orders/amounts.ts'
 import { goodsOf, sumByGoods } from '../orders/stock.ts'
 
-/** What items of a return are measured by. */
+/** What the items of a return are checked against. */
 export interface Returnable {
-  /** Of the order. */
+  /** The lines of the order. */
   readonly lines: readonly Row[]
-  /** The items of its other returns. */
+  /** The items of the order's other returns. */
   readonly restocked: readonly Row[]
 }
 
 /**
- * Finds the order's line of each item and takes from it what the caller left out, and the advanced option. Refuses (400)
- * what the order does not have, more than it sold of it, and to put more of it back in stock than it took from there.
+ * Completes each item from its line of the order: omitted fields and the advanced option. Refuses (400) an item without
+ * a line, more than the order sold, and restocking more than it sold less what other returns restocked.
  */
 export function completeItems(items: readonly Row[], { lines, restocked }: Returnable): void {
   const find = finderOf(lines)
@@ -38,7 +38,7 @@ export function completeItems(items: readonly Row[], { lines, restocked }: Retur
   })
 }
 
-/** Finds the line that an item names by its product, by its SKU, or by both; the first one of several. */
+/** Finds the line that an item names by product, SKU or both; the first of several. */
 function finderOf(lines: readonly Row[]): (item: Row) => Row | undefined {
   const named = new Map<string, Row>()
   for (const line of lines) {
@@ -69,7 +69,7 @@ function refuse(item: Row, lines: readonly Row[], path: string): never {
   throw wrongField(`${path}.${name}`, `must be that of a line of the order, one of ${listed(known)}`)
 }
 
-/** Named in a refusal. */
+/** Values listed in an error message. */
 const NAMED_MAX = 10
 
 function listed(values: readonly unknown[]): string {
@@ -83,7 +83,7 @@ function refuseMore(given: unknown, limit: bigint, field: string, reason: string
   if (exact(Number(given)) > allowed) throw wrongField(field, `must be at most ${toNumber(allowed)}: ${reason}`)
 }
 
-/** Without an order, an item has the option of the stored one that is about the same product. */
+/** Without an order, copies the advanced option of the stored item with the same product and SKU. */
 export function keepOptions(items: readonly Row[], stored: readonly Row[]): void {
   const known = Map.groupBy(stored, (row) => nameOf(row.productId, skuIn(row)))
   for (const item of items) {
@@ -94,7 +94,7 @@ export function keepOptions(items: readonly Row[], stored: readonly Row[]): void
 
 const sentColumns = ['productId', 'sku', 'name', 'returnQuantity', 'receivedQuantity', 'restockQuantity']
 
-/** Whether nothing of an item is changed that a caller can send. */
+/** Whether all fields that a caller can send are unchanged. */
 export function isSameItem(item: Row, stored: Row): boolean {
   return sentColumns.every((column) => item[column] === stored[column])
 }

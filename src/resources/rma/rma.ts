@@ -4,7 +4,7 @@ import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/fil
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { returnRules } from './rules.ts'
 
-/** Returns: which lines of an order come back, and what of them went back to the stock (rest-resources §9). */
+/** Returns: the returned lines of an order and the quantities put back in stock (rest-resources §9). */
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
@@ -15,9 +15,9 @@ export const rma = defineResource({
   fields: {
     RMAID: integer({ column: 'id', access: 'key' }),
     RmaDate: date({ column: 'rmaDate', defaultNow: true }),
-    // Only an import stores a return without its order.
+    // Only an import stores a return without an order.
     OrderID: integer({ column: 'orderId', min: 0, nullable: true, required: true }),
-    // The merchant's own numbers (order-statuses §3).
+    // Numbers that the merchant defines (order-statuses §3).
     RMAReasonID: integer({ column: 'reasonId', min: 0 }),
     RMAMethodID: integer({ column: 'methodId', min: 0 }),
     RMAStatusID: integer({ column: 'statusId', min: 0, default: 1 }),

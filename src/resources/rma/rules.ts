@@ -18,9 +18,9 @@ import { rmaItemList } from './items.ts'
 import { completeItems, isSameItem, keepOptions } from './return-items.ts'
 
 /**
- * What a change of a return means besides its fields: its items are checked against the lines of the order and completed
- * from them, and the stock moves by what goes back to it more or less than before. Everything is in the change's
- * transaction: the return is locked first, then its orders, then the products, each in the order of their ids.
+ * Checks the items of changed returns against the lines of the order, completes them, and moves the stock by the change
+ * in restocked quantities. Runs in the change's transaction. Lock order: the return, its orders, the products, each by
+ * ascending id.
  */
 export async function returnRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) await (change.kind === 'delete' ? takeBack(change) : settle(change))
@@ -58,9 +58,9 @@ interface OrderReturns {
   readonly restocked: readonly StockTaken[]
 }
 
-/** The ledger names both orders. */
+/** The ledger records moves of both orders. */
 async function moveBetween(caller: Caller, from: OrderReturns, to: OrderReturns): Promise<void> {
-  // All in one go: a second lock of a lower id could meet another's in a deadlock.
+  // Locks all at once: a later lock of a lower id could deadlock.
   const stocks = [...from.restocked, ...to.restocked]
   await lockProducts(
     caller,
@@ -70,7 +70,7 @@ async function moveBetween(caller: Caller, from: OrderReturns, to: OrderReturns)
   await moveHeldStocks(caller, to.orderId, 'return', difference([], to.restocked))
 }
 
-/** A return that is deleted takes back what it put in stock. */
+/** Takes a deleted return's restocked quantities off the stock. */
 async function takeBack({ caller, id, before }: Change): Promise<void> {
   const orderId = orderIdOf(before?.row)
   const orders = await lockOrders(caller, [orderId])
@@ -86,7 +86,7 @@ function areSame(stored: readonly Row[], items: readonly Row[]): boolean {
   return stored.length === items.length && items.every((item, index) => isSameItem(item, stored[index] as Row))
 }
 
-/** The statuses of the orders that there are, each locked. */
+/** Locks the existing orders and returns their statuses by id. */
 async function lockOrders(caller: Caller, ids: readonly (number | null)[]): Promise<Map<number, number>> {
   const wanted = JSON.stringify(ids.filter((id) => id !== null))
   const found = await caller.db.$queryRaw<{ id: number; statusId: number }[]>(sql`
@@ -95,7 +95,7 @@ async function lockOrders(caller: Caller, ids: readonly (number | null)[]): Prom
   return new Map(found.map(({ id, statusId }) => [id, statusId]))
 }
 
-/** An order that gave up its stock gave back all of its lines, returned or not. Without an order, a return counts by itself. */
+/** False for an order that holds no stock: all its lines went back already, returned or not. True without an order. */
 function isHeld(orderId: number | null, statuses: ReadonlyMap<number, number>): boolean {
   return orderId === null || holdsStock(statuses.get(orderId) as number)
 }

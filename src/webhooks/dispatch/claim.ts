@@ -9,26 +9,26 @@ export interface WebhookKey {
   readonly webhookId: number
 }
 
-/** A delivery of which this process makes one attempt, and what it needs for that. */
+/** A delivery leased for one attempt, with everything that the attempt needs. */
 export interface Claim extends WebhookKey {
   readonly id: number
-  /** How many were begun, this one included: it names the claim. */
+  /** Attempts begun, including this one; identifies the claim. */
   readonly attempts: number
   readonly triesBefore: number
-  /** When somebody else may claim it. */
+  /** When another process may claim it. */
   readonly leaseEnd: Date
   readonly url: string
   readonly format: string
   readonly enabled: boolean
   readonly failingSince: Date | null
-  /** Failing, or slow: its slots are among SLOTS_OF_ALL_FAILING. */
+  /** Failing or slow: uses SLOTS_OF_ALL_FAILING. */
   readonly isIsolated: boolean
   readonly secretSeed: string
   readonly formerSecretSeed: string | null
   readonly secretRotatedAt: Date | null
-  /** Null: it was made in the administration, and is told everything. */
+  /** Null: made in the administration; gets all records. */
   readonly subscriptionId: number | null
-  /** What the merchant agreed to, and what the application asks for. */
+  /** What the merchant granted, and what the application requests. */
   readonly agreed: Privileges
   readonly asked: Privileges
   readonly messageId: string
@@ -40,34 +40,34 @@ export interface Claim extends WebhookKey {
   readonly createdAt: Date
 }
 
-/** Slots for attempts in one process. */
+/** Attempts at a time in one process. */
 export const SLOTS = 500
-/** Slots of one webhook, and of one whose last attempt failed. */
+/** Slots per webhook, and per webhook whose last attempt failed. */
 export const SLOTS_OF_WEBHOOK = 20
 export const SLOTS_OF_FAILING = 2
-/** Slots of failing and slow webhooks together, so that many dead receivers leave some for the others. */
+/** Slots shared by failing and slow webhooks, so that many dead receivers leave some for the others. */
 export const SLOTS_OF_ALL_FAILING = 250
-/** Above the longest that an attempt takes; one that has not ended by then was killed. */
+/** Longer than any attempt takes: an attempt past its lease was interrupted. */
 export const LEASE_MS = 60_000
-/** Bytes of the records being sent in one process. Where there is none, one is claimed however large it is. */
+/** Bytes of records being sent per process. An idle process claims one record of any size. */
 export const BYTES = 64 * 1024 * 1024
-/** Bytes of failing and slow webhooks together. */
+/** Bytes shared by failing and slow webhooks. */
 export const BYTES_OF_ALL_FAILING = BYTES / 2
 
-/** What the next claim may take. */
+/** The limits of the next claim. */
 export interface FreeSlots {
-  /** In all, and for failing and slow webhooks. */
+  /** In total, and for failing and slow webhooks. */
   readonly slots: number
   readonly failingSlots: number
-  /** Of records: in all, and for failing and slow webhooks. */
+  /** Of records: in total, and for failing and slow webhooks. */
   readonly bytes: number
   readonly failingBytes: number
   readonly isIdle: boolean
-  /** By `keyOf`, the attempts of a webhook that are under way. */
+  /** Attempts in progress per webhook, by `keyOf`. */
   readonly underWay: Readonly<Record<string, number>>
-  /** By `keyOf`, webhooks whose last answer took long. */
+  /** Webhooks whose last answer was slow, by `keyOf`. */
   readonly slow: readonly string[]
-  /** The webhook after this one has its turn first; those up to this one come last. */
+  /** The webhook after this one is first; those up to this one are last. */
   readonly after: WebhookKey
 }
 
@@ -76,13 +76,12 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
 }
 
 /**
- * Claims as many due deliveries as there are free slots: first those of failing webhooks, then the others, of each webhook
- * those that have waited longest. The attempt is counted already, so that one which ends the process is not made for
- * ever.
+ * Claims as many due deliveries as there are free slots: failing webhooks first, then the others; the longest-waiting
+ * deliveries of each. Counts the attempt at once, so that one that kills the process is not repeated forever.
  *
- * Webhooks are found by jumping from one to the next in the index of pending deliveries: however many wait for a dead
- * receiver, the others are found as fast. Sub-selects with OFFSET 0 and ARRAY are there to be run row by row through
- * the key's index, whatever PostgreSQL believes about the tables' sizes.
+ * A skip scan of the index of pending deliveries finds the webhooks, so that a backlog for a dead receiver does not
+ * slow down the others. OFFSET 0 and ARRAY make PostgreSQL run sub-selects row by row through the key's index, whatever
+ * its statistics say.
  */
 export async function claimDue(db: Db | Transaction, at: Date, free: FreeSlots): Promise<Claim[]> {
   const { slots, failingSlots, bytes, failingBytes, isIdle, slow } = free
@@ -116,7 +115,7 @@ export async function claimDue(db: Db | Transaction, at: Date, free: FreeSlots):
   return rows.map((row) => ({ ...row, leaseEnd, isIsolated: row.failingSince !== null || isSlow.has(keyOf(row)) }))
 }
 
-/** Each webhook that has pending deliveries, with the due time of the first, beginning after the webhook `after`. */
+/** Each webhook with pending deliveries, and the first due time, starting after the webhook `after`. */
 function waiting({ after }: FreeSlots): Sql {
   return sql`"waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
     SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
@@ -136,7 +135,7 @@ function waiting({ after }: FreeSlots): Sql {
   )`
 }
 
-/** Those that are due, with the slots that each may still take. */
+/** Webhooks with due deliveries, and the free slots of each. */
 function due(at: Date, { underWay, slow }: FreeSlots): Sql {
   const key = sql`"waiting"."storeId" || '/' || "waiting"."webhookId"`
   return sql`"underWay" AS MATERIALIZED (
@@ -155,7 +154,7 @@ function due(at: Date, { underWay, slow }: FreeSlots): Sql {
   )`
 }
 
-/** Of isolated webhooks, or of the others. */
+/** Due deliveries of isolated webhooks, or of the others. */
 function dueDeliveries(at: Date, isIsolated: boolean): Sql {
   return sql`SELECT "delivery".*, "due"."isIsolated" FROM "due" CROSS JOIN LATERAL (
       SELECT "id", "eventId" FROM "Delivery"
@@ -182,7 +181,7 @@ const claimed = sql`SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", 
   ) AS "application" ON TRUE
   ORDER BY "picked"."position"`
 
-/** Makes claims due again at once, as if they had never been, and tells the other processes. */
+/** Undoes claims: makes them due at once, uncounts the attempts, and notifies other processes. */
 export async function releaseClaims(db: Db, at: Date, claims: readonly Claim[]): Promise<void> {
   const given = JSON.stringify(claims.map(({ id, attempts }) => ({ id, attempts })))
   await db.$queryRaw`

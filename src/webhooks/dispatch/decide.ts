@@ -1,51 +1,50 @@
 import { nextTry } from '../../outbound/retry-schedule.ts'
 
-/** What came of an attempt. */
 export interface Outcome {
-  /** When it began. */
+  /** When the attempt began. */
   readonly at: Date
-  /** Null: there was no answer. */
+  /** Null: no answer. */
   readonly status: number | null
-  /** A sentence without its full stop; empty: nothing went wrong. */
+  /** A sentence without its full stop; empty: success. */
   readonly reason: string
   /** Whole milliseconds. */
   readonly durationMs: number
-  /** The answer's body, its first 4 kB. */
+  /** The first 4 kB of the answer's body. */
   readonly answer: string
-  /** The answer's Retry-After. */
+  /** The answer's Retry-After header. */
   readonly retryAfter: string | null
-  /** Nothing was sent, and nothing will be: it says nothing about the receiver. */
+  /** Nothing was or will be sent, so it says nothing about the receiver. */
   readonly isHeldBack: boolean
 }
 
-/** What a decision depends on besides the outcome. */
+/** The inputs of a decision besides the outcome. */
 export interface Tried {
-  /** Those that came before included, and this one. */
+  /** Attempts begun, including this one. */
   readonly attempts: number
   readonly triesBefore: number
   /** 0: a test. */
   readonly sequence: number
-  /** Since when all attempts of the webhook failed, as far as known when this one began. */
+  /** Since when all attempts of the webhook have failed, as known when this one began. */
   readonly failingSince: Date | null
 }
 
 export interface Decision {
   readonly state: 'delivered' | 'pending' | 'failed'
-  /** Of a pending one. */
+  /** Null unless pending. */
   readonly dueAt: Date | null
-  /** Whether the receiver took it, for the webhook's record of failures; null: that is not touched. */
+  /** Whether the receiver accepted it; null: leaves the webhook's record of failures unchanged. */
   readonly hasSucceeded: boolean | null
-  /** Why the webhook is to be paused; null: it is not. */
+  /** Null: the webhook is not paused. */
   readonly pause: Pause | null
 }
 
 export interface Pause {
   readonly reason: string
-  /** Only if all attempts since then have failed; null: at once. */
+  /** Pauses only if all attempts since then have failed; null: at once. */
   readonly failingSince: Date | null
 }
 
-/** A webhook whose attempts have all failed for so long is paused. */
+/** A webhook whose attempts have all failed for this long is paused. */
 export const FAILING_MS_MAX = 5 * 24 * 3_600_000
 
 const GONE = 410

@@ -18,7 +18,6 @@ export interface DispatcherServices extends SendServices {
 }
 
 export interface DispatcherOptions {
-  /** How often it looks by itself. */
   pollMs?: number
   /** How long `stop` waits. */
   stopMs?: number
@@ -26,15 +25,15 @@ export interface DispatcherOptions {
 
 const POLL_MS = 1_000
 const SWEEP_MS = 3_600_000
-/** When another process numbers events, or a store's have to wait. */
+/** Applies while another process numbers events, or a store is busy. */
 const NUMBERING_RETRY_MS = 100
 const BATCHES_BEFORE_OTHERS = 10
-/** How long the database has at the end. */
+/** The time limit for releasing claims. */
 const RELEASE_MS = 5_000
 
 /**
- * Sends events to webhooks, each at least once and with the same id every time. Any number of processes may do so on
- * one database: one at a time numbers new events (number.ts), and each claims deliveries for itself (claim.ts).
+ * Sends events to webhooks, each at least once and always with the same id. Any number of processes may share a
+ * database: one at a time numbers new events (number.ts), and each claims its own deliveries (claim.ts).
  */
 export class Dispatcher {
   readonly #services: DispatcherServices
@@ -51,7 +50,7 @@ export class Dispatcher {
   #isStarted = false
   #isStopping = false
   #isOver = false
-  /** Whether nothing is claimed until results are written. */
+  /** Whether claiming waits until results are written. */
   #isHeldUp = false
   /** Events numbered and deliveries claimed so far. */
   #progress = 0
@@ -69,7 +68,7 @@ export class Dispatcher {
     this.#recorder = createRecorder({ db, now, log, onWritten: (written) => this.#claimAfter(written) })
   }
 
-  /** From now on, sends what is due: when it is woken, and every second; and deletes what is old every hour. */
+  /** Starts to send what is due, on each wake and every second, and to delete what is old, every hour. */
   start(): void {
     if (this.#isStarted || this.#isStopping) return
     this.#isStarted = true
@@ -81,15 +80,15 @@ export class Dispatcher {
     this.#sweeping.wake()
   }
 
-  /** To be called when events were committed or deliveries became due, in any process. */
+  /** Call it when events were committed or deliveries became due, in any process. */
   wake(): void {
     this.#numbering.wake()
     this.#claiming.wake()
   }
 
   /**
-   * Numbers every committed event, sends everything that is due, and comes back when the answers are written and
-   * nothing more is due. What other transactions hold is left out.
+   * Numbers every committed event and sends everything that is due. Resolves when the results are written and nothing
+   * more is due. Skips what other transactions hold.
    */
   async settle(): Promise<void> {
     for (let before = -1; before !== this.#progress && !this.#isStopping; ) {
@@ -108,8 +107,8 @@ export class Dispatcher {
   }
 
   /**
-   * Claims nothing more, waits up to 10 s for what is under way, and releases the rest: another process makes those
-   * attempts at once. Never rejects.
+   * Stops claiming, waits up to 10 s for attempts in progress, and releases the rest, so that another process makes
+   * those attempts at once. Never rejects.
    */
   async stop(): Promise<void> {
     const { db, now, log } = this.#services
@@ -141,7 +140,7 @@ export class Dispatcher {
       if (numbered.deliveries > 0) this.#claiming.wake()
       for (const storeId of numbered.busyStores) busyStores.add(storeId)
       if (!numbered.isFull && aside.length === 0) break
-      // A store with very many events lets the others pass now and then.
+      // A store with very many events yields to the others now and then.
       const isTheirTurn = numbered.onlyStore !== null && aside.length === 0 && ++full % BATCHES_BEFORE_OTHERS === 0
       aside = isTheirTurn ? [numbered.onlyStore] : []
     }
@@ -163,12 +162,12 @@ export class Dispatcher {
   }
 
   #claimAfter(written: readonly Result[]): void {
-    // A webhook that is well again has more slots.
+    // A webhook that has recovered has more slots.
     const isAnyWell = written.some(({ claim, decision }) => claim.failingSince !== null && decision.hasSucceeded)
     if (this.#isHeldUp || isAnyWell) this.#claiming.wake()
   }
 
-  /** What was claimed while the process was told to stop is not sent any more; `stop` releases it. */
+  /** Claims made while stopping are not sent; `stop` releases them. */
   #begin(claim: Claim): void {
     if (this.#isStopping) return
     const attempt = this.#attempt(claim)
@@ -179,12 +178,12 @@ export class Dispatcher {
   async #attempt(claim: Claim): Promise<void> {
     const { now, metrics } = this.#services
     const outcome = await send(this.#services, claim)
-    // It was released: another process may be at it.
+    // It was released: another process may be sending it.
     if (this.#isOver) return
     if (this.#slots.release(claim, outcome.durationMs)) this.#claiming.wake()
     const at = now()
     const decision = decide(claim, outcome, at, Math.random())
-    // The record is not needed any more, and may be large.
+    // Drops the record, which may be large.
     this.#recorder.add({ claim: { ...claim, body: '' }, outcome, decision, at })
     metrics.attempted(decision.state === 'pending' ? 'retried' : decision.state)
     if (decision.state === 'delivered') metrics.arrived((at.getTime() - claim.createdAt.getTime()) / 1_000)

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Loop {
-  /** Has the work done once more, at once or after what is under way. */
+  /** Runs the work once more, at once or after the current run. */
   wake(): void
-  /** Resolves when nothing is under way and nobody woke it. */
+  /** Resolves when no run is in progress or requested. */
   idle(): Promise<void>
 }
 
@@ -18,9 +18,9 @@ const PAUSE_MS_MAX = 50
 const COMPLAINT_EVERY_MS = 10_000
 
 /**
- * Work that is never done twice at the same time: calls that come while it is under way become one. After each time it
- * rests for as long as that took, 2 to 50 ms, so that what comes meanwhile is done together. Failing work is left until
- * somebody wakes it again; it is logged every 10 s at most.
+ * Runs work that never overlaps itself: wakes during a run are combined into one. After each run it pauses for as long
+ * as that took, 2 to 50 ms, to batch what arrives meanwhile. Failed work waits for the next wake; failures are logged
+ * every 10 s at most.
  */
 export function createLoop(work: () => Promise<void>, { log, complaint }: LoopOptions): Loop {
   let running: Promise<void> | undefined

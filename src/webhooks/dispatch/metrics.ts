@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 
-/** What became of an attempt; `retried`: it failed, and another one will be made. */
+/** `retried`: the attempt failed, and another one follows. */
 export type AttemptOutcome = 'delivered' | 'retried' | 'failed'
 
 export interface DispatcherMetrics {

@@ -2,31 +2,31 @@ import { type Db, inTransaction, type Transaction } from '../../database/client.
 import { deliveriesChannel } from '../../engine/announce.ts'
 import { NUMBERING_IDLE_MS_MAX } from '../numbering.ts'
 
-/** Both numbers of the advisory lock under which events are numbered. */
+/** The first key of the advisory lock for numbering; the second is 0. */
 const NUMBERING_LOCK = 7_301_407
 const BATCH_MAX = 500
-/** Of one batch, if it has more than one event: the other stores wait for it. */
+/** Deliveries per batch of more than one event, because other stores wait for it. */
 const DELIVERIES_MAX = 5_000
 
 export interface Numbered {
-  /** How many events got a number. */
+  /** Events that got a number. */
   readonly events: number
   readonly deliveries: number
-  /** Whether there may be more at once. */
+  /** Whether more events may be waiting. */
   readonly isFull: boolean
-  /** The store that they are all of; null: of several, or none. */
+  /** The store of all numbered events; null: several stores, or none. */
   readonly onlyStore: number | null
-  /** Stores whose events have to wait, because a webhook of theirs is being resumed, paused or deleted. */
+  /** Stores whose events must wait, because a webhook of theirs is being resumed, paused or deleted. */
   readonly busyStores: readonly number[]
 }
 
 /**
- * Gives committed events their place in their store's feed, and a delivery to each enabled webhook of their kind, in
- * one transaction: at most 500 events, those of the stores `except` aside. One process at a time; null: another one is
- * at it.
+ * Numbers committed events in their store's feed and adds a delivery for each enabled webhook of their kind, in one
+ * transaction: at most 500 events, without those of the stores `except`. One process at a time; null: another one holds
+ * the lock.
  *
- * The numbers of a store are without gaps, and a number is never visible before all lower ones. Events get them in the
- * order of their ids; one that is committed late gets a higher one than those that were numbered before it.
+ * The numbers of a store have no gaps, and a number is never visible before all lower ones. Events are numbered by id;
+ * one that is committed late gets a higher number than those numbered before it.
  */
 export function numberEvents(db: Db, at: Date, except: readonly number[]): Promise<Numbered | null> {
   return inTransaction(db, async (tx) => {
@@ -35,7 +35,7 @@ export function numberEvents(db: Db, at: Date, except: readonly number[]): Promi
   })
 }
 
-/** In a statement of its own: what the holder before committed must be visible to the next one. */
+/** A separate statement, so that the next one sees what the former holder committed. */
 async function tryLock(tx: Transaction): Promise<boolean> {
   const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(${NUMBERING_LOCK}::int, 0) AS "isOurs",
@@ -44,9 +44,9 @@ async function tryLock(tx: Transaction): Promise<boolean> {
 }
 
 /**
- * Webhooks are locked for two reasons: one that is deleted takes along what waits for it, to which nothing may be added
- * then; and one that is resumed or disabled (FOR UPDATE) is to know which events it missed. Nobody is waited for, since
- * deleting a webhook takes its time when thousands of deliveries wait for it: such stores are left out.
+ * Locks webhooks for two reasons: deleting one also deletes its pending deliveries, so none may be added then; and
+ * resuming or disabling one (FOR UPDATE) must know which events it missed. Skips stores with locked webhooks instead of
+ * waiting, because deleting a webhook with thousands of pending deliveries takes long.
  */
 async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
   const [found] = await tx.$queryRaw<

@@ -3,27 +3,27 @@ import { endDeliveries } from '../numbering.ts'
 import { type Claim, keyOf, type WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
 
-/** An attempt that ended, and what follows from it. */
+/** An attempt that ended, and its decision. */
 export interface Result {
   readonly claim: Claim
   readonly outcome: Outcome
   readonly decision: Decision
-  /** When it was decided. */
+  /** When the decision was made. */
   readonly at: Date
 }
 
 /**
- * After so long without an attempt, above the longest wait for one, a failure begins anew: of what is heard of twice a year,
- * nobody can say that it has failed all the time.
+ * After this long without an attempt, more than the longest delay between tries, a failure starts anew: two failures
+ * half a year apart do not prove continuous failure.
  */
 const SILENCE = '49 hours'
 
 /**
- * Writes attempts to the log, and what follows for their deliveries and webhooks, in one statement. Returns those that
- * somebody else holds up; they are worth another try. Of a delivery that is gone, nothing is written.
+ * Writes attempts to the log and updates their deliveries and webhooks, in one statement. Returns those whose rows
+ * another transaction holds; they can be retried. Skips deleted deliveries.
  *
- * An attempt whose delivery was claimed anew meanwhile decides nothing; neither does a failed one of a delivery that is
- * over. Nothing here waits for a row that another transaction holds, so that no deadlock can begin.
+ * An attempt does not change a delivery that was claimed again meanwhile; a failed one does not change a delivery that
+ * has ended. Never waits for a locked row, so it cannot deadlock.
  */
 export async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
   const busy = await db.$queryRaw<{ id: number }[]>`
@@ -99,7 +99,7 @@ interface Turn {
   readonly lastAt: Date | null
 }
 
-/** What the outcomes, in the order in which they came, say about each webhook together. */
+/** Combines the outcomes of each webhook, in the order in which they arrived. */
 function turnsOf(results: readonly Result[]): Turn[] {
   const turns = new Map<string, Turn>()
   for (const { claim, outcome, decision } of results) {
@@ -117,9 +117,8 @@ function turnsOf(results: readonly Result[]): Turn[] {
 const ACTOR = 'platform'
 
 /**
- * Disables a webhook and gives up what waits for it, in one transaction. Does nothing when it is gone, when somebody
- * disabled it already, when it has another address by now, or when an attempt has succeeded since the failures that are the
- * reason.
+ * Disables a webhook and gives up its pending deliveries, in one transaction. Does nothing if it was deleted, already
+ * disabled or given another address, or if an attempt has succeeded since the failures that are the reason.
  */
 export async function pauseWebhook(
   db: Db,

@@ -9,14 +9,14 @@ export interface RecorderServices {
   db: Db
   now: () => Date
   log: { warn(details: object, message: string): void }
-  /** Told what was written, each time. */
+  /** Gets the results of each write. */
   onWritten: (results: readonly Result[]) => void
 }
 
-/** Results on their way into the database. */
+/** A queue of results to write to the database. */
 export interface Recorder {
   add(result: Result): void
-  /** Whether nothing more should be begun before some of what waits is written. */
+  /** Whether no attempt should begin until more results are written. */
   isBehind(): boolean
   /** Resolves when everything is written or given up. */
   idle(): Promise<void>
@@ -27,14 +27,14 @@ const BEHIND_FROM = 1_000
 const RETRY_MS = 100
 
 /**
- * Writes results in batches. What could not be written is tried again until the claim is over; then the attempt counts
- * as one that was killed, and whoever claims the delivery next makes another.
+ * Writes results in batches. Retries a failed write until the lease of the claim ends. Then the attempt counts as
+ * interrupted, and the process that claims the delivery next makes another.
  */
 export function createRecorder({ db, now, log, onWritten }: RecorderServices): Recorder {
   let waiting: Result[] = []
   const pauses = new Map<string, { webhook: Claim; pause: Pause; until: Date }>()
   const writing = createLoop(write, { log, complaint: 'results of webhook deliveries could not be written yet' })
-  // By itself: it may take its time, or wait for who is changing the webhook.
+  // Separate, because it may be slow or wait for a change of the webhook.
   const pausing = createLoop(pause, { log, complaint: 'a webhook could not be paused yet' })
 
   async function write(): Promise<void> {
@@ -42,7 +42,7 @@ export function createRecorder({ db, now, log, onWritten }: RecorderServices): R
     const batch = waiting.slice(0, BATCH_MAX)
     try {
       const heldUp = batch.length === 0 ? [] : await writeResults(db, batch)
-      // What came meanwhile stands behind the batch.
+      // New results are behind the batch.
       waiting = [...waiting.slice(batch.length), ...heldUp]
       const written = batch.filter((result) => !heldUp.includes(result))
       notePauses(written)
@@ -72,7 +72,7 @@ export function createRecorder({ db, now, log, onWritten }: RecorderServices): R
     }
   }
 
-  /** One that cannot be made in time is left: the next failure asks for it again. */
+  /** Drops a pause that cannot be made in time: the next failure requests it again. */
   async function pause(): Promise<void> {
     const at = now()
     for (const [key, { webhook, pause, until }] of pauses) {

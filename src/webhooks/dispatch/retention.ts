@@ -4,25 +4,25 @@ import { KEPT_MS } from '../deliveries.ts'
 
 const BATCH_MAX = 1_000
 
-/** A table that is swept: the time of its rows, and which of the old ones may go. */
+/** A table to sweep: its time column, and which old rows can be deleted. */
 interface Sweep {
   readonly table: string
   readonly time: string
   readonly mayGo: (before: Date) => Sql
-  /** What follows from a deletion: the end of the statement that deletes. */
+  /** The end of the statement that deletes. */
   readonly followUp?: Sql
 }
 
 const sweeps: readonly Sweep[] = [
   { table: 'DeliveryAttempt', time: 'at', mayGo: () => sql`true` },
-  // Those that wait for an attempt stay, however old.
+  // Pending ones stay, however old.
   { table: 'Delivery', time: 'createdAt', mayGo: (before) => sql`"endedAt" < ${before}` },
   {
     table: 'Event',
     time: 'createdAt',
     mayGo: () => sql`"sequence" IS NOT NULL
       AND NOT EXISTS (SELECT FROM "Delivery" WHERE "Delivery"."eventId" = "Event"."id")`,
-    // The feed answers 410 to a reader that comes from before `deletedThrough`.
+    // The feed answers 410 to a reader that is behind `deletedThrough`.
     followUp: sql`RETURNING "storeId", "eventType", "sequence"), "cuts" AS (
       INSERT INTO "EventCut" ("storeId", "eventType", "deletedThrough")
       SELECT "storeId", "eventType", max("sequence") FROM "deleted" WHERE "sequence" > 0
@@ -33,9 +33,9 @@ const sweeps: readonly Sweep[] = [
 ]
 
 /**
- * Deletes what is older than 30 days, and the log of webhooks that are gone, in small steps; `isStopping` ends it after
- * one. Ids follow the time, so each table is walked from its lowest id to where nothing is old any more. Rows that
- * another transaction holds stay until the next time.
+ * Deletes what is older than 30 days, and deliveries of deleted webhooks, in small batches; `isStopping` ends it after
+ * one. Ids follow the time, so each table is walked from its lowest id to the first batch without old rows. Rows that
+ * another transaction holds stay until the next sweep.
  */
 export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Promise<void> {
   for (let deleted = BATCH_MAX; deleted === BATCH_MAX && !isStopping(); ) deleted = await sweepOrphans(db)
@@ -46,7 +46,7 @@ export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Pro
   }
 }
 
-/** Returns where the next batch begins; null: nothing in this one was old. */
+/** Returns the id after which the next batch begins; null: no row was old. */
 async function sweepBatch(
   db: Db,
   { table, time, mayGo, followUp = empty }: Sweep,
@@ -67,7 +67,7 @@ async function sweepBatch(
   return batch?.last ?? null
 }
 
-/** Deliveries of webhooks that are gone. Those that have any are found by jumping from one to the next in the index. */
+/** Deletes deliveries of deleted webhooks. A skip scan of the index finds the webhooks that have any. */
 function sweepOrphans(db: Db): Promise<number> {
   return db.$executeRaw`
     WITH RECURSIVE "known" ("storeId", "webhookId") AS (

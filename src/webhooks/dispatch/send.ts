@@ -13,14 +13,14 @@ export interface SendServices {
   now: () => Date
   outbound: Outbound
   log: { warn(details: object, message: string): void }
-  /** The XML document of one record of a service, from its JSON text. */
+  /** Converts one record of a service from JSON text to an XML document. */
   toXml: (service: string, record: string) => string
 }
 
 const CONNECT_MS = 3_000
 const TOTAL_MS = 15_000
 const ANSWER_BYTES_MAX = 65_536
-/** Of an answer, so much is kept. */
+/** The stored part of an answer. */
 const KEPT_BYTES_MAX = 4_096
 
 /** Makes one attempt, signed by the Standard Webhooks scheme. Never rejects. */
@@ -38,7 +38,7 @@ export async function send(services: SendServices, claim: Claim): Promise<Outcom
   }
 }
 
-/** Why it must not be sent, whatever was so when the event happened; null: it may. */
+/** Returns why it must not be sent now, whatever applied when the event happened, or null. */
 function faultOf(claim: Claim): string | null {
   const isTest = claim.sequence === 0
   if (!claim.enabled && !isTest) return 'The webhook is not enabled'
@@ -81,14 +81,14 @@ async function post(services: SendServices, claim: Claim, at: Date): Promise<Out
   }
 }
 
-/** The body that the contract's clients expect: an array with the record, without an envelope. */
+/** Returns the body that the contract's clients expect: an array with the record, without an envelope. */
 function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): string {
   if (format !== 'XML') return `[${body}]`
   const service = serviceOf(eventType)
   try {
     return toXml(service, body)
   } catch {
-    // The error's own words may hold some of the record, and this goes to the log.
+    // The error's message may contain parts of the record, and would be logged.
     throw new Error(`A record of ${service} could not be written as XML`)
   }
 }
@@ -104,7 +104,7 @@ function headersOf({ secrets }: SendServices, claim: Claim, body: string, at: Da
   }
 }
 
-/** Its beginning, as far as whole characters fit, and as PostgreSQL takes it. */
+/** Returns the first whole characters that fit, in a form that PostgreSQL accepts. */
 function kept(answer: string): string {
   const { read } = new TextEncoder().encodeInto(answer, new Uint8Array(KEPT_BYTES_MAX))
   return answer.slice(0, read).toWellFormed().replaceAll('\0', '')

@@ -11,28 +11,28 @@ import {
   type WebhookKey,
 } from './claim.ts'
 
-/** A webhook whose last answer took so long has its slots among those of failing ones. */
+/** A webhook whose last answer took this long shares the slots of failing ones. */
 const SLOW_MS = 2_000
 const SLOW_MAX = 1_000
 
-/** The attempts that are under way in this process, and how many more may be. */
+/** The attempts in progress in this process, and the free slots. */
 export class Slots {
-  /** With the bytes of their records. */
+  /** By claim, the bytes of its record. */
   readonly #claims = new Map<Claim, number>()
   readonly #byWebhook = new Map<string, number>()
-  /** Webhooks that have all slots that they may have. */
+  /** Webhooks that use all their slots. */
   readonly #full = new Set<string>()
   readonly #slow = new Set<string>()
   #isFull = false
   #isFullOfIsolated = false
-  /** Where the last claim ended for want of slots, so that webhooks have their turn one after the other. */
+  /** The webhook at which the last claim ran out of slots, so that webhooks take turns. */
   #after: WebhookKey = { storeId: 0, webhookId: 0 }
 
   get claims(): Claim[] {
     return [...this.#claims.keys()]
   }
 
-  /** What the next claim may take; null: nothing. */
+  /** Returns the limits of the next claim; null: no slot is free. */
   free(): FreeSlots | null {
     const slots = SLOTS - this.#claims.size
     if (slots === 0) return null
@@ -49,7 +49,7 @@ export class Slots {
     }
   }
 
-  /** Notes what was claimed of these slots. True: slots have become free meanwhile that something may wait for. */
+  /** Records the claims of these slots. True: slots became free meanwhile that deliveries may wait for. */
   occupy(free: FreeSlots, claims: readonly Claim[]): boolean {
     for (const claim of claims) {
       this.#claims.set(claim, Buffer.byteLength(claim.body))
@@ -60,7 +60,7 @@ export class Slots {
     this.#isFull = claims.length === free.slots
     this.#isFullOfIsolated = isolatedOnes.length === free.failingSlots
     const { bytes, isolated } = this.#used()
-    // Where records fill the memory, those that are left out have their turn too.
+    // When records use up the bytes, the webhooks left out also get a turn.
     if (this.#isFull || bytes > BYTES / 4) this.#after = others.at(-1) ?? isolatedOnes.at(-1) ?? this.#after
     else if (this.#isFullOfIsolated) this.#after = isolatedOnes.at(-1) ?? this.#after
     const isFreeAgain = this.#noteFull(free, claims)
@@ -71,11 +71,11 @@ export class Slots {
     )
   }
 
-  /** Whether a webhook that took all it may have has free slots again. */
+  /** Whether a webhook that used all its slots has free ones again. */
   #noteFull({ underWay }: FreeSlots, claims: readonly Claim[]): boolean {
     let isFreeAgain = false
     for (const [key, ofWebhook] of Map.groupBy(claims, keyOf)) {
-      // As it was when it was claimed.
+      // As of the claim.
       const isFailing = ofWebhook.some(({ failingSince }) => failingSince !== null)
       const limit = isFailing ? SLOTS_OF_FAILING : SLOTS_OF_WEBHOOK
       if ((underWay[key] ?? 0) + ofWebhook.length < limit) {
@@ -88,13 +88,13 @@ export class Slots {
     return isFreeAgain
   }
 
-  /** Notes that an attempt has ended. True: something may wait for its slot. */
+  /** Records the end of an attempt. True: a delivery may wait for its slot. */
   release(claim: Claim, durationMs: number): boolean {
     if (!this.#claims.has(claim)) return false
     const key = keyOf(claim)
     if (durationMs < SLOW_MS) this.#slow.delete(key)
     else if (this.#slow.size < SLOW_MAX) this.#slow.add(key)
-    // Where records fill the memory, something may wait for that.
+    // When records use up the bytes, a delivery may wait for them.
     const isShort = this.#used().bytes >= BYTES / 4
     const isWaitedFor = isShort || this.#isFull || this.#full.has(key) || (this.#isFullOfIsolated && claim.isIsolated)
     const count = this.#countOf(claim) - 1
@@ -111,7 +111,7 @@ export class Slots {
     return this.#byWebhook.get(keyOf(claim)) ?? 0
   }
 
-  /** Counted anew each time: a few hundred claims at most. */
+  /** Recounts each time: a few hundred claims at most. */
   #used() {
     const used = { bytes: 0, isolated: 0, isolatedBytes: 0 }
     for (const [{ isIsolated }, size] of this.#claims) {
