@@ -63,6 +63,11 @@ describe('links', () => {
     expect(documents.flatMap((file) => linkFaults(file, read(file)).map((fault) => `${file}: ${fault}`))).toEqual([])
   })
 
+  test('and paths below src, test and prisma in documents exist', () => {
+    const documents = files.filter((file) => file.endsWith('.md'))
+    expect(documents.flatMap((file) => pathFaults(read(file)).map((fault) => `${file}: ${fault}`))).toEqual([])
+  })
+
   test('that lead nowhere are faults', () => {
     const text =
       '[a](architecture.md) [b](#the-contract) [c](nowhere.md) [d](api/webhooks.md#99-nothing) [e](https://site.example)'
@@ -146,6 +151,13 @@ function linkFaults(file: string, markdown: string): string[] {
       const [path = '', anchor] = target.split('#')
       return targetFaults(path === '' ? file : posix.join(posix.dirname(file), path), anchor)
     })
+}
+
+/** Names in capitals, such as `src/resources/NAME/`, and patterns stand for many paths. */
+function pathFaults(markdown: string): string[] {
+  const paths = [...markdown.matchAll(/`((?:src|test|prisma)\/[\w./-]*)`/g)].map(([, path = '']) => path)
+  const exists = (path: string) => statSync(join(root, path), { throwIfNoEntry: false }) !== undefined
+  return paths.filter((path) => !path.includes('NAME') && !exists(path)).map((path) => `${path} does not exist`)
 }
 
 /** `file` is a path below the project. */
