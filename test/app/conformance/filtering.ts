@@ -126,7 +126,7 @@ export function filtering(resource: Resource, stage: () => Stage): void {
 
     if (example.kind === 'date') {
       test('takes every form of a date', async () => {
-        const day = name.endsWith('start') ? '3/11/2026 12:00:00 AM' : '3/10/2026 11:59:59 PM'
+        const day = wanted === 'b' ? '3/11/2026 12:00:00 AM' : '3/10/2026 11:59:59 PM'
         const forms =
           wanted === 'b'
             ? ['03/11/2026', '3/11/2026', '2026-03-11', '2026-03-11T00:00:00', '2026-03-11 00:00', day]
@@ -164,14 +164,15 @@ export function filtering(resource: Resource, stage: () => Stage): void {
 
   if (examples.length > 1) {
     test('filters together list what all of them match', async () => {
-      const [forA = '', forB = ''] = (['a', 'b'] as const).map((which) =>
+      const queryOf = (which: 'a' | 'b') =>
         examples
           .flatMap(([name, example]) => (which in example ? [`${name}=${encodeURIComponent(givenBy(example))}`] : []))
-          .join('&'),
-      )
+          .join('&')
+      const [forA, forB] = [queryOf('a'), queryOf('b')]
 
-      expect(await found(forA)).toBe('a')
-      expect(await found(forB)).toBe('b')
+      if (forA !== '') expect(await found(forA)).toBe('a')
+      if (forB !== '') expect(await found(forB)).toBe('b')
+      if (forA === '' || forB === '') return
       expect(await found(`${forA}&${forB}`)).toBe('')
       expect(await countOf({ resource }, stage().shelf, `&${forA}&${forB}`)).toBe(0)
     })

@@ -28,7 +28,7 @@ export interface Fixture {
   readonly follows?: Readonly<Record<string, readonly string[]>>
   /** Lists whose items are nothing without the record that they refer to. */
   readonly bound?: readonly string[]
-  /** Two records, changed a day apart, that the examples of the filters tell apart. */
+  /** Two records, made on `dayOfA` and `dayOfB`, that the examples of the filters tell apart. */
   readonly a: Wire
   readonly b: Wire
   readonly filters: Readonly<Record<string, FilterExample>>
@@ -43,6 +43,14 @@ export type FilterExample = { readonly kind: FilterKind } & ({ readonly a: strin
 
 /** A whole text, a part of it, a whole number, a bound that is the record's own value, a flag, a bound of dates. */
 export type FilterKind = 'text' | 'part' | 'number' | 'bound' | 'flag' | 'date'
+
+/** The days, in the stores' zone, at whose noon the suite makes `a` and `b`. */
+export const dayOfA = '2026-03-10'
+export const dayOfB = '2026-03-11'
+
+/** Examples for the two filters of a date range over a column that is set when `a` and `b` are made. */
+const sinceB: FilterExample = { kind: 'date', b: `${dayOfB} 00:00:00` }
+const untilA: FilterExample = { kind: 'date', a: `${dayOfA} 23:59:59` }
 
 /** The value that an example gives to its filter. */
 export function givenBy(example: FilterExample): string {
@@ -214,8 +222,8 @@ export const fixtures = {
       nonsearchable: { kind: 'flag', b: '1' },
       selfship: { kind: 'flag', b: '1' },
       rewarddisable: { kind: 'flag', b: '1' },
-      lastupdatestart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      lastupdateend: { kind: 'date', a: '03/10/2026 23:59:59' },
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
     columnsOfCopies: { sku: `'copy-' || n` },
   },
@@ -259,8 +267,8 @@ export const fixtures = {
       state: { kind: 'text', b: 'NY' },
       city: { kind: 'part', a: 'holm' },
       phone: { kind: 'text', b: '518 555 0100' },
-      lastupdatestart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      lastupdateend: { kind: 'date', a: '03/10/2026 23:59:59' },
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
     },
     columnsOfCopies: { email: `'copy-' || n` },
   },
@@ -329,10 +337,10 @@ export const fixtures = {
       invoicenumberend: { kind: 'number', b: '400' },
       invoiceprefix: { kind: 'text', a: 'AA-' },
       orderstatus: { kind: 'number', b: '3' },
-      datestart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      dateend: { kind: 'date', a: '03/10/2026 23:59:59' },
-      lastupdatestart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      lastupdateend: { kind: 'date', a: '03/10/2026 23:59:59' },
+      datestart: sinceB,
+      dateend: untilA,
+      lastupdatestart: sinceB,
+      lastupdateend: untilA,
       billingemail: { kind: 'text', b: 'bert@mail.example' },
     },
   },
@@ -346,25 +354,25 @@ export const fixtures = {
     computed: { Created: now, LastUpdate: now, 'CustomerAddressBook.CustomerAddressId': expect.any(Number) },
     a: {
       Name: 'Anna and Bert',
-      Event: '2026-03-10T12:00:00',
-      Expires: '2026-03-10T12:00:00',
+      Event: `${dayOfA}T12:00:00`,
+      Expires: `${dayOfA}T12:00:00`,
       GiftRegistryItemList: [{}, { CatalogID: 1, SKU: 'Filter-A' }],
     },
     b: {
       Name: 'Baby',
-      Event: '2026-03-11T12:00:00',
-      Expires: '2026-03-11T12:00:00',
+      Event: `${dayOfB}T12:00:00`,
+      Expires: `${dayOfB}T12:00:00`,
       GiftRegistryItemList: [{ CatalogID: 2, SKU: 'Filter-B' }, {}],
     },
     filters: {
       catalogid: { kind: 'number', a: '1' },
       sku: { kind: 'text', b: 'Filter-B' },
-      datestartcreated: { kind: 'date', b: '03/11/2026 00:00:00' },
-      dateendcreated: { kind: 'date', a: '03/10/2026 23:59:59' },
-      datestartevent: { kind: 'date', b: '03/11/2026 00:00:00' },
-      dateendevent: { kind: 'date', a: '03/10/2026 23:59:59' },
-      datestartexpiration: { kind: 'date', b: '03/11/2026 00:00:00' },
-      dateendexpiration: { kind: 'date', a: '03/10/2026 23:59:59' },
+      datestartcreated: sinceB,
+      dateendcreated: untilA,
+      datestartevent: sinceB,
+      dateendevent: untilA,
+      datestartexpiration: sinceB,
+      dateendexpiration: untilA,
     },
   },
   RMA: {
@@ -412,8 +420,8 @@ export const fixtures = {
       rmamethodid: { kind: 'number', a: '4' },
       catalogid: { kind: 'number', b: '2' },
       sku: { kind: 'text', a: 'R-1' },
-      datestart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      dateend: { kind: 'date', a: '03/10/2026 23:59:59' },
+      datestart: sinceB,
+      dateend: untilA,
     },
   },
   Webhooks: {
@@ -437,10 +445,10 @@ export const fixtures = {
       url: { kind: 'text', b: 'https://b.example/x?y=1' },
       enabled: { kind: 'flag', a: '1' },
       format: { kind: 'text', a: 'XML' },
-      datecreatedstart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      datecreatedend: { kind: 'date', a: '03/10/2026 23:59:59' },
-      dateupdatedstart: { kind: 'date', b: '03/11/2026 00:00:00' },
-      dateupdatedend: { kind: 'date', a: '03/10/2026 23:59:59' },
+      datecreatedstart: sinceB,
+      datecreatedend: untilA,
+      dateupdatedstart: sinceB,
+      dateupdatedend: untilA,
     },
   },
 } satisfies Record<Service, Fixture>

@@ -5,7 +5,7 @@ import type { Service } from '../../../src/registry.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../../support/store.ts'
-import { type Fixture, fixtures, type References } from './fixtures.ts'
+import { dayOfA, dayOfB, type Fixture, fixtures, type References } from './fixtures.ts'
 import { newRecord } from './records.ts'
 
 /** A store in which one service is tried. */
@@ -29,17 +29,16 @@ export interface Stage {
   readonly fullIds: readonly number[]
 }
 
-/** Noon in New York, where the stores are: `a` is made then, `b` a day later. */
-const START_MS = Date.parse('2026-03-10T16:00:00Z')
-const DAY_MS = 86_400_000
+/** Noon in New York, where the stores are. */
+const noonOf = (day: string) => Date.parse(`${day}T12:00:00-04:00`)
 const FIRST_FOREIGN_ID = 500_000
 
 export async function openStage(server: TestServer, resource: Resource): Promise<Stage> {
   const fixture = fixtureOf(resource)
-  server.clock.ms = START_MS
+  server.clock.ms = noonOf(dayOfA)
   const [home, shelf] = [await openShop(server, fixture), await openShop(server, fixture)]
   const a = await newRecord({ server, resource, fixture }, shelf, fixture.a)
-  server.clock.ms += DAY_MS
+  server.clock.ms = noonOf(dayOfB)
   const b = await newRecord({ server, resource, fixture }, shelf, fixture.b, a)
   const full = await openShop(server, fixture, FIRST_FOREIGN_ID)
   const fullIds = await fill(server, resource, fixture, full)

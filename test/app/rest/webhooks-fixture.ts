@@ -1,11 +1,14 @@
 import { expect } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
 import type { Access } from '../../../src/engine/caller.ts'
-import { eventKind } from '../../../src/engine/event-kinds.ts'
+import { eventKind, eventKinds } from '../../../src/engine/event-kinds.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { sampleOf } from '../../../src/webhooks/samples.ts'
 import { operator } from '../../support/actors.ts'
 import type { CallOptions, Method, TestServer, TestStore } from '../../support/store.ts'
+
+/** All kinds of event, as refusals list them. */
+export const kindsInWords = eventKinds.map(({ type, name }) => `${type} (${name})`).join(', ')
 
 /** What a new webhook needs. */
 export function webhookBody(others: Record<string, unknown> = {}) {

@@ -6,6 +6,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { refusalOf } from './fixture.ts'
 import {
   delivery,
+  kindsInWords,
   newWebhook,
   numberedEvent,
   otherApplication,
@@ -116,15 +117,14 @@ describe('a webhook', () => {
     expect((await shop.call('GET', `/Webhooks/${id}`)).json()[0].Url).toBe(Url)
   })
 
-  test.each([0, 8, 64, -1, 1.5, 'Order New', {}])(
+  test.each([0, 99, 64, -1, 1.5, 'Order New', {}])(
     'for the EventType %j is refused with those that there are',
     async (EventType) => {
       expect(await refusalTo({ EventType })).toEqual({
         statusCode: 400,
         field: 'EventType',
         status: '400',
-        message:
-          'EventType must be one of 1 (Order New), 2 (Order Status Change), 3 (Customer New), 4 (Product New), 5 (Product Changed), 6 (Product Deleted), 7 (Product Stock Changed)',
+        message: `EventType must be one of ${kindsInWords}`,
       })
     },
   )
@@ -507,10 +507,10 @@ describe('GET /Webhooks/Events', () => {
   test('pages, counts, filters, chooses and sorts as other lists do', async () => {
     expect(await read('?limit=2')).toEqual(all.slice(0, 2))
     expect(await read('?limit=2&offset=0')).toEqual(all.slice(0, 2))
-    expect(await read('?limit=3&offset=6')).toEqual(all.slice(5))
-    expect(await read('?limit=1&cursor=6')).toEqual(all.slice(6))
-    expect(await read('?cursor=7')).toEqual([])
-    expect(await read('?countonly=1')).toEqual({ TotalCount: 7 })
+    expect(await read('?limit=3&offset=6')).toEqual(all.slice(5, 8))
+    expect(await read('?limit=1&cursor=6')).toEqual(all.slice(6, 7))
+    expect(await read(`?cursor=${all.length}`)).toEqual([])
+    expect(await read('?countonly=1')).toEqual({ TotalCount: all.length })
     expect(await read('?countonly=1&name=product')).toEqual({ TotalCount: 4 })
     expect(await read('?countonly=1&name=nothing')).toEqual({ TotalCount: 0 })
     expect(await read('?name=order%20new')).toEqual(all.slice(0, 1))
@@ -518,7 +518,10 @@ describe('GET /Webhooks/Events', () => {
     expect(await read('?$select=EventName&limit=1')).toEqual([{ EventName: 'Order New' }])
     expect(await read('?$orderby=EventName%20desc&limit=2')).toEqual([all[1], all[0]])
     const page = await shop.call('GET', '/Webhooks/Events?limit=3', { headers: { prefer: 'count=exact' } })
-    expect(page.headers).toMatchObject({ 'x-total-count': '7', link: expect.stringMatching(/limit=3&cursor=3>/) })
+    expect(page.headers).toMatchObject({
+      'x-total-count': String(all.length),
+      link: expect.stringMatching(/limit=3&cursor=3>/),
+    })
   })
 
   test.each([
@@ -527,7 +530,7 @@ describe('GET /Webhooks/Events', () => {
     ['countonly=2', 'countonly'],
     ['cursor=0', 'cursor'],
     ['cursor=1&offset=1', 'cursor'],
-    ['offset=8', 'offset'],
+    [`offset=${names.length + 1}`, 'offset'],
     ['$select=Nothing', '$select'],
     ['$orderby=Nothing', '$orderby'],
   ])('refuses ?%s', async (query, field) => {

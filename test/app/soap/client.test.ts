@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import strongSoap from 'strong-soap'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../../src/soap/operations/index.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
 // A client that reads the WSDL and does the rest by itself: strong-soap's own, over a real connection.
@@ -77,7 +78,7 @@ describe.each(ways)('over %s', (_name, port, options) => {
   test('it finds all operations in the WSDL', async () => {
     const client = await open(options)
     expect(Object.keys(client.cartAPI)).toEqual(['cartAPISoap', 'cartAPISoap12'])
-    expect(Object.keys(client.cartAPI[port] ?? {})).toHaveLength(13)
+    expect(Object.keys(client.cartAPI[port] ?? {})).toHaveLength(Object.keys(operations).length)
   })
 
   test('it calls operations and reads their results', async () => {
