@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
@@ -156,7 +156,9 @@ function linkFaults(file: string, markdown: string): string[] {
 /** Names in capitals, such as `src/resources/NAME/`, and patterns stand for many paths. */
 function pathFaults(markdown: string): string[] {
   const paths = [...markdown.matchAll(/`((?:src|test|prisma)\/[\w./-]*)`/g)].map(([, path = '']) => path)
-  const exists = (path: string) => statSync(join(root, path), { throwIfNoEntry: false }) !== undefined
+  // A clone has no empty folders.
+  const exists = (path: string) =>
+    isFolder(path) ? readdirSync(join(root, path)).length > 0 : existsSync(join(root, path))
   return paths.filter((path) => !path.includes('NAME') && !exists(path)).map((path) => `${path} does not exist`)
 }
 
