@@ -1,4 +1,4 @@
-import { identifier as named, type Sql, sql, storeId } from '../database/sql.ts'
+import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
 import { type Bound, dateForms, instantText, nextDay, readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
@@ -21,7 +21,7 @@ export type Filters = Readonly<Record<string, Filter>>
 
 /** Matches the whole text, ignoring case. */
 export function exactly(column: string): Filter {
-  const stored = sql`lower(t.${named(column)})`
+  const stored = sql`lower(t.${identifier(column)})`
   return { kind: 'text', read: (given, name) => sql`${stored} = lower(${checkedText(given, name)})` }
 }
 
@@ -33,7 +33,7 @@ export function exactlyTrimmed(column: string): Filter {
 
 /** Matches a part of the text, ignoring case. */
 export function containing(column: string): Filter {
-  const stored = sql`lower(t.${named(column)})`
+  const stored = sql`lower(t.${identifier(column)})`
   return {
     kind: 'part',
     read: (given, name) => {
@@ -46,7 +46,7 @@ export function containing(column: string): Filter {
 function comparing(kind: FilterKind, operator: Sql, type: Sql, read: (given: string, name: string) => string | number) {
   return (column: string): Filter => ({
     kind,
-    read: (given, name) => sql`t.${named(column)} ${operator} ${read(given, name)}::${type}`,
+    read: (given, name) => sql`t.${identifier(column)} ${operator} ${read(given, name)}::${type}`,
   })
 }
 
@@ -66,8 +66,8 @@ export function flag(column: string): Filter {
       const folded = given.trim().toLowerCase()
       if (folded === '-1') return null
       // Literal conditions, not parameters, so that partial indexes on the rare value apply.
-      if (folded === '1' || folded === 'true') return sql`t.${named(column)}`
-      if (folded === '0' || folded === 'false') return sql`NOT t.${named(column)}`
+      if (folded === '1' || folded === 'true') return sql`t.${identifier(column)}`
+      if (folded === '0' || folded === 'false') return sql`NOT t.${identifier(column)}`
       throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
     },
   }
@@ -79,7 +79,7 @@ export function since(column: string): Filter {
     kind: 'since',
     read: (given, name, { timeZone }) => {
       const { instant } = day(given, name, timeZone, 'start')
-      return sql`t.${named(column)} >= ${instantText(instant)}::timestamptz`
+      return sql`t.${identifier(column)} >= ${instantText(instant)}::timestamptz`
     },
   }
 }
@@ -91,7 +91,7 @@ export function until(column: string): Filter {
     read: (given, name, { timeZone }) => {
       const { instant, hasTime } = day(given, name, timeZone, 'end')
       const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
-      return sql`t.${named(column)} < ${instantText(after)}::timestamptz`
+      return sql`t.${identifier(column)} < ${instantText(after)}::timestamptz`
     },
   }
 }
@@ -105,7 +105,7 @@ export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Fi
       if (condition === null) return null
       // `t` is the item inside the sub-select.
       return sql`t."id" IN (
-        SELECT t.${named(parent)} FROM ${named(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
+        SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
     },
   }
 }
@@ -137,7 +137,7 @@ export function wholeNumber(given: string, name: string): number {
 }
 
 /** Parses an identifier in an address or a query parameter: a positive 32-bit integer (rest-resources §0.4). */
-export function identifier(given: string, name: string, min = 1, max = INT32_MAX): number {
+export function readId(given: string, name: string, min = 1, max = INT32_MAX): number {
   const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
   if (read < min || read > max) throw invalid(name, given, `must be a whole number from ${min} to ${max}`)
   return read

@@ -2,7 +2,7 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
 import type { NestedSubResource, Resource } from './define.ts'
 import type { ListField } from './fields.ts'
-import { identifier } from './filters.ts'
+import { readId } from './filters.ts'
 import type { Document } from './merge.ts'
 import { cursorIn, emptyPage, getRecord, type Page, pageOf, type Query } from './read.ts'
 
@@ -52,8 +52,8 @@ function cursorBehind({ key }: ListField, page: readonly Document[], end: number
  */
 function placeBehind(field: ListField, items: readonly Document[], cursor: string): number {
   const { key } = field
-  if (key === undefined) return identifier(cursor, 'cursor')
-  const last = field.fields.get(key)?.kind === 'text' ? cursor : identifier(cursor, 'cursor')
+  if (key === undefined) return readId(cursor, 'cursor')
+  const last = field.fields.get(key)?.kind === 'text' ? cursor : readId(cursor, 'cursor')
   const keys = items.map((item) => item[key] as number | string)
   const place = keys.indexOf(last)
   if (place !== -1) return place + 1

@@ -1,9 +1,9 @@
-import { constant, empty, join, identifier as named, type Sql, sql, storeId } from '../database/sql.ts'
+import { constant, empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
-import { type Filters, identifier, invalid } from './filters.ts'
+import { type Filters, invalid, readId } from './filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
 import type { Reader, Selected, WireRecord } from './reader.ts'
 
@@ -84,7 +84,7 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
 export function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
   return caller.db
     .$queryRaw<{ row: string }[]>(sql`
-      SELECT ${reader.select}::text AS "row" FROM ${named(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
+      SELECT ${reader.select}::text AS "row" FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
       WHERE ${recordCondition(caller, resource, id)}`)
     .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Selected) : null))
 }
@@ -138,7 +138,7 @@ export function listFixed(
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
   const found = await caller.db.$queryRaw<unknown[]>(
-    sql`SELECT 1 FROM ${named(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
+    sql`SELECT 1 FROM ${identifier(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
   )
   return found.length > 0
 }
@@ -157,8 +157,8 @@ function owned(caller: Caller, { owner }: Resource): Sql[] {
 /** The id of the record with this alternate key (a product's SKU), ignoring case; null if none. */
 export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
   const [found] = await caller.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT t."id" FROM ${named(resource.table)} t
-    WHERE t."storeId" = ${caller.store.id}::int AND lower(t.${named(resource.alternateKey ?? '')}) = lower(${text})`)
+    SELECT t."id" FROM ${identifier(resource.table)} t
+    WHERE t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(resource.alternateKey ?? '')}) = lower(${text})`)
   return found?.id ?? null
 }
 
@@ -187,7 +187,7 @@ async function list(
 /** The id that the page begins after; 0 without a cursor. */
 function cursorOf(query: Query): number {
   const given = cursorIn(query)
-  return given === null ? 0 : identifier(given, 'cursor')
+  return given === null ? 0 : readId(given, 'cursor')
 }
 
 /** Null without a cursor. Throws `bad-request` together with `offset`, because they contradict each other. */
@@ -227,7 +227,7 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
     ...asked,
   ]
   const where = join(conditions, ' AND ')
-  return { from: sql`${named(resource.table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
+  return { from: sql`${identifier(resource.table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
 }
 
 /**
@@ -236,13 +236,13 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
  * look-up separate, and `storeId` hides the store's id from the planner.
  */
 function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
-  const [table, record, column] = [named(link.table), named(link.record), named(link.column)]
+  const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
   return {
     from: sql`${table} l`,
     id: sql`l.${record}`,
     where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
     toRecords: sql`l
-        JOIN LATERAL (SELECT * FROM ${named(target)} t
+        JOIN LATERAL (SELECT * FROM ${identifier(target)} t
           WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
   }
 }
@@ -291,7 +291,7 @@ function queryConditions(caller: Caller, resource: Resource, filters: Filters, q
   const conditions: Sql[] = []
   const id = query.get(resource.idParam)
   if (id !== undefined && !Object.hasOwn(filters, resource.idParam)) {
-    conditions.push(sql`t."id" = ${identifier(id, resource.idParam)}::int`)
+    conditions.push(sql`t."id" = ${readId(id, resource.idParam)}::int`)
   }
   for (const [name, filter] of Object.entries(filters)) {
     const given = query.get(name)

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Body, Endpoint, Operation } from '../engine/endpoints.ts'
-import { identifier } from '../engine/filters.ts'
+import { readId } from '../engine/filters.ts'
 import { servedResources } from '../registry.ts'
 import { encodedTag } from '../server/compression.ts'
 import { sendOptions } from '../server/cors.ts'
@@ -111,7 +111,7 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
     const { [name]: parameter } = params
     const { [name]: text = '' } = given
     if (parameter === undefined || parameter.min === null) return text
-    return identifier(text, parameter.name, parameter.min, parameter.max)
+    return readId(text, parameter.name, parameter.min, parameter.max)
   }
   return { id: Number(read('id')), itemId: read('itemId') }
 }

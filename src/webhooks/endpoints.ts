@@ -12,7 +12,7 @@ import {
 } from '../engine/endpoints.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
 import { boolean, fieldSet, integer, type Scalar, text } from '../engine/fields.ts'
-import { identifier, invalid, wholeNumber } from '../engine/filters.ts'
+import { invalid, readId, wholeNumber } from '../engine/filters.ts'
 import { readInput } from '../engine/input.ts'
 import { limitOf, listFixed, pageOf, type Query } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
@@ -194,7 +194,7 @@ const listOfDeliveries: Operation = {
     const { caller, id, query } = call
     const { limit } = pageOf(query, DELIVERIES_MAX)
     const cursor = query.get('cursor')
-    const before = cursor === undefined ? null : identifier(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
+    const before = cursor === undefined ? null : readId(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
     const { deliveries, next } = await listDeliveries(caller, id, { state: stateIn(query), limit, before })
     if (deliveries.length === 0 && before === null) return { kind: 'nothing' }
     return { ...shown(call, deliveryType, deliveries), next: next === null ? null : String(next) }
@@ -271,7 +271,7 @@ const eventFeed: Operation = {
   },
   run: async (call) => {
     const { caller, query } = call
-    const after = identifier(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
+    const after = readId(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
     const limit = limitOf(query, EVENTS_MAX, EVENTS_DEFAULT)
     return shown(call, feedEventType, await readFeed(caller, { after, limit, eventType: eventTypeIn(query) }))
   },

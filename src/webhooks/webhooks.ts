@@ -7,7 +7,7 @@ import { containing, exactly, flag, since, until } from '../engine/filters.ts'
 import { urlFault } from '../outbound/addresses.ts'
 import { webhookEndpoints } from './endpoints.ts'
 import { ownWebhooks } from './ownership.ts'
-import { webhookRules } from './settle-webhook.ts'
+import { webhookRules } from './rules.ts'
 
 const address = text(1000, { column: 'url', required: true })
 
