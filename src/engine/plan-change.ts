@@ -8,6 +8,7 @@ import { type Document, keep, sentKey } from './merge.ts'
 import { listField } from './nested.ts'
 import { findByAlternateKey } from './read.ts'
 import { keyColumn } from './reader.ts'
+import { wrongField } from './refused.ts'
 import { reserveIds, type Stored } from './write.ts'
 
 /** A change requested for one record. A patch is a body already read; it may hold more than wire fields. */
@@ -105,9 +106,7 @@ async function planNamed(caller: Caller, resource: Resource, patch: Patch): Prom
 function unnamed(resource: Resource): StoreFailure {
   const field = fieldOf(resource, resource.table, 'id')
   const alternative = resource.alternateKey ? `, or ${fieldOf(resource, resource.table, resource.alternateKey)}` : ''
-  return new StoreFailure('bad-request', `${field} must be a whole number from 1 to 2147483647${alternative}`, {
-    field,
-  })
+  return wrongField(field, `must be a whole number from 1 to 2147483647${alternative}`)
 }
 
 type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>
@@ -119,13 +118,13 @@ function readItem(caller: Caller, resource: Resource, { list, body }: RequestedI
 /** Adds an item to a list inside a record; the result is its key. */
 function planNewItem(resource: Resource, id: number, list: NestedSubResource, item: Patch): PlannedChange {
   const field = listField(resource, list)
-  const count = 1 + countNested(field, item)
+  const nested = countItems(field.fields, item)
   return {
     kind: 'update',
     id,
     patch: (stored) => listPatch(list, [...keysOf(field, list, stored).map(keep), { ...item, key: undefined }]),
     lists: [list.list],
-    newRows: { keyless: count, all: count },
+    newRows: { keyless: nested.keyless + 1, all: nested.all + 1 },
     keyOf: (after) => keysOf(field, list, after).at(-1) as Scalar,
   }
 }
@@ -138,7 +137,6 @@ function planItem(
 ): PlannedChange {
   const field = listField(resource, list)
   const key = addressed ?? itemKey(field, item)
-  const count = countNested(field, item)
   const patch = (stored: Stored): Patch => {
     const keys = keysOf(field, list, stored)
     const rows = stored.lists[list.list] ?? []
@@ -151,13 +149,13 @@ function planItem(
     const items = keys.map((known) => (known === meant ? { ...item, key: known } : keep(known)))
     return listPatch(list, items)
   }
-  return { kind: 'update', id, patch, lists: [list.list], newRows: { keyless: count, all: count }, keyOf: () => key }
+  return { kind: 'update', id, patch, lists: [list.list], newRows: countItems(field.fields, item), keyOf: () => key }
 }
 
 function itemKey({ key: name = '' }: ListField, { key }: Patch): number | string {
   if (typeof key === 'string' && key !== '') return key
   if (typeof key === 'number' && key >= 0) return key
-  throw new StoreFailure('bad-request', `${name} must say which item is meant`, { field: name })
+  throw wrongField(name, 'must say which item is meant')
 }
 
 function listPatch({ list }: NestedSubResource, items: Patch[]): Patch {
@@ -188,12 +186,4 @@ function countItems(fields: FieldSet, patch: Patch): NewRows {
     }
   }
   return { keyless, all }
-}
-
-/** Counts the rows of lists inside the item (the options of an option set) that may need an id. */
-function countNested(field: ListField, item: Patch): number {
-  return Object.entries(item.lists).reduce((sum, [name, items]) => {
-    const inner = field.fields.get(name)
-    return inner?.kind === 'list' ? sum + items.length + items.reduce((n, one) => n + countNested(inner, one), 0) : sum
-  }, 0)
 }

@@ -6,5 +6,5 @@ export function refused(field: string, message: string): StoreFailure {
 
 /** The refusal (400) of an invalid field, by the field's path. */
 export function wrongField(field: string, problem: string): StoreFailure {
-  return new StoreFailure('bad-request', `${field} ${problem}`, { field })
+  return refused(field, `${field} ${problem}`)
 }
