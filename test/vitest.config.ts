@@ -32,6 +32,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'load',
+          // Programs are started by the dozen, on machines that may be busy with something else.
+          testTimeout: 120_000,
           include: ['test/load/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/each-file.ts'],

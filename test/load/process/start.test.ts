@@ -79,6 +79,19 @@ async function failure(settings: Record<string, string>): Promise<string> {
   return failed.output()
 }
 
+async function createStore(): Promise<void> {
+  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
+  const input = {
+    Name: 'Shop',
+    SecureURL: 'https://shop.example',
+    Email: 'a@shop.example',
+    Password: 'a password of the owner',
+  }
+  const body = JSON.stringify(input)
+  const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body })
+  expect(answer.statusCode).toBe(201)
+}
+
 /** Sends what the shell would hand to curl, on machines without curl too. */
 function asCurl(lines: string) {
   const shell = `curl() { for word; do echo "$word"; done; }; ${lines}`
@@ -96,10 +109,12 @@ function asCurl(lines: string) {
   return request(positionals[0] ?? '', { headers, ...post })
 }
 
-describe('the first start', () => {
-  test('makes the sandbox, tells its keys, and prints a curl line that works as it stands', async () => {
-    const output = await (await start()).shows('Try it:')
-    const { store, application, baseUrl } = sandboxFile()
+describe('the sandbox', () => {
+  test('is made by the first start, which prints keys and a curl line that works; the second one finds the same', async () => {
+    const first = await start()
+    const output = await first.shows('Try it:')
+    const made = sandboxFile()
+    const { store, application, baseUrl } = made
     expect(baseUrl).toBe(`http://localhost:${port}`)
     expect(statSync(join(folder, 'data/sandbox.json')).mode & 0o777).toBe(0o600)
     const { privateKey, token } = application
@@ -110,17 +125,13 @@ describe('the first start', () => {
     const answer = await asCurl(/^ +(curl .*)$/m.exec(output)?.[1] ?? '')
     expect(answer.statusCode).toBe(200)
     expect(await answer.body.json()).toHaveLength(3)
-  })
 
-  test('the second one finds the same data and keys', async () => {
-    const first = await start()
-    const made = sandboxFile()
     first.process.kill('SIGTERM')
     expect(await first.exited).toBe(0)
-    const output = await (await start()).shows('Try it:')
+    const again = await (await start()).shows('Try it:')
     expect(sandboxFile()).toEqual(made)
-    expect(output).toContain(made.application.token)
-    expect(output).not.toContain('Creating the sandbox')
+    expect(again).toContain(token)
+    expect(again).not.toContain('Creating the sandbox')
   })
 })
 
@@ -197,7 +208,8 @@ describe('with DATABASE_URL', () => {
   })
 
   test('another SECRET_KEY than the database was filled under is refused at once', async () => {
-    const first = await start({ ...settings(), SANDBOX: 'true' })
+    const first = await start(settings())
+    await createStore()
     first.process.kill('SIGTERM')
     await first.exited
     expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
@@ -514,19 +526,6 @@ describe('the embedded database', () => {
 
     expect(existsSync(join(folder, 'data/keys.json'))).toBe(false)
   })
-
-  async function createStore(): Promise<void> {
-    const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
-    const input = {
-      Name: 'Shop',
-      SecureURL: 'https://shop.example',
-      Email: 'a@shop.example',
-      Password: 'a password of the owner',
-    }
-    const body = JSON.stringify(input)
-    const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body })
-    expect(answer.statusCode).toBe(201)
-  }
 })
 
 describe('an installation that is not whole is told in one line', () => {
