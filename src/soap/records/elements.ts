@@ -133,10 +133,9 @@ export function itemsOf(list: Value): readonly WireRecord[] {
   return list as readonly WireRecord[]
 }
 
-/** Reads the fields that the elements show, and no others. Throws for a name that is no field. */
-export function readerOf(fields: FieldSet, elements: Pick<Elements, 'fields'>): Reader {
-  const shown = new Set(elements.fields)
-  const unknown = elements.fields.find((name) => fields.get(name) === undefined)
+/** Reads these fields and no others. Throws for a name that is no field. */
+export function readerOf(fields: FieldSet, names: readonly string[]): Reader {
+  const unknown = names.find((name) => fields.get(name) === undefined)
   if (unknown !== undefined) throw new Error(`There is no field ${unknown}`)
-  return compileReader(fieldsAmong(fields, (name) => shown.has(name)))
+  return compileReader(fieldsAmong(fields, (name) => names.includes(name)))
 }

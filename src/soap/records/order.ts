@@ -144,7 +144,7 @@ export const orderElements = group<OrderContext>(
   ),
 )
 
-export const orderReader = readerOf(orders.storedFields, orderElements)
+export const orderReader = readerOf(orders.storedFields, orderElements.fields)
 
 /** The products of an order's lines, by CatalogID. */
 export function lineProductIds({ OrderItemList }: WireRecord): number[] {
