@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
-import { plainHttpFault } from '../server/plain-http.ts'
 import {
   type Authenticated,
   type Authenticator,
@@ -14,17 +13,8 @@ import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 export interface AdmissionServices {
-  config: { readonly publicUrl: string }
   authenticator: Authenticator
   throttle: Throttle
-}
-
-/** Refuses plain http where PUBLIC_URL is https (contract §4.1). */
-export function httpsRule({ config }: AdmissionServices) {
-  return async function refusePlainHttp(request: FastifyRequest): Promise<void> {
-    const fault = plainHttpFault(config.publicUrl, request)
-    if (fault !== null) throw new StoreFailure('insecure-transport', fault)
-  }
 }
 
 /**
@@ -91,14 +81,7 @@ export function allowedMethods(operations: Operations): string {
 }
 
 function credentialsOf({ headers }: FastifyRequest): Credentials {
-  return {
-    secureUrl: single(headers.secureurl),
-    privateKey: single(headers.privatekey),
-    token: single(headers.token),
-    authorization: headers.authorization,
-  }
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header
+  const first = (name: string) => [headers[name]].flat()[0]
+  const { authorization } = headers
+  return { secureUrl: first('secureurl'), privateKey: first('privatekey'), token: first('token'), authorization }
 }

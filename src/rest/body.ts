@@ -5,7 +5,6 @@ import type { Body, RecordType, Taken } from '../engine/endpoints.ts'
 import { receiveBytes } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { bodyFormat, type Format } from './format.ts'
-import { readJson } from './json.ts'
 import { readXml } from './xml-read.ts'
 
 /** Accepts JSON and XML bodies of any such media type, up to the server's bodyLimit. An empty body is null. */
@@ -71,4 +70,45 @@ export function readTaken(body: Body | null, { type, many, isOptional = false }:
 function readValue(body: Body | null, type: RecordType): unknown {
   if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
   return body.format === 'json' ? readJson(body.text) : readXml(body.text, type)
+}
+
+/** Nested objects and lists; a record needs four levels. */
+const DEPTH_MAX = 32
+
+/** Parses JSON. Throws `bad-request` with the position of a syntax error, or for too deep nesting. */
+function readJson(text: string): unknown {
+  if (isTooDeep(text)) {
+    throw new StoreFailure('bad-request', `The body is nested deeper than ${DEPTH_MAX} levels`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // V8's message has the position, or a few characters around it, which the caller sent.
+    throw new StoreFailure('bad-request', `Invalid JSON: "${(error as Error).message}"`)
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Checked before parsing, because every level costs memory. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) index = endOfString(text, index)
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > DEPTH_MAX) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}
+
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === BACKSLASH) index++
+    else if (code === QUOTE) return index
+  }
+  return text.length
 }

@@ -1,6 +1,26 @@
+import type { FastifyInstance } from 'fastify'
 import type { RecordType } from '../engine/endpoints.ts'
 import type { Bounds, Field, FieldSet, ValueField } from '../engine/fields.ts'
+import { servedResources } from '../registry.ts'
+import { anyOrigin, sendOptions } from '../server/cors.ts'
+import { sendTagged } from '../server/send-tagged.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
+import { endpointsOf } from './endpoints.ts'
+
+/** Serves `GET /records.xsd` to anyone: the schema of all REST XML, which changes only with the program. */
+export function recordSchema(app: FastifyInstance): void {
+  const operations = servedResources.flatMap(endpointsOf).flatMap((endpoint) => Object.values(endpoint.operations))
+  const addressed = operations.flatMap(({ takes, gives }) => [
+    ...(takes === undefined ? [] : [takes.type]),
+    ...(gives.kind === 'results' ? [] : [gives.type]),
+  ])
+  const text = recordSchemaText(addressed)
+  app.options('/records.xsd', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
+  app.get('/records.xsd', (request, reply) => {
+    reply.headers(anyOrigin)
+    return sendTagged(request, reply, text, 'application/xml; charset=utf-8', 'public, max-age=3600')
+  })
+}
 
 /**
  * The XML Schema 1.0 of all XML in REST requests and answers (rest-protocol §7), without a namespace. Its roots are

@@ -100,6 +100,12 @@ export interface OpenApiDocument {
   readonly components: Components
 }
 
+/** The schema of an object that has all of these members and no others. */
+export function closedObject(properties: Readonly<Record<string, JsonSchema>>, description?: string): JsonSchema {
+  const required = Object.keys(properties)
+  return { type: 'object', ...(description && { description }), properties, required, additionalProperties: false }
+}
+
 export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
 }

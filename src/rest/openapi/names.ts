@@ -1,13 +1,12 @@
 import type { Resource } from '../../engine/define.ts'
 import type { Endpoint, Operation } from '../../engine/endpoints.ts'
-
-export type Method = keyof Endpoint['operations']
+import type { Place } from './describe.ts'
 
 /**
  * The operationId: a verb and a noun, such as `listProducts`, `getProduct`, `updateProductFeatures`. The noun is the
  * XML name of the records, without the parent's name as prefix.
  */
-export function operationName(resource: Resource, endpoints: readonly Endpoint[], endpoint: Endpoint, method: Method) {
+export function operationName({ resource, endpoints, endpoint, method }: Place): string {
   const { path, operations } = endpoint
   const { named } = operations[method] ?? {}
   if (named !== undefined) return named.id
@@ -46,14 +45,15 @@ function typeNameOf(operations: readonly Operation[]): string {
 }
 
 /** `Category` → `Categories`, `OrderStatus` → `OrderStatuses`, `Options` stays. */
-export function plural(name: string): string {
+function plural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
   if (/(us|ss|x|ch)$/.test(name)) return `${name}es`
   return name.endsWith('s') ? name : `${name}s`
 }
 
-/** Converts a name for use in a sentence: `ProductSKUs` → `product SKUs`, `RMAItem` → `RMA item`. */
-export function inWords(name: string): string {
-  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]{2})([A-Z][a-z]{2})/g, '$1 $2')
-  return words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
+/** `updateProductFeatures` → `Update product features`, `listRMAItems` → `List RMA items` */
+export function summaryOf(operationId: string): string {
+  const apart = operationId.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]{2})([A-Z][a-z]{2})/g, '$1 $2')
+  const words = apart.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
