@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import { sendTagged } from '../server/compression.ts'
 import { anyOrigin, sendOptions } from '../server/cors.ts'
-import { type ApiPart, type OpenApiDocument, type Operation, type Response, ref, requestId } from '../server/openapi.ts'
-import { sendTagged } from '../server/send-tagged.ts'
+import { type ApiPart, type Operation, type Response, ref, requestId } from '../server/openapi.ts'
 
 export interface ReferenceServices {
   config: { readonly publicUrl: string }
@@ -40,11 +40,7 @@ const CONTENT_SECURITY_POLICY = [
  * Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached, because it
  * changes only with the program and its settings.
  */
-export function reference(
-  app: FastifyInstance,
-  { config }: ReferenceServices,
-  makeDocument: () => OpenApiDocument,
-): void {
+export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => object): void {
   let text: string | undefined
   app.get('/openapi.json', async (request, reply) => {
     text ??= JSON.stringify(makeDocument())
@@ -101,10 +97,6 @@ function route(operationId: string, summary: string, responses: Operation['respo
   return { operationId, summary, tags: ['Server'], security: [], responses }
 }
 
-function found(description: string, type: string, schema: Readonly<Record<string, unknown>>): Response {
-  return {
-    description,
-    headers,
-    content: { [type]: { schema } },
-  }
+function found(description: string, type: string, schema: { readonly type: string }): Response {
+  return { description, headers, content: { [type]: { schema } } }
 }

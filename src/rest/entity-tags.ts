@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto'
 import type { Conditions } from '../engine/change.ts'
 import type { Call } from '../engine/endpoints.ts'
 import type { Query } from '../engine/read.ts'
-import { plainTag } from '../server/compression.ts'
+import { digest, plainTag } from '../server/compression.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'
 
@@ -86,9 +85,4 @@ function tagsIn(header: string | undefined): readonly string[] | '*' {
 
 function isWellFormed(header: string): boolean {
   return header.trim() === '*' || /^[\s,]*$/.test(header.replace(tags, ','))
-}
-
-/** 162 bits of SHA-256, enough to exclude collisions. */
-export function digest(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 27)
 }
