@@ -73,6 +73,10 @@ export function closedObject(properties: Readonly<Record<string, JsonSchema>>, d
   return { type: 'object', ...(description && { description }), properties, required, additionalProperties: false }
 }
 
+export function query(name: string, description: string, schema: JsonSchema, isRequired = false): Parameter {
+  return { name, in: 'query', description, schema, ...(isRequired && { required: true }) }
+}
+
 export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -5,15 +5,11 @@ import type { FilterKind } from '../../engine/filters.ts'
 import type { JsonSchema } from '../../engine/json-schema.ts'
 import { ITEMS_MAX } from '../../engine/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/read.ts'
-import { type Parameter, type Ref, ref } from '../../server/openapi.ts'
+import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
 import { dateForms } from '../../values/dates.ts'
 
 const int32 = { type: 'integer', format: 'int32' }
 const entityTags = { type: 'string', maxLength: 8_000 }
-
-function query(name: string, description: string, schema: JsonSchema): Parameter {
-  return { name, in: 'query', description, schema }
-}
 
 function header(name: string, description: string, schema: JsonSchema): Parameter {
   return { name, in: 'header', description, schema }
