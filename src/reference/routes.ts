@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { sendTagged } from '../server/compression.ts'
-import { anyOrigin, sendOptions } from '../server/cors.ts'
-import { type ApiPart, type Operation, type Response, ref, requestId } from '../server/openapi.ts'
+import { anyOrigin, sendOptions } from '../server/headers.ts'
+import { type ApiPart, openOperation, type Response, ref, requestId } from '../server/openapi.ts'
 
 export interface ReferenceServices {
   config: { readonly publicUrl: string }
@@ -73,13 +73,13 @@ export function describeReference(): ApiPart {
     tags: [],
     paths: {
       '/openapi.json': {
-        get: route('showDescription', 'This reference, as OpenAPI 3.1', {
+        get: openOperation('showDescription', 'This reference, as OpenAPI 3.1', {
           200: found('The document.', 'application/json', { type: 'object' }),
           304: unmodified,
         }),
       },
       '/docs': {
-        get: route('browse', 'This reference, as a page', {
+        get: openOperation('browse', 'This reference, as a page', {
           200: found('The page.', 'text/html', { type: 'string' }),
           302: { description: 'To its https address, where PUBLIC_URL is one.' },
           304: unmodified,
@@ -92,10 +92,6 @@ export function describeReference(): ApiPart {
 
 const headers = { ...requestId, ETag: ref('headers', 'ETag') }
 const unmodified: Response = { description: 'The caller has it already.', headers }
-
-function route(operationId: string, summary: string, responses: Operation['responses']): Operation {
-  return { operationId, summary, tags: ['Server'], security: [], responses }
-}
 
 function found(description: string, type: string, schema: { readonly type: string }): Response {
   return { description, headers, content: { [type]: { schema } } }

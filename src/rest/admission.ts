@@ -1,7 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CallLog } from '../applications/call-log.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
+import { loggablePath } from '../server/request-log.ts'
 import {
   type Authenticated,
   type Authenticator,
@@ -10,7 +13,7 @@ import {
   requireAccess,
 } from '../subscriptions/authenticate.ts'
 import { bearerToken } from '../values/bearer.ts'
-import { StoreFailure } from '../values/failure.ts'
+import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 
 export interface AdmissionServices {
   authenticator: Authenticator
@@ -84,4 +87,29 @@ function credentialsOf({ headers }: FastifyRequest): Credentials {
   const first = (name: string) => [headers[name]].flat()[0]
   const { authorization } = headers
   return { secureUrl: first('secureurl'), privateKey: first('privatekey'), token: first('token'), authorization }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The subscription of the token, if the credentials were refused. */
+    refusedSubscriptionId: number | null
+    /** The reason for refusing the request or a part of it; empty: none, or unknown. */
+    refusal: string
+  }
+}
+
+/** Records every answered request with a subscription's token in the call log. */
+export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
+  app.decorateRequest('refusedSubscriptionId', null)
+  app.decorateRequest('refusal', '')
+  app.addHook('onResponse', (request, { statusCode: status }, done) => {
+    const { caller, refusedSubscriptionId, method, refusal } = request
+    const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
+    if (subscriptionId !== null) {
+      const path = loggablePath(request)
+      const message = withoutQuoted(refusal) || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
+      callLog.record({ subscriptionId, method, path, status, message })
+    }
+    done()
+  })
 }

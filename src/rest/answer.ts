@@ -4,12 +4,12 @@ import { outageOf } from '../database/outage.ts'
 import { defect } from '../engine/change.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/endpoints.ts'
 import { sendCompressible } from '../server/compression.ts'
-import { anyOrigin } from '../server/cors.ts'
+import { anyOrigin } from '../server/headers.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
 import { headers } from './openapi/answers.ts'
-import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
+import { countToXml, recordsToXml, resultsToXml } from './xml.ts'
 
 /**
  * Answers in the format that the request accepts, byte for byte as rest-protocol §4, §5 and §7 define; a refusal as

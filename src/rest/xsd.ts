@@ -3,7 +3,7 @@ import type { RecordType } from '../engine/endpoints.ts'
 import type { Bounds, Field } from '../engine/fields.ts'
 import { servedResources } from '../registry.ts'
 import { sendTagged } from '../server/compression.ts'
-import { anyOrigin, sendOptions } from '../server/cors.ts'
+import { anyOrigin, sendOptions } from '../server/headers.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 import { endpointsOf } from './endpoints.ts'
 

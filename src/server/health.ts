@@ -6,7 +6,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { isLoopback, isLoopbackHost } from '../values/loopback.ts'
 import { sameSecret } from '../values/secrets.ts'
 import type { Metrics } from './metrics.ts'
-import { type ApiPart, closedObject, jsonAnswer, type Operation, ref, requestId, retryAfter } from './openapi.ts'
+import { type ApiPart, closedObject, jsonAnswer, openOperation, ref, requestId, retryAfter } from './openapi.ts'
 
 interface ProcessServices {
   readonly db: Db
@@ -67,25 +67,23 @@ export function describeProcess(): ApiPart {
     tags: [{ name: 'Server', description: 'The process, and what it says of itself.' }],
     paths: {
       '/healthz': {
-        get: {
-          ...open('isAlive', 'Whether the process lives'),
-          responses: { 200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })) },
-        },
+        get: openOperation('isAlive', 'Whether the process lives', {
+          200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
+        }),
       },
       '/readyz': {
-        get: {
-          ...open('isReady', 'Whether requests can be answered'),
-          responses: {
-            200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
-            503: jsonAnswer('They cannot.', unavailable, retryAfter),
-          },
-        },
+        get: openOperation('isReady', 'Whether requests can be answered', {
+          200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
+          503: jsonAnswer('They cannot.', unavailable, retryAfter),
+        }),
       },
       '/metrics': {
         get: {
-          ...open('showFigures', 'Figures for Prometheus'),
-          description: 'From this machine directly, or with the key of the operator.',
+          operationId: 'showFigures',
+          summary: 'Figures for Prometheus',
+          tags: ['Server'],
           security: [{ OperatorKey: [] }, {}],
+          description: 'From this machine directly, or with the key of the operator.',
           responses: {
             200: { description: 'The figures.', headers: requestId, content: figures },
             401: ref('responses', 'OperatorRefusal401'),
@@ -95,10 +93,6 @@ export function describeProcess(): ApiPart {
     },
     components: {},
   }
-}
-
-function open(operationId: string, summary: string): Omit<Operation, 'responses'> {
-  return { operationId, summary, tags: ['Server'], security: [] }
 }
 
 /** The time limit for the database's response. */

@@ -73,6 +73,11 @@ export function closedObject(properties: Readonly<Record<string, JsonSchema>>, d
   return { type: 'object', ...(description && { description }), properties, required, additionalProperties: false }
 }
 
+/** An operation of the server itself, for anyone. */
+export function openOperation(operationId: string, summary: string, responses: Operation['responses']): Operation {
+  return { operationId, summary, tags: ['Server'], security: [], responses }
+}
+
 export function query(name: string, description: string, schema: JsonSchema, isRequired = false): Parameter {
   return { name, in: 'query', description, schema, ...(isRequired && { required: true }) }
 }

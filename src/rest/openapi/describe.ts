@@ -14,7 +14,7 @@ import {
 } from '../../server/openapi.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { endpointsOf } from '../endpoints.ts'
-import { recordsToXml } from '../xml-write.ts'
+import { recordsToXml } from '../xml.ts'
 import {
   bucketHeaders,
   type HeaderName,
