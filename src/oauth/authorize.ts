@@ -30,15 +30,14 @@ interface Target {
   readonly state: string | null
 }
 
-/** What an application asks for, beside its target. */
-interface Wish {
+/** A valid authorization request. */
+interface Asked extends Target {
   readonly challenge: CodeChallenge | null
   /** The address of a store, however it is written; null: the merchant is to say which. */
   readonly storeUrl: string | null
-}
-
-/** A valid authorization request, and its text. */
-interface Asked extends Target, Wish {
+  /** Null: no store of this server has the address. */
+  readonly store: CallerStore | null
+  /** The text of the request. */
   readonly query: string
 }
 
@@ -51,7 +50,7 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
 
   pagesFor(app, 'anyone', 'merchant').get(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
-      const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
+      const { store } = asked
       if (store === null) return sendPage(reply, storePage(request, asked))
       if (currentStore(request)?.id !== store.id) return reply.redirect(signInAddress(store, asked), 302)
       return sendPage(reply, await consentPage(db, request, asked))
@@ -60,9 +59,8 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
 
   pagesFor(app, 'merchant').post(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
-      const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       // The merchant signed in to another store in another tab: the button says nothing about this store.
-      if (store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
+      if (asked.store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
       const form = formOf(request)
       const decision = textIn(form, 'decision')
       if (decision === 'allow') {
@@ -89,7 +87,9 @@ async function answered(
     target = await findTarget(services.db, parameters)
     // By its scheme alone: applications redirect further, perhaps to another host, and Chromium counts that too.
     allowFormTarget(reply, new URL(target.redirectUri).protocol)
-    return await work({ ...target, ...readWish(parameters), query })
+    const wish = readWish(parameters)
+    const store = wish.storeUrl === null ? null : await findStoreAt(services.db, wish.storeUrl)
+    return await work({ ...target, ...wish, store, query })
   } catch (error) {
     if (!(error instanceof OAuthRefusal)) throw error
     request.log.info({ error: error.error, detail: error.message }, 'authorization request refused')
@@ -227,7 +227,7 @@ function stateOf(parameters: Parameters): string | null {
 }
 
 /** Throws an OAuthRefusal for the application. */
-function readWish(parameters: Parameters): Wish {
+function readWish(parameters: Parameters): Pick<Asked, 'challenge' | 'storeUrl'> {
   parameters.raw('state')
   const responseType = parameters.value('response_type')
   if (responseType === null) throw invalid('response_type is missing; allowed is code')

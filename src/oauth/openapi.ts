@@ -194,7 +194,6 @@ function schemaOf(value: string | boolean | readonly string[]): JsonSchema {
   return typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
 }
 
-/** OAuth's addresses in the reference. */
 export function describeOAuth(): ApiPart {
   return {
     tags: [{ name: 'OAuth', description: 'A token for a store, by the merchant’s consent (RFC 6749, PKCE).' }],

@@ -38,7 +38,6 @@ export class Parameters {
     return value === '' ? (this.#options.fallback?.value(name) ?? null) : value
   }
 
-  /** Refuses an absent parameter. */
   required(name: string): string {
     const value = this.value(name)
     if (value === null) throw new OAuthRefusal('invalid_request', `${name} is missing`)

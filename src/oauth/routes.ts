@@ -48,7 +48,6 @@ async function openEndpoints(app: FastifyInstance, { publicUrl }: { readonly pub
   })
 }
 
-/** What applications call with their keys. */
 function tokenRoutes(app: FastifyInstance, services: TokenServices & ClientServices): void {
   // Contract §4.3, rest-protocol §9.2: an access token for a code.
   app.post('/oauth/token', async (request) => {

@@ -14,7 +14,6 @@ interface ProcessServices {
   readonly operatorKey: string
 }
 
-/** Adds the routes for liveness, readiness and metrics. */
 export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }: ProcessServices): void {
   let isStopping = false
   app.addHook('preClose', async () => {
@@ -59,7 +58,6 @@ function hasBearer({ headers }: FastifyRequest, key: string): boolean {
   return given !== null && sameSecret(given, key)
 }
 
-/** The part of these routes in the reference. */
 export function describeProcess(): ApiPart {
   const figures = { 'text/plain': { schema: { type: 'string' } } }
   const unavailable = closedObject({ status: { const: 'unavailable' }, reason: { type: 'string' } })

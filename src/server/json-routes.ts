@@ -68,7 +68,6 @@ export function done(description: string): Answer<ResultItem> {
   return { response: jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo')), write: (item) => [item] }
 }
 
-/** The body of a route. */
 export interface BodyType<Body, Services> {
   readonly isOptional?: boolean
   describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
@@ -180,7 +179,6 @@ export function routesOf<const Group extends RouteGroup>(group: Group) {
   }
 }
 
-/** The services that the handlers of the routes need. */
 export type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
 
 export function registerRoutes<Route extends JsonRoute<never>>(
@@ -214,7 +212,6 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   }
 }
 
-/** Describes declared routes for the reference. */
 export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
   const groups = [...new Set(routes.map(({ group }) => group))]
   const schemas: Schemas = new Map()

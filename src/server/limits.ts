@@ -17,7 +17,6 @@ const BODY_TIMEOUT_MS = 60_000
 const CONNECTION_TIMEOUT_MS = 120_000
 const PARAM_LENGTH_MAX = 2_048
 
-/** Options of Fastify. */
 export const limits = {
   bodyLimit: BODY_LIMIT_BYTES,
   connectionTimeout: CONNECTION_TIMEOUT_MS,

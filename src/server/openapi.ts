@@ -43,7 +43,6 @@ export type PathItem = Partial<Record<HttpMethod, Operation>> & {
   readonly servers?: readonly { readonly url: string; readonly description: string }[]
 }
 
-/** Components by kind and name. */
 export interface Components {
   readonly schemas?: Readonly<Record<string, JsonSchema>>
   readonly responses?: Readonly<Record<string, Response>>
@@ -86,7 +85,6 @@ export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
 }
 
-/** The header of every response. */
 export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
 
 export const retryAfter = {

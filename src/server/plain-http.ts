@@ -6,7 +6,6 @@ export function plainHttpFault(publicUrl: string, { protocol }: { readonly proto
   return isRefused ? `Use ${publicUrl}: plain http is refused` : null
 }
 
-/** An application and its server. */
 interface Application {
   readonly server: Server
   readonly routing: (request: IncomingMessage, response: ServerResponse) => void

@@ -20,9 +20,7 @@ export function readCall(request: FastifyRequest, model: SoapModel) {
   if (typeof body !== 'string' || body === '') {
     throw new SoapFault('Client', 'The body is empty; an Envelope is expected')
   }
-  const called = readEnvelope(body, (version) => {
-    request.soapVersion = version
-  })
+  const called = readEnvelope(request, body)
   const operations = model.operationsIn(called.namespace, request.soapVersion)
   if (operations === null) {
     const rule = `must be ${model.namespaces.join(' or ')}`
@@ -60,15 +58,15 @@ function checkAction(headers: FastifyRequest['headers'], operation: string, oper
  * Order, namespace and further elements do not matter, because old proxies differ in all of that. A parameter that is sent
  * twice or holds an element is refused.
  */
-function readParameters(request: XmlElement, operation: SoapOperation): Parameters {
-  const sent = new Map<string, string>()
-  for (const child of childElements(request)) {
+function readParameters(called: XmlElement, operation: SoapOperation): Parameters {
+  const sent = new Parameters()
+  for (const child of childElements(called)) {
     const name = localName(child.name)
     if (!operation.parameters.some((parameter) => parameter.name === name) || isNil(child)) continue
     if (sent.has(name)) throw new SoapFault('Client', `${name} is given twice`)
     sent.set(name, textOf(child, name).trim())
   }
-  return new Parameters(sent)
+  return sent
 }
 
 /** An element with its name's meaning. */
@@ -86,11 +84,11 @@ interface QualifiedElement {
 const TAGS_MAX = 2_000
 
 /**
- * Reads an envelope of either version and returns the one element of its body. `onVersion` learns the version as soon as it is
- * known, also where the rest is refused. Throws SoapFault for what is no envelope (VersionMismatch for another version), for a
+ * Reads an envelope of either version and returns the one element of its body. The version of the answer is that of the
+ * envelope, also where the rest is refused. Throws SoapFault for what is no envelope (VersionMismatch for another version), for a
  * body that does not hold exactly one element, and for every header block that must be understood, because none is.
  */
-export function readEnvelope(text: string, onVersion: (version: SoapVersion) => void): QualifiedElement {
+export function readEnvelope(request: FastifyRequest, text: string): QualifiedElement {
   const root = qualified(readXmlDocument(text, { tagsMax: TAGS_MAX }), new Map())
   if (root.name !== 'Envelope') throw new SoapFault('Client', 'The root element must be a SOAP Envelope')
   const version = (['1.1', '1.2'] as const).find((each) => soapVersions[each].namespace === root.namespace)
@@ -98,16 +96,16 @@ export function readEnvelope(text: string, onVersion: (version: SoapVersion) => 
     const known = Object.values(soapVersions).map(({ namespace }) => namespace)
     throw new SoapFault('VersionMismatch', `The namespace of the Envelope must be ${known.join(' or ')}`)
   }
-  onVersion(version)
+  request.soapVersion = version
   const parts = childrenOf(root).filter(({ namespace }) => namespace === root.namespace)
   const [body, ...others] = parts.filter(({ name }) => name === 'Body')
   if (body === undefined || others.length > 0) throw new SoapFault('Client', 'The Envelope must have one Body')
   refuseMandatory(parts.filter(({ name }) => name === 'Header').flatMap(childrenOf), version)
-  const [request, ...more] = childrenOf(body)
-  if (request === undefined || more.length > 0) {
+  const [called, ...more] = childrenOf(body)
+  if (called === undefined || more.length > 0) {
     throw new SoapFault('Client', 'The Body must hold one element, named after the operation')
   }
-  return request
+  return called
 }
 
 function qualified(element: XmlElement, outer: QualifiedElement['scope']): QualifiedElement {

@@ -23,7 +23,6 @@ interface FaultOptions {
   readonly status?: number
   /** Whole seconds until the client may try again. */
   readonly retryAfterSeconds?: number
-  /** Header blocks that must be understood and are not. */
   readonly notUnderstood?: readonly { readonly name: string; readonly namespace: string }[]
   /** The message for the log, where the message repeats something of the request. */
   readonly logMessage?: string

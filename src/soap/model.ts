@@ -7,7 +7,6 @@ import type { Xml } from './result.ts'
 /** An operation as the WSDL declares it, with answers in one version and one namespace. */
 export interface SoapOperation {
   readonly name: string
-  /** A sentence. */
   readonly documentation: string
   readonly parameters: readonly { readonly name: string; readonly type: string }[]
   /** The envelope of an answer whose `XResult` has this content. */

@@ -8,7 +8,6 @@ import { type ErrorName, ResultError, type Xml } from './result.ts'
 /** Carries a call out and returns the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
 export type Operation = (call: Call) => Promise<Xml>
 
-/** A call that was admitted to its store. */
 export interface Call {
   readonly caller: Caller
   readonly parameters: Parameters
@@ -18,20 +17,10 @@ export interface Call {
 }
 
 /** The parameters of a call by the names of the WSDL: texts without blanks around them. A nil parameter counts as not sent. */
-export class Parameters {
-  readonly #sent: ReadonlyMap<string, string>
-
-  constructor(sent: ReadonlyMap<string, string>) {
-    this.#sent = sent
-  }
-
-  has(name: string): boolean {
-    return this.#sent.has(name)
-  }
-
+export class Parameters extends Map<string, string> {
   /** Empty: not sent, or empty. */
   text(name: string): string {
-    return this.#sent.get(name) ?? ''
+    return this.get(name) ?? ''
   }
 
   /** Refuses a parameter that is not sent, or empty. */

@@ -102,9 +102,7 @@ function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServi
         if (wantsHtml(request)) return sendErrorPage(reply, 404, message)
         throw new SoapFault('Client', message, { status: 404 })
       }
-      readEnvelope(body, (version) => {
-        request.soapVersion = version
-      })
+      readEnvelope(request, body)
       throw new SoapFault('Client', message)
     },
   })

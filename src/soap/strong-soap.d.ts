@@ -1,33 +1,22 @@
 /** What is used of strong-soap, which brings no types: the model of a WSDL. */
 declare module 'strong-soap' {
-  interface QName {
-    readonly nsURI: string
-    readonly name: string
-  }
-
   interface ElementDescriptor {
-    readonly qname: QName
-    readonly type: QName | null
+    readonly qname: { readonly name: string }
+    readonly type: { readonly name: string } | null
     readonly elements: readonly ElementDescriptor[]
-  }
-
-  interface BindingOperation {
-    describe(definitions: Definitions): {
-      readonly input: { readonly body: ElementDescriptor }
-      readonly output: { readonly body: ElementDescriptor }
-    }
-  }
-
-  interface PortTypeOperation {
-    readonly children: readonly { readonly name: string; readonly $value?: string }[]
   }
 
   /** The operations of each binding or port type. */
   type Ports<Operation> = Readonly<Record<string, { readonly operations: Readonly<Record<string, Operation>> }>>
 
   interface Definitions {
-    readonly portTypes: Ports<PortTypeOperation>
-    readonly bindings: Ports<BindingOperation>
+    readonly portTypes: Ports<{ readonly children: readonly { readonly name: string; readonly $value?: string }[] }>
+    readonly bindings: Ports<{
+      describe(definitions: Definitions): {
+        readonly input: { readonly body: ElementDescriptor }
+        readonly output: { readonly body: ElementDescriptor }
+      }
+    }>
   }
 
   class WSDL {

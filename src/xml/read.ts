@@ -116,7 +116,6 @@ export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElem
   return content.filter((node) => node['#text'] === undefined && node['#cdata'] === undefined).map(elementOf)
 }
 
-/** The name without its prefix. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }

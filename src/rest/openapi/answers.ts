@@ -149,7 +149,6 @@ function refusal(
 
 const replayable = { optional: ['Idempotency-Replayed'] } as const
 
-/** Refusals of operations, by status. */
 const refusals = {
   400: refusal(
     'BadRequest',

@@ -190,7 +190,6 @@ function success(description: string, names: readonly HeaderName[], content?: Co
   return { description, headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...names]), ...(content && { content }) }
 }
 
-/** The schema of an answer's body. */
 function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
   if (gives.kind === 'results') return { $ref: '#/components/schemas/ArrayOfResponseInfo' }
   const items = describeRecord(schemas, gives.type, 'read')

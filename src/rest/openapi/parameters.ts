@@ -79,7 +79,6 @@ function shared(...names: (keyof typeof sharedParameters)[]): Ref[] {
   return names.map((name) => ref('parameters', name))
 }
 
-/** The identifiers in an address, with their documented names. */
 export function pathParameters({ params }: Endpoint): Parameter[] {
   return Object.values(params).map(({ name, min, max }) => {
     // Integers above 32 bits are limited to those that every program represents exactly.

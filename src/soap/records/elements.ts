@@ -78,7 +78,6 @@ export function computed<Context>(
   return { fields, write: (record, context) => `<${name}>${formats.text(read(record, context))}</${name}>` }
 }
 
-/** Empty elements that clients expect. */
 export function empty(...names: readonly string[]): Elements {
   const xml = names.map((name) => `<${name}></${name}>`).join('')
   return { fields: [], write: () => xml }
@@ -114,7 +113,6 @@ export function each<Context>(field: string, name: string, ...inside: readonly E
   }
 }
 
-/** The items of a list in a record. */
 export function itemsOf(list: Value): readonly WireRecord[] {
   return list as readonly WireRecord[]
 }
