@@ -65,6 +65,9 @@ const authorizeParameters = [
   query('code_challenge_method', 'PKCE; absent: plain.', { enum: ['S256', 'plain'] }),
 ]
 
+const byClient = { tags: ['OAuth'], security: [{ ClientKeys: [] }, {}] }
+const byBrowser = { tags: ['OAuth'], security: [], parameters: authorizeParameters }
+
 function shown(description: string): Response {
   return { description, headers: requestId, content: { 'text/html': { schema: text } } }
 }
@@ -82,9 +85,7 @@ const authorizeOperation: Operation = {
   summary: 'Ask a merchant for a code',
   description:
     'For the browser of the merchant, who signs in, sees what the application may do then, and allows it or not.',
-  tags: ['OAuth'],
-  security: [],
-  parameters: authorizeParameters,
+  ...byBrowser,
   responses: {
     200: shown('The page that asks for the store, or for the consent.'),
     302: ledOn(`To the sign-in. Or, when the request is wrong otherwise: ${backToApplication}`),
@@ -96,9 +97,7 @@ const decideOperation: Operation = {
   operationId: 'decideOnCode',
   summary: 'Allow or deny',
   description: 'The button of the page: programs cannot press it.',
-  tags: ['OAuth'],
-  security: [],
-  parameters: authorizeParameters,
+  ...byBrowser,
   responses: {
     200: jsonAnswer(
       'The same for the script of the page, which opens PostBackURL in a popup and goes on to Location.',
@@ -134,8 +133,7 @@ const tokenOperation: Operation = {
   summary: 'Exchange a code for an access token',
   description:
     'Names match without regard to case (`Code`). What the form lacks is taken from the query. A parameter that is repeated with the same value counts once. A code has one try; used again, it revokes what it gave.',
-  tags: ['OAuth'],
-  security: [{ ClientKeys: [] }, {}],
+  ...byClient,
   requestBody: form(
     {
       grant_type: { const: 'authorization_code' },
@@ -160,8 +158,7 @@ const revokeOperation: Operation = {
   operationId: 'revokeToken',
   summary: 'Revoke an access token',
   description: 'RFC 7009. A token that there is not, or that is not the client’s, is left alone, with the same answer.',
-  tags: ['OAuth'],
-  security: [{ ClientKeys: [] }, {}],
+  ...byClient,
   requestBody: form(
     { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keyFields },
     ['token'],

@@ -9,6 +9,7 @@ import {
   listOptions,
   type Operation,
   type Operations,
+  type RecordType,
   type Taken,
 } from '../engine/endpoints.ts'
 import { ITEMS_MAX, listField, listItems } from '../engine/nested.ts'
@@ -26,6 +27,11 @@ export function endpointsOf(resource: Resource): Endpoint[] {
     return [relatedEndpoint(resource, name, sub)]
   })
   return [...recordEndpoints(resource), ...below, ...(resource.endpoints?.() ?? [])]
+}
+
+/** The types of the records in an operation's requests and answers. */
+export function typesOf({ takes, gives }: Operation): RecordType[] {
+  return [...(takes === undefined ? [] : [takes.type]), ...(gives.kind === 'results' ? [] : [gives.type])]
 }
 
 /** The endpoints of a service's collection and of one record (rest-resources §0.3 to §0.8). */

@@ -5,16 +5,12 @@ import { servedResources } from '../registry.ts'
 import { sendTagged } from '../server/compression.ts'
 import { anyOrigin, sendOptions } from '../server/headers.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
-import { endpointsOf } from './endpoints.ts'
+import { endpointsOf, typesOf } from './endpoints.ts'
 
 /** Serves `GET /records.xsd` to anyone: the schema of all REST XML, which changes only with the program. */
 export function recordSchema(app: FastifyInstance): void {
   const operations = servedResources.flatMap(endpointsOf).flatMap((endpoint) => Object.values(endpoint.operations))
-  const addressed = operations.flatMap(({ takes, gives }) => [
-    ...(takes === undefined ? [] : [takes.type]),
-    ...(gives.kind === 'results' ? [] : [gives.type]),
-  ])
-  const text = recordSchemaText(addressed)
+  const text = recordSchemaText(operations.flatMap(typesOf))
   app.options('/records.xsd', (_request, reply) => sendOptions(reply, 'GET, HEAD'))
   app.get('/records.xsd', (request, reply) => {
     reply.headers(anyOrigin)

@@ -1,5 +1,6 @@
 import type { Resource } from '../../engine/define.ts'
-import type { Endpoint, Operation } from '../../engine/endpoints.ts'
+import type { Endpoint } from '../../engine/endpoints.ts'
+import { typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 
 /**
@@ -11,37 +12,20 @@ export function operationName({ resource, endpoints, endpoint, method }: Place):
   const { named } = operations[method] ?? {}
   if (named !== undefined) return named.id
   const isItem = path.endsWith('Id') || path === '/:id'
-  const name = subjectOf(resource, endpoint)
-  switch (method) {
-    case 'GET':
-      return isItem || hasWholeList(endpoints, path) ? `get${name}` : `list${plural(name)}`
-    case 'POST':
-      return `create${name}`
-    case 'PUT':
-      return `update${isItem ? name : plural(name)}`
-    case 'DELETE':
-      return `delete${name}`
-  }
-}
-
-/** Whether the same is listed for all records, as `/skuinfo` beside `/:id/skuinfo`; then this endpoint is a `get`. */
-function hasWholeList(endpoints: readonly Endpoint[], path: string): boolean {
-  return path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
+  // The same may be listed for all records, as `/skuinfo` beside `/:id/skuinfo`: then this endpoint is a `get`.
+  const isOfOne = path.startsWith('/:id/') && endpoints.some((other) => other.path === path.slice('/:id'.length))
+  const verb = { GET: isItem || isOfOne ? 'get' : 'list', POST: 'create', PUT: 'update', DELETE: 'delete' }[method]
+  const isOfMany = verb === 'list' || (verb === 'update' && !isItem)
+  const subject = subjectOf(resource, endpoint)
+  return verb + (isOfMany ? plural(subject) : subject)
 }
 
 function subjectOf({ typeName }: Resource, { path, operations }: Endpoint): string {
   if (path === '' || path === '/:id') return typeName
-  const inner = typeNameOf(Object.values(operations))
+  const [inner = ''] = Object.values(operations)
+    .flatMap(typesOf)
+    .map((type) => type.typeName)
   return typeName + (inner.startsWith(typeName) ? inner.slice(typeName.length) : inner)
-}
-
-/** The XML name of the records in requests and answers, which all operations share. */
-function typeNameOf(operations: readonly Operation[]): string {
-  const [name] = operations.flatMap(({ takes, gives }) => {
-    if (takes !== undefined) return [takes.type.typeName]
-    return gives.kind === 'results' ? [] : [gives.type.typeName]
-  })
-  return name ?? ''
 }
 
 /** `Category` → `Categories`, `OrderStatus` → `OrderStatuses`, `Options` stays. */

@@ -110,11 +110,7 @@ export const editCustomer: Operation = async ({ caller, parameters, passOver }) 
   return refusing('customerNotFound', 'invalidData', () => edit(caller, data).catch(underSentName))
 }
 
-const actions = new Map([
-  ['insert', insert],
-  ['update', update],
-  ['delete', remove],
-])
+const actions = new Map(Object.entries({ insert, update, delete: remove }))
 
 async function insert(caller: Caller, data: CustomerData): Promise<string> {
   const id = await write(caller, data, null, await readCustomer(caller, data, 'create'))
