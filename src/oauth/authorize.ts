@@ -256,10 +256,7 @@ function invalid(description: string): OAuthRefusal {
   return new OAuthRefusal('invalid_request', description)
 }
 
-/**
- * The address to redirect the browser to: the redirect address with its own query, then `answer`, the state as it came,
- * and `iss` (RFC 9207).
- */
+/** The redirect address with its own query, then `answer`, the state as it came, and `iss` (RFC 9207). */
 function answerAddress(
   { redirectUri, state }: Target,
   issuer: string,

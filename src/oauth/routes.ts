@@ -29,10 +29,7 @@ export async function oauth(app: FastifyInstance, services: OAuthServices): Prom
 
 const BODY_LIMIT_BYTES = 65_536
 
-/**
- * Makes `app` the scope of what applications call by themselves: no cookies, forms as bodies, answers that are not stored,
- * refusals in OAuth's form, and https alone where PUBLIC_URL is https.
- */
+/** Prepares the scope of what applications call: forms as bodies, answers that no cache stores, refusals in OAuth's form. */
 async function openEndpoints(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): Promise<void> {
   app.setErrorHandler(answerRefusal)
   app.addHook('onRequest', async (request, reply) => {
@@ -95,10 +92,7 @@ function refusingAs(kind: FailureKind, code: OAuthError) {
 
 const WELL_KNOWN = '/.well-known/oauth-authorization-server'
 
-/**
- * RFC 8414. Where PUBLIC_URL, the issuer, has a path, clients ask for it behind that of the document (3.1): a proxy that
- * serves several programs hands that address on.
- */
+/** RFC 8414. A PUBLIC_URL with a path has a second address (§3.1), which a proxy for several programs hands on. */
 function metadataRoute(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): void {
   const { pathname } = new URL(publicUrl)
   const paths = pathname === '/' ? [WELL_KNOWN] : [WELL_KNOWN, WELL_KNOWN + pathname.replaceAll(':', '::')]

@@ -29,10 +29,7 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/**
- * Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached, because it
- * changes only with the program and its settings.
- */
+/** Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached. */
 export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => object): void {
   let text: string | undefined
   app.get('/openapi.json', async (request, reply) => {

@@ -20,10 +20,7 @@ export interface AdmissionServices {
   throttle: Throttle
 }
 
-/**
- * Checks a request before its body is read: credentials, then the bucket, then the method, then the privileges. Sets
- * `request.caller` as soon as it is known.
- */
+/** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
 export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: rateLimit } = await identify(request, reply)

@@ -11,10 +11,7 @@ import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
 import { headers } from './openapi/answers.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml.ts'
 
-/**
- * Answers in the format that the request accepts, byte for byte as rest-protocol §4, §5 and §7 define; a refusal as
- * problem details if accepted. `baseUrl` begins the addresses of next pages.
- */
+/** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
   request.refusal ||= wrongIn(answer)
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()

@@ -25,10 +25,7 @@ export interface RestServices extends AdmissionServices {
 
 const versions = ['v1', 'v2']
 
-/**
- * Registers the REST services (contract §4.1): every service of the registry under every prefix, in both versions, and the XML
- * Schema of their records.
- */
+/** Registers every service of the registry under every prefix, in both versions (contract §4.1), and `/records.xsd`. */
 export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
   logCalls(app, services.callLog)
   recordSchema(app)

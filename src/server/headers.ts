@@ -32,10 +32,7 @@ export function setCommonHeaders(app: FastifyInstance, options: HeaderOptions): 
   })
 }
 
-/**
- * Allows pages of any site to read a response (CORS), like the recorded responses of the public service. A page must
- * send the keys itself; routes with this header ignore cookies.
- */
+/** Allows pages of any site to read a response (CORS). A page must send the keys itself; cookies are ignored. */
 export const anyOrigin = { 'access-control-allow-origin': '*' }
 
 /** The request headers of REST that CORS does not allow by default. `*` would exclude Authorization. */

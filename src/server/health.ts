@@ -98,10 +98,7 @@ const DATABASE_TIMEOUT_MS = 2_000
 
 const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url)
 
-/**
- * Returns a function that resolves with null when ready to serve, otherwise with the reason, without internal details. Ready: the
- * database responds within 2 s and has every migration of this version.
- */
+/** Null when ready: the database responds within 2 s and has every migration. Otherwise the reason, without internals. */
 function createReadiness(db: Db): () => Promise<string | null> {
   const entries = readdirSync(migrationsFolder, { withFileTypes: true })
   const wanted = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)

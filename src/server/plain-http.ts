@@ -11,10 +11,7 @@ interface Application {
   readonly routing: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/**
- * Creates a plain http server for an application that serves TLS, with the same limits and the same handlers for errors
- * before a request exists. Does not listen.
- */
+/** Creates a plain http server, not listening, with the limits and early error handlers of one that serves TLS. */
 export function plainServer({ server, routing }: Application): Server {
   const plain = createServer(routing)
   plain.setTimeout(server.timeout)

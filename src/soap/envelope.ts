@@ -38,10 +38,7 @@ export function readCall(request: FastifyRequest, model: SoapModel) {
   return { operation, parameters: readParameters(called.element, operation) }
 }
 
-/**
- * SOAPAction (1.1) or the action of Content-Type (1.2) may be anything except the name of another operation: old programs
- * cannot be taught a better one.
- */
+/** SOAPAction (1.1) or action (1.2) may be anything but another operation, because old programs cannot be changed. */
 function checkAction(headers: FastifyRequest['headers'], operation: string, operations: Iterable<string>): void {
   const soapAction = [headers.soapaction].flat()[0] ?? ''
   const action = contentTypeParameter(headers['content-type'] ?? '', 'action')
@@ -54,10 +51,7 @@ function checkAction(headers: FastifyRequest['headers'], operation: string, oper
   }
 }
 
-/**
- * Order, namespace and further elements do not matter, because old proxies differ in all of that. A parameter that is sent
- * twice or holds an element is refused.
- */
+/** Ignores order, namespaces and further elements, because old proxies differ in them. Refuses a parameter sent twice. */
 function readParameters(called: XmlElement, operation: SoapOperation): Parameters {
   const sent = new Parameters()
   for (const child of childElements(called)) {

@@ -28,10 +28,7 @@ interface FaultOptions {
   readonly logMessage?: string
 }
 
-/**
- * A request that no operation answers: it cannot be read, names no operation, or cannot be carried out now. The caller sees
- * `message`. What an operation refuses is a ResultError instead.
- */
+/** A request that no operation answers. The caller sees `message`. What an operation refuses is a ResultError instead. */
 export class SoapFault extends Error {
   readonly code: FaultCode
   readonly options: FaultOptions

@@ -21,10 +21,7 @@ const source = readFileSync(new URL('../../wsdl/cartAPI.wsdl', import.meta.url),
 /** Parameters of every operation. */
 const common = ['storeUrl', 'userKey', 'callBackURL']
 
-/**
- * Reads the WSDL with its first namespace; all are accepted. `address` is that of both ports. Throws for what could only be a
- * mistake in the WSDL.
- */
+/** Reads the WSDL with its first namespace; all are accepted. Throws for a mistake in the WSDL. */
 export function createModel({
   namespaces,
   address,
@@ -87,10 +84,7 @@ function operationsOf(text: string) {
 const schemaNamespaces =
   'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 
-/**
- * Writes the frame of an operation's answers once, at the start (docs/decisions/soap.md). The names have no prefix except `soap`
- * for the envelope, in both versions, because some programs search for these very tags.
- */
+/** The names have no prefix except `soap`, in both versions, because some programs search for these very tags. */
 function answerFrame(
   { response, result }: { readonly response: string; readonly result: string },
   namespace: string,

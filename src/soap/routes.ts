@@ -86,10 +86,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   refuseAdvanced(app, services.config)
 }
 
-/**
- * The original has a second service beside cartAPI, which runs SQL. Its clients get a fault, because they cannot read the JSON
- * of a 404.
- */
+/** The original's second service runs SQL. Its clients get a fault, because they cannot read the JSON of a 404. */
 function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServices['config']): void {
   const url = soapPath.replace(/(\.asmx)?$/i, '_advanced$1')
   const message = `${url} (runQuery) is not offered by this server; cartAPI is at ${publicUrl}${soapPath}`

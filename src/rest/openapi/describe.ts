@@ -38,10 +38,7 @@ export interface Place {
   readonly operation: EndpointOperation
 }
 
-/**
- * Describes the REST services in OpenAPI 3.1, from the definitions that serve them; paths begin with the service.
- * `examples` are shown for their operations.
- */
+/** Describes the REST services from the definitions that serve them. `examples` are shown for their operations. */
 export function describeRest(examples: Examples): ApiPart {
   const schemas: Schemas = new Map(Object.entries(resultSchemas))
   const paths: Record<string, PathItem> = {}

@@ -115,10 +115,7 @@ export function readCustomerKey(data: CustomerData): { altContactId: string } | 
   return { id: wholeNumber(id, 'contactid') }
 }
 
-/**
- * Reads a new customer, with the documented defaults, or a change of what is given: an empty value clears its field. Throws
- * `bad-request` for what is missing or out of bounds.
- */
+/** Reads a new customer, with the documented defaults, or a change: an empty value clears its field. Throws `bad-request`. */
 export function readFields(data: CustomerData, mode: 'create' | 'update', timeZone: string): Patch {
   const sent = mode === 'create' ? new Map([['custenabled', '0'], ...data]) : data
   const body = Object.entries(fieldNames).flatMap(([name, field]) => {

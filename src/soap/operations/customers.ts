@@ -79,10 +79,7 @@ export const getCustomerCount: Operation = async ({ caller }) =>
 /** A day; a longer life is cut to it (soap-cartapi §4.4). */
 const MINUTES_MAX = 1440
 
-/**
- * The token of a link that signs a customer in once, within `timeToLive` minutes (the unit is documented nowhere).
- * Refuses an unknown customer (47), and one that is disabled (43).
- */
+/** The token of a link that signs a customer in once. Refuses an unknown customer (47), and one that is disabled (43). */
 export const getCustomerLoginToken: Operation = async ({ caller, parameters, services }) => {
   const email = parameters.required('customerEmail', 'invalidData')
   const minutes = parameters.integer('timeToLive', 'invalidData', 'a whole number of minutes, from 1 on', { min: 1 })
