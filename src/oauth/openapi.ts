@@ -10,6 +10,7 @@ import {
   requestId,
   retryAfter,
 } from '../server/openapi.ts'
+import { endpointErrors } from './refusal.ts'
 import { metadataOf } from './routes.ts'
 
 // What the reference says of OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients
@@ -17,20 +18,7 @@ import { metadataOf } from './routes.ts'
 
 const text = { type: 'string' }
 
-const errorSchema = closedObject({
-  error: {
-    enum: [
-      'invalid_client',
-      'invalid_grant',
-      'invalid_request',
-      'server_error',
-      'temporarily_unavailable',
-      'unsupported_grant_type',
-      'unsupported_token_type',
-    ],
-  },
-  error_description: text,
-})
+const errorSchema = closedObject({ error: { enum: endpointErrors }, error_description: text })
 
 const refusals = {
   400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),

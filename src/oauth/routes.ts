@@ -92,7 +92,7 @@ function refusingAs(kind: FailureKind, code: OAuthError) {
 
 const WELL_KNOWN = '/.well-known/oauth-authorization-server'
 
-/** RFC 8414. A PUBLIC_URL with a path has a second address (§3.1), which a proxy for several programs hands on. */
+/** RFC 8414 §3.1: a PUBLIC_URL with a path has a second address, which a proxy for several programs hands on. */
 function metadataRoute(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): void {
   const { pathname } = new URL(publicUrl)
   const paths = pathname === '/' ? [WELL_KNOWN] : [WELL_KNOWN, WELL_KNOWN + pathname.replaceAll(':', '::')]
