@@ -5,7 +5,8 @@ import type { Db } from './database/client.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { openPages } from './html/page-routes.ts'
 import { wantsHtml } from './html/wants-html.ts'
-import { describeOAuth, type OAuthServices, oauth } from './oauth/routes.ts'
+import { describeOAuth } from './oauth/openapi.ts'
+import { type OAuthServices, oauth } from './oauth/routes.ts'
 import { type OperatorServices, operatorRoutes, registerOperatorRoutes } from './operator/routes.ts'
 import type { Outbound } from './outbound/outbound.ts'
 import { developerRoutes } from './pages/developers/routes.ts'
@@ -24,7 +25,6 @@ import { describeProcess, processRoutes } from './server/health.ts'
 import { describeRoutes } from './server/json-routes.ts'
 import { limitBodyTime, limits, refuseExpectations } from './server/limits.ts'
 import type { Metrics } from './server/metrics.ts'
-import type { OpenApiDocument } from './server/openapi.ts'
 import { countRequests, logRequests } from './server/request-log.ts'
 import { type SoapServices, soap } from './soap/routes.ts'
 import type { Authenticator } from './subscriptions/authenticate.ts'
@@ -86,7 +86,7 @@ export function buildApp(services: Services): FastifyInstance {
 }
 
 /** Returns the OpenAPI document of the application, as in `/openapi.json`. */
-export function openApiDocument(options: DocumentOptions): OpenApiDocument {
+export function openApiDocument(options: DocumentOptions) {
   return assembleDocument(options, [
     describeRest(examples),
     describeRoutes([...operatorRoutes, ...auditRoutes]),

@@ -21,7 +21,7 @@ import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdo
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
 import { resourceNamed } from './registry.ts'
-import { recordsToXml } from './rest/xml-write.ts'
+import { recordsToXml } from './rest/xml.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { fillSandbox } from './sandbox/records.ts'
 import { createMetrics } from './server/metrics.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { sendTagged } from '../server/send-tagged.ts'
+import { sendTagged } from '../server/compression.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { pagesFor } from './page-routes.ts'
 

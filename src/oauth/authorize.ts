@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { findOAuthClient } from '../applications/oauth-clients.ts'
+import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
 import { exceeds } from '../applications/privileges.ts'
 import type { Db } from '../database/client.ts'
 import type { CallerStore, Privileges } from '../engine/caller.ts'
@@ -10,10 +10,9 @@ import { type Page, sendPage } from '../html/page.ts'
 import { pagesFor } from '../html/page-routes.ts'
 import { actorOf, merchantOf } from '../html/principals.ts'
 import { findStoreAt } from '../stores/stores.ts'
-import { createAuthorizationCode, denyAuthorization } from '../subscriptions/authorization-codes.ts'
+import { type CodeChallenge, createAuthorizationCode, denyAuthorization } from '../subscriptions/authorization-codes.ts'
 import { type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { answerAddress, findTarget, readWish, type Target, type Wish } from './authorization-request.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 
@@ -23,8 +22,22 @@ export interface AuthorizeServices extends Subscribing {
   config: { readonly publicUrl: string }
 }
 
-/** A valid authorization request, and its text. */
-interface Asked extends Target, Wish {
+/** Where the answer goes: a registered application, and an address that it registered. */
+interface Target {
+  readonly client: OAuthClient
+  readonly redirectUri: string
+  /** As it stood in the request, percent-encoded or not; null: absent. */
+  readonly state: string | null
+}
+
+/** A valid authorization request. */
+interface Asked extends Target {
+  readonly challenge: CodeChallenge | null
+  /** The address of a store, however it is written; null: the merchant is to say which. */
+  readonly storeUrl: string | null
+  /** Null: no store of this server has the address. */
+  readonly store: CallerStore | null
+  /** The text of the request. */
   readonly query: string
 }
 
@@ -37,7 +50,7 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
 
   pagesFor(app, 'anyone', 'merchant').get(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
-      const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
+      const { store } = asked
       if (store === null) return sendPage(reply, storePage(request, asked))
       if (currentStore(request)?.id !== store.id) return reply.redirect(signInAddress(store, asked), 302)
       return sendPage(reply, await consentPage(db, request, asked))
@@ -46,9 +59,8 @@ export async function authorizePages(app: FastifyInstance, services: AuthorizeSe
 
   pagesFor(app, 'merchant').post(address, (request, reply) => {
     return answered(services, request, reply, async (asked) => {
-      const store = asked.storeUrl === null ? null : await findStoreAt(db, asked.storeUrl)
       // The merchant signed in to another store in another tab: the button says nothing about this store.
-      if (store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
+      if (asked.store?.id !== merchantOf(request).store.id) return reply.redirect(`${address}?${asked.query}`, 303)
       const form = formOf(request)
       const decision = textIn(form, 'decision')
       if (decision === 'allow') {
@@ -75,7 +87,9 @@ async function answered(
     target = await findTarget(services.db, parameters)
     // By its scheme alone: applications redirect further, perhaps to another host, and Chromium counts that too.
     allowFormTarget(reply, new URL(target.redirectUri).protocol)
-    return await work({ ...target, ...readWish(parameters), query })
+    const wish = readWish(parameters)
+    const store = wish.storeUrl === null ? null : await findStoreAt(services.db, wish.storeUrl)
+    return await work({ ...target, ...wish, store, query })
   } catch (error) {
     if (!(error instanceof OAuthRefusal)) throw error
     request.log.info({ error: error.error, detail: error.message }, 'authorization request refused')
@@ -186,4 +200,71 @@ function storePage(request: FastifyRequest, { client, query, storeUrl }: Asked):
 function refusalPage({ id }: FastifyRequest, { status, message }: OAuthRefusal): Page {
   const data = { message: `The application sent you here with a wrong request: ${message}.`, requestId: id }
   return { template: '/oauth/refused', title: 'This cannot go on', status, data }
+}
+
+/**
+ * Finds the target of an authorization request. Refuses an unknown client_id, and a redirect_uri that is absent or not exactly
+ * one of the client's; nobody may be redirected then (RFC 6749 §4.1.2.1).
+ */
+async function findTarget(db: Db, parameters: Parameters): Promise<Target> {
+  const client = await findOAuthClient(db, parameters.value('client_id') ?? '')
+  if (!client) throw invalid('its client_id is not the public key of an application that is registered here')
+  const redirectUri = parameters.value('redirect_uri')
+  if (redirectUri === null) throw invalid('the redirect_uri that it wants you to be sent to is missing')
+  if (!client.redirectUris.includes(redirectUri)) {
+    throw invalid('its redirect_uri is not exactly one of those that it registered')
+  }
+  return { client, redirectUri, state: stateOf(parameters) }
+}
+
+/** A repeated state is none; readWish refuses it. */
+function stateOf(parameters: Parameters): string | null {
+  try {
+    return parameters.raw('state')
+  } catch {
+    return null
+  }
+}
+
+/** Throws an OAuthRefusal for the application. */
+function readWish(parameters: Parameters): Pick<Asked, 'challenge' | 'storeUrl'> {
+  parameters.raw('state')
+  const responseType = parameters.value('response_type')
+  if (responseType === null) throw invalid('response_type is missing; allowed is code')
+  if (responseType !== 'code') throw new OAuthRefusal('unsupported_response_type', 'response_type may only be code')
+  return { challenge: readChallenge(parameters), storeUrl: parameters.value('store_url') }
+}
+
+/** RFC 7636 §4.3 */
+function readChallenge(parameters: Parameters): CodeChallenge | null {
+  const text = parameters.value('code_challenge')
+  const method = parameters.value('code_challenge_method')
+  if (text === null) {
+    if (method !== null) throw invalid('code_challenge is missing, though code_challenge_method is sent')
+    return null
+  }
+  if (method !== null && method !== 'S256' && method !== 'plain') {
+    throw invalid('code_challenge_method may be S256 or plain')
+  }
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(text)) {
+    throw invalid('code_challenge must have 43 to 128 letters, digits or any of - . _ ~')
+  }
+  return { text, method: method ?? 'plain' }
+}
+
+function invalid(description: string): OAuthRefusal {
+  return new OAuthRefusal('invalid_request', description)
+}
+
+/** The redirect address with its own query, then `answer`, the state as it came, and `iss` (RFC 9207). */
+function answerAddress(
+  { redirectUri, state }: Target,
+  issuer: string,
+  answer: Readonly<Record<string, string>>,
+): string {
+  const parts = Object.entries(answer).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  if (state !== null) parts.push(`state=${state}`)
+  parts.push(`iss=${encodeURIComponent(issuer)}`)
+  const joint = redirectUri.includes('?') ? (/[?&]$/.test(redirectUri) ? '' : '&') : '?'
+  return redirectUri + joint + parts.join('&')
 }

@@ -39,9 +39,9 @@ export async function authenticateClient(
     throw new OAuthRefusal('temporarily_unavailable', description, { status: 429, retryAfterSeconds })
   }
   const missing = [
-    ...(publicKey === null ? ['client_id (the public key)'] : []),
-    ...(privateKey === null ? ['client_secret (the private key)'] : []),
-  ]
+    publicKey === null ? 'client_id (the public key)' : '',
+    privateKey === null ? 'client_secret (the private key)' : '',
+  ].filter((name) => name !== '')
   const description = areWhole
     ? 'client_id and client_secret must be the public and the private key of one application'
     : `Send ${missing.join(' and ')}`

@@ -1,38 +1,26 @@
 import type { JsonSchema } from '../engine/json-schema.ts'
 import {
+  type ApiPart,
+  closedObject,
   jsonAnswer,
   type Operation,
-  type Parameter,
-  type Ref,
+  query,
   type Response,
   ref,
   requestId,
   retryAfter,
 } from '../server/openapi.ts'
+import { endpointErrors } from './refusal.ts'
+import { metadataOf } from './routes.ts'
+
+// What the reference says of OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients
+// know them.
 
 const text = { type: 'string' }
 
-export const errorSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    error: {
-      enum: [
-        'invalid_client',
-        'invalid_grant',
-        'invalid_request',
-        'server_error',
-        'temporarily_unavailable',
-        'unsupported_grant_type',
-        'unsupported_token_type',
-      ],
-    },
-    error_description: { type: 'string' },
-  },
-  required: ['error', 'error_description'],
-  additionalProperties: false,
-}
+const errorSchema = closedObject({ error: { enum: endpointErrors }, error_description: text })
 
-export const refusals = {
+const refusals = {
   400: refusal('`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `unsupported_token_type`.'),
   401: refusal('`invalid_client`: the keys are not those of an application.', {
     'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
@@ -49,31 +37,27 @@ function refusal(description: string, headers: Response['headers'] = {}): Respon
   return jsonAnswer(description, ref('schemas', 'OAuthError'), headers)
 }
 
-export const refused: Readonly<Record<string, Ref>> = Object.fromEntries(
+const refused = Object.fromEntries(
   Object.keys(refusals).map((status) => [status, ref('responses', `OAuthRefusal${status}`)]),
 )
 
-const authorizeParameters: readonly Parameter[] = [
-  query('client_id', 'The public key of the application.', { required: true }),
-  query('redirect_uri', 'One of the redirect addresses of the application, character by character.', {
-    required: true,
-    schema: { type: 'string', format: 'uri' },
-  }),
-  query('response_type', 'What is asked for.', { required: true, schema: { const: 'code' } }),
-  query('state', 'Comes back byte for byte.'),
-  query('store_url', 'The address of the store, with or without scheme. Absent: the merchant is asked.'),
-  query('code_challenge', 'PKCE (RFC 7636).', { schema: { type: 'string', pattern: '^[A-Za-z0-9._~-]{43,128}$' } }),
-  query('code_challenge_method', 'PKCE; absent: plain.', { schema: { enum: ['S256', 'plain'] } }),
+const address = { type: 'string', format: 'uri' }
+const challenge = { type: 'string', pattern: '^[A-Za-z0-9._~-]{43,128}$' }
+const authorizeParameters = [
+  query('client_id', 'The public key of the application.', text, true),
+  query('redirect_uri', 'One of the redirect addresses of the application, character by character.', address, true),
+  query('response_type', 'What is asked for.', { const: 'code' }, true),
+  query('state', 'Comes back byte for byte.', text),
+  query('store_url', 'The address of the store, with or without scheme. Absent: the merchant is asked.', text),
+  query('code_challenge', 'PKCE (RFC 7636).', challenge),
+  query('code_challenge_method', 'PKCE; absent: plain.', { enum: ['S256', 'plain'] }),
 ]
 
-function query(name: string, description: string, more: Partial<Parameter> = {}): Parameter {
-  return { name, in: 'query', description, schema: { type: 'string' }, ...more }
-}
-
-const page = { 'text/html': { schema: { type: 'string' } } }
+const byClient = { tags: ['OAuth'], security: [{ ClientKeys: [] }, {}] }
+const byBrowser = { tags: ['OAuth'], security: [], parameters: authorizeParameters }
 
 function shown(description: string): Response {
-  return { description, headers: requestId, content: page }
+  return { description, headers: requestId, content: { 'text/html': { schema: text } } }
 }
 
 function ledOn(description: string): Response {
@@ -84,14 +68,12 @@ function ledOn(description: string): Response {
 const backToApplication =
   'To the redirect address, with `code` or `error` and `error_description`, the `state`, and `iss` (RFC 9207).'
 
-export const authorizeOperation: Operation = {
+const authorizeOperation: Operation = {
   operationId: 'askForCode',
   summary: 'Ask a merchant for a code',
   description:
     'For the browser of the merchant, who signs in, sees what the application may do then, and allows it or not.',
-  tags: ['OAuth'],
-  security: [],
-  parameters: authorizeParameters,
+  ...byBrowser,
   responses: {
     200: shown('The page that asks for the store, or for the consent.'),
     302: ledOn(`To the sign-in. Or, when the request is wrong otherwise: ${backToApplication}`),
@@ -99,13 +81,11 @@ export const authorizeOperation: Operation = {
   },
 }
 
-export const decideOperation: Operation = {
+const decideOperation: Operation = {
   operationId: 'decideOnCode',
   summary: 'Allow or deny',
   description: 'The button of the page: programs cannot press it.',
-  tags: ['OAuth'],
-  security: [],
-  parameters: authorizeParameters,
+  ...byBrowser,
   responses: {
     200: jsonAnswer(
       'The same for the script of the page, which opens PostBackURL in a popup and goes on to Location.',
@@ -123,4 +103,102 @@ export const decideOperation: Operation = {
     409: shown('The application asks for other privileges by now.'),
     502: shown('`Server not Responding`: the application has a CallBackURL, and that did not answer 200.'),
   },
+}
+
+const keyFields = {
+  client_id: { type: 'string', description: 'The public key; not needed with Basic.' },
+  client_secret: { type: 'string', description: 'The private key; not needed with Basic.' },
+}
+
+const tokenSchema = closedObject({
+  access_token: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+  token_type: { const: 'bearer' },
+  user_id: { type: 'integer', minimum: 1, description: 'The account of the merchant who agreed.' },
+})
+
+const tokenOperation: Operation = {
+  operationId: 'exchangeCode',
+  summary: 'Exchange a code for an access token',
+  description:
+    'Names match without regard to case (`Code`). What the form lacks is taken from the query. A parameter that is repeated with the same value counts once. A code has one try; used again, it revokes what it gave.',
+  ...byClient,
+  requestBody: form(
+    {
+      grant_type: { const: 'authorization_code' },
+      code: { type: 'string' },
+      redirect_uri: { type: 'string', description: 'Where it is sent, it must be the one that the code came to.' },
+      code_verifier: { type: 'string', description: 'PKCE; required where the code was asked for with a challenge.' },
+      ...keyFields,
+    },
+    ['grant_type', 'code'],
+    { grant_type: 'authorization_code', code: 'the code', client_id: 'public key', client_secret: 'private key' },
+  ),
+  responses: {
+    200: jsonAnswer(
+      'The token. It does not expire; it ends with the subscription, or when it is revoked.',
+      tokenSchema,
+    ),
+    ...refused,
+  },
+}
+
+const revokeOperation: Operation = {
+  operationId: 'revokeToken',
+  summary: 'Revoke an access token',
+  description: 'RFC 7009. A token that there is not, or that is not the client’s, is left alone, with the same answer.',
+  ...byClient,
+  requestBody: form(
+    { token: { type: 'string' }, token_type_hint: { type: 'string', description: 'Not needed.' }, ...keyFields },
+    ['token'],
+    { token: 'the access token', client_id: 'public key', client_secret: 'private key' },
+  ),
+  responses: { 200: { description: 'It does not work any more.', headers: requestId }, ...refused },
+}
+
+function form(properties: JsonSchema, required: readonly string[], example: object) {
+  const schema = { type: 'object', properties, required }
+  return { required: true, content: { 'application/x-www-form-urlencoded': { schema, example } } }
+}
+
+const metadataOperation: Operation = {
+  operationId: 'describeOAuth',
+  summary: 'What this server can do (RFC 8414)',
+  tags: ['OAuth'],
+  security: [],
+  responses: {
+    200: jsonAnswer('The addresses and abilities. `issuer` is PUBLIC_URL.', {
+      type: 'object',
+      properties: Object.fromEntries(Object.entries(metadataOf('')).map(([name, value]) => [name, schemaOf(value)])),
+      required: ['issuer', 'authorization_endpoint', 'token_endpoint'],
+    }),
+    403: ref('responses', 'OAuthRefusal403'),
+  },
+}
+
+function schemaOf(value: string | boolean | readonly string[]): JsonSchema {
+  return typeof value === 'object' ? { type: 'array', items: { type: 'string' } } : { type: typeof value }
+}
+
+export function describeOAuth(): ApiPart {
+  return {
+    tags: [{ name: 'OAuth', description: 'A token for a store, by the merchant’s consent (RFC 6749, PKCE).' }],
+    paths: {
+      '/oauth/authorize': { get: authorizeOperation, post: decideOperation },
+      '/oauth/token': { post: tokenOperation },
+      '/oauth/revoke': { post: revokeOperation },
+      '/.well-known/oauth-authorization-server': { get: metadataOperation },
+    },
+    components: {
+      schemas: { OAuthError: errorSchema },
+      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [`OAuthRefusal${status}`, one])),
+      securitySchemes: {
+        ClientKeys: {
+          type: 'http',
+          scheme: 'basic',
+          description:
+            'The public and the private key of the application; or send them as client_id and client_secret.',
+        },
+      },
+    },
+  }
 }

@@ -27,10 +27,7 @@ export class Parameters {
     return all[0] ?? null
   }
 
-  /**
-   * Null: absent, or without a value, which is the same (RFC 6749 §3.1). Refuses a repeated parameter, and one that is not
-   * validly percent-encoded.
-   */
+  /** Null: absent or without a value (RFC 6749 §3.1). Refuses a repeated parameter, and invalid percent-encoding. */
   value(name: string): string | null {
     const raw = this.raw(name) ?? ''
     const value = decode(raw)
@@ -38,7 +35,6 @@ export class Parameters {
     return value === '' ? (this.#options.fallback?.value(name) ?? null) : value
   }
 
-  /** Refuses an absent parameter. */
   required(name: string): string {
     const value = this.value(name)
     if (value === null) throw new OAuthRefusal('invalid_request', `${name} is missing`)

@@ -2,16 +2,19 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../values/failure.ts'
 
-/** RFC 6749 §4.1.2.1 and §5.2, RFC 7009 §2.2.1. */
-export type OAuthError =
-  | 'access_denied'
-  | 'invalid_client'
-  | 'invalid_grant'
-  | 'invalid_request'
-  | 'temporarily_unavailable'
-  | 'unsupported_grant_type'
-  | 'unsupported_response_type'
-  | 'unsupported_token_type'
+/** What the endpoints answer (RFC 6749 §5.2, RFC 7009 §2.2.1). */
+export const endpointErrors = [
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'server_error',
+  'temporarily_unavailable',
+  'unsupported_grant_type',
+  'unsupported_token_type',
+] as const
+
+/** With those that only a redirect carries (RFC 6749 §4.1.2.1). */
+export type OAuthError = (typeof endpointErrors)[number] | 'access_denied' | 'unsupported_response_type'
 
 /** A refusal in OAuth's own form. The description is for the client's developer: ASCII without `"` and `\`. */
 export class OAuthRefusal extends Error {

@@ -1,22 +1,16 @@
 import formbody from '@fastify/formbody'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { OAuthClient } from '../applications/oauth-clients.ts'
+import type { Actor } from '../audit/audit.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
-import type { ApiPart } from '../server/openapi.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
-import type { TokenServices } from '../subscriptions/access-tokens.ts'
+import { exchangeCode, revokeAccessToken, type TokenServices } from '../subscriptions/access-tokens.ts'
+import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
-import type { ClientServices } from './client-authentication.ts'
-import {
-  metadataOperation,
-  metadataRoute,
-  revokeOperation,
-  revokeRoute,
-  tokenOperation,
-  tokenRoute,
-} from './endpoints.ts'
-import { authorizeOperation, decideOperation, errorSchema, refusals } from './openapi.ts'
-import { answerRefusal, notForm, OAuthRefusal } from './refusal.ts'
+import { authenticateClient, type ClientServices } from './client-authentication.ts'
+import { Parameters, queryOf } from './parameters.ts'
+import { answerRefusal, notForm, type OAuthError, OAuthRefusal } from './refusal.ts'
 
 export type OAuthServices = GuardServices & AuthorizeServices & TokenServices & ClientServices
 
@@ -28,18 +22,14 @@ export async function oauth(app: FastifyInstance, services: OAuthServices): Prom
   })
   app.register(async (scope) => {
     await openEndpoints(scope, services.config)
-    await tokenRoute(scope, services)
-    await revokeRoute(scope, services)
-    await metadataRoute(scope, services.config)
+    tokenRoutes(scope, services)
+    metadataRoute(scope, services.config)
   })
 }
 
 const BODY_LIMIT_BYTES = 65_536
 
-/**
- * Makes `app` the scope of what applications call by themselves: no cookies, forms as bodies, answers that are not stored,
- * refusals in OAuth's form, and https alone where PUBLIC_URL is https.
- */
+/** Prepares the scope of what applications call: forms as bodies, answers that no cache stores, refusals in OAuth's form. */
 async function openEndpoints(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): Promise<void> {
   app.setErrorHandler(answerRefusal)
   app.addHook('onRequest', async (request, reply) => {
@@ -55,27 +45,74 @@ async function openEndpoints(app: FastifyInstance, { publicUrl }: { readonly pub
   })
 }
 
-/** OAuth's addresses. Names and values are those of the RFCs that they follow; the standard clients know them. */
-export function describeOAuth(): ApiPart {
+function tokenRoutes(app: FastifyInstance, services: TokenServices & ClientServices): void {
+  // Contract §4.3, rest-protocol §9.2: an access token for a code.
+  app.post('/oauth/token', async (request) => {
+    const parameters = parametersOf(request)
+    const client = await authenticateClient(services, request, parameters)
+    if (parameters.required('grant_type') !== 'authorization_code') {
+      throw new OAuthRefusal('unsupported_grant_type', 'grant_type may only be authorization_code')
+    }
+    const { token, userId } = await exchangeCode(services, {
+      client,
+      code: parameters.required('code'),
+      redirectUri: parameters.value('redirect_uri'),
+      verifier: parameters.value('code_verifier'),
+      actor: actorOf(client, request),
+    }).catch(refusingAs('bad-request', 'invalid_grant'))
+    return { access_token: token, token_type: 'bearer', user_id: userId }
+  })
+
+  // RFC 7009. A token of another client gets the same answer as an unknown one.
+  app.post('/oauth/revoke', async (request, reply) => {
+    const parameters = parametersOf(request)
+    const client = await authenticateClient(services, request, parameters)
+    const change = { client, token: parameters.required('token'), actor: actorOf(client, request) }
+    await revokeAccessToken(services, change).catch(refusingAs('conflict', 'unsupported_token_type'))
+    return reply.send()
+  })
+}
+
+/** The parameters of the form, else of the query (rest-protocol §9.2). The OAuth library of Ruby always sends grant_type twice. */
+function parametersOf({ body, url }: FastifyRequest): Parameters {
+  const query = new Parameters(queryOf({ url }), { areRepeatsTaken: true })
+  const { form } = (body ?? {}) as { readonly form?: string }
+  return form === undefined ? query : new Parameters(form, { areRepeatsTaken: true, fallback: query })
+}
+
+function actorOf({ name }: OAuthClient, { ip }: FastifyRequest): Actor {
+  return { kind: 'application', name, address: ip }
+}
+
+function refusingAs(kind: FailureKind, code: OAuthError) {
+  return (error: unknown): never => {
+    throw error instanceof StoreFailure && error.kind === kind ? new OAuthRefusal(code, error.message) : error
+  }
+}
+
+const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+
+/** RFC 8414 §3.1: a PUBLIC_URL with a path has a second address, which a proxy for several programs hands on. */
+function metadataRoute(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): void {
+  const { pathname } = new URL(publicUrl)
+  const paths = pathname === '/' ? [WELL_KNOWN] : [WELL_KNOWN, WELL_KNOWN + pathname.replaceAll(':', '::')]
+  for (const path of paths) app.get(path, async () => metadataOf(publicUrl))
+}
+
+export function metadataOf(publicUrl: string) {
+  const authentication = ['client_secret_basic', 'client_secret_post']
   return {
-    tags: [{ name: 'OAuth', description: 'A token for a store, by the merchant’s consent (RFC 6749, PKCE).' }],
-    paths: {
-      '/oauth/authorize': { get: authorizeOperation, post: decideOperation },
-      '/oauth/token': { post: tokenOperation },
-      '/oauth/revoke': { post: revokeOperation },
-      '/.well-known/oauth-authorization-server': { get: metadataOperation },
-    },
-    components: {
-      schemas: { OAuthError: errorSchema },
-      responses: Object.fromEntries(Object.entries(refusals).map(([status, one]) => [`OAuthRefusal${status}`, one])),
-      securitySchemes: {
-        ClientKeys: {
-          type: 'http',
-          scheme: 'basic',
-          description:
-            'The public and the private key of the application; or send them as client_id and client_secret.',
-        },
-      },
-    },
+    issuer: publicUrl,
+    authorization_endpoint: `${publicUrl}/oauth/authorize`,
+    token_endpoint: `${publicUrl}/oauth/token`,
+    revocation_endpoint: `${publicUrl}/oauth/revoke`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code'],
+    code_challenge_methods_supported: ['S256', 'plain'],
+    token_endpoint_auth_methods_supported: authentication,
+    revocation_endpoint_auth_methods_supported: authentication,
+    authorization_response_iss_parameter_supported: true,
+    service_documentation: `${publicUrl}/docs`,
   }
 }

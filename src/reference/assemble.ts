@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ApiPart, Components, OpenApiDocument, PathItem, Server } from '../server/openapi.ts'
+import type { ApiPart, Components } from '../server/openapi.ts'
 
 export interface DocumentOptions {
   /** PUBLIC_URL */
@@ -8,17 +8,16 @@ export interface DocumentOptions {
 }
 
 /** Merges the parts. Throws when two parts describe one thing differently, and for a duplicate operationId. */
-export function assembleDocument(
-  { publicUrl, restPrefixes }: DocumentOptions,
-  parts: readonly ApiPart[],
-): OpenApiDocument {
+export function assembleDocument({ publicUrl, restPrefixes }: DocumentOptions, parts: readonly ApiPart[]) {
   const program = JSON.parse(textOf('../../package.json'))
-  const servers: Server[] = [{ url: publicUrl, description: 'The server' }]
-  const ownPaths = parts.flatMap((part) =>
-    Object.entries(part.paths).map(([path, item]): [string, PathItem] => [path, { servers, ...item }]),
+  const servers = [{ url: publicUrl, description: 'The server' }]
+  const ownPaths = parts.flatMap(({ paths }) =>
+    Object.entries(paths).map(([path, item]) => ({ [path]: { servers, ...item } })),
   )
-  const paths = merge([...parts.map(({ servicePaths = {} }) => servicePaths), Object.fromEntries(ownPaths)])
-  checkOperationIds(Object.values(paths))
+  const paths = merge([...parts.map(({ servicePaths = {} }) => servicePaths), ...ownPaths])
+  checkOperationIds(parts)
+  const all = parts.map(({ components }) => components)
+  const kinds = new Set(all.flatMap((components) => Object.keys(components) as (keyof Components)[]))
   return {
     openapi: '3.1.1',
     info: {
@@ -27,7 +26,12 @@ export function assembleDocument(
       summary: program.description,
       description: textOf('./introduction.md'),
     },
-    servers: restPrefixes.map((prefix, index) => restServer(publicUrl + prefix, index === 0 ? '' : ` at ${prefix}`)),
+    // The descriptions differ, because generators name servers after them.
+    servers: restPrefixes.map((prefix, index) => ({
+      url: `${publicUrl}${prefix}/{version}`,
+      description: `The REST services${index === 0 ? '' : ` at ${prefix}`}`,
+      variables: { version: { enum: ['v1', 'v2'], default: 'v1', description: 'Both are the same.' } },
+    })),
     security: [
       { SecureURL: [], PrivateKey: [], Token: [] },
       { Bearer: [] },
@@ -35,7 +39,7 @@ export function assembleDocument(
     ],
     tags: parts.flatMap(({ tags }) => tags),
     paths,
-    components: mergeComponents(parts.map(({ components }) => components)),
+    components: Object.fromEntries([...kinds].map((kind) => [kind, merge(all.map((part) => part[kind] ?? {}))])),
   }
 }
 
@@ -43,38 +47,23 @@ function textOf(file: string): string {
   return readFileSync(new URL(file, import.meta.url), 'utf8')
 }
 
-/** The descriptions differ, because generators name servers after them. */
-function restServer(address: string, where: string): Server {
-  return {
-    url: `${address}/{version}`,
-    description: `The REST services${where}`,
-    variables: { version: { enum: ['v1', 'v2'], default: 'v1', description: 'Both are the same.' } },
-  }
-}
-
-function mergeComponents(all: readonly Components[]): Components {
-  const kinds = new Set(all.flatMap((components) => Object.keys(components) as (keyof Components)[]))
-  return Object.fromEntries([...kinds].map((kind) => [kind, merge(all.map((components) => components[kind] ?? {}))]))
-}
-
 function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {
   const merged: Record<string, T> = {}
   for (const [name, value] of all.flatMap(Object.entries<T>)) {
     const known = merged[name]
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(value))
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(value)) {
       throw new Error(`${name} is described twice`)
+    }
     merged[name] = value
   }
   return merged
 }
 
-function checkOperationIds(items: readonly PathItem[]): void {
-  const seen = new Set<string>()
-  for (const { get, put, post, delete: remove } of items) {
-    for (const operation of [get, put, post, remove]) {
-      if (operation === undefined) continue
-      if (seen.has(operation.operationId)) throw new Error(`two operations are named ${operation.operationId}`)
-      seen.add(operation.operationId)
-    }
-  }
+function checkOperationIds(parts: readonly ApiPart[]): void {
+  const items = parts.flatMap(({ paths, servicePaths = {} }) => Object.values({ ...paths, ...servicePaths }))
+  const ids = items.flatMap(({ get, put, post, delete: remove }) =>
+    [get, put, post, remove].flatMap((operation) => operation?.operationId ?? []),
+  )
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (repeated !== undefined) throw new Error(`two operations are named ${repeated}`)
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { anyOrigin, sendOptions } from '../server/cors.ts'
-import { type ApiPart, type OpenApiDocument, type Operation, type Response, ref, requestId } from '../server/openapi.ts'
-import { sendTagged } from '../server/send-tagged.ts'
+import { sendTagged } from '../server/compression.ts'
+import { anyOrigin, sendOptions } from '../server/headers.ts'
+import { type ApiPart, openOperation, type Response, ref, requestId } from '../server/openapi.ts'
 
 export interface ReferenceServices {
   config: { readonly publicUrl: string }
@@ -25,26 +25,12 @@ const files: Readonly<Record<string, { readonly file: URL; readonly type: string
 }
 
 /** Allows nothing from other hosts, no script but the page's files, and requests to this server only. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/**
- * Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached, because it
- * changes only with the program and its settings.
- */
-export function reference(
-  app: FastifyInstance,
-  { config }: ReferenceServices,
-  makeDocument: () => OpenApiDocument,
-): void {
+/** Adds `/openapi.json` and `/docs`, for anyone. The document is created on the first request and cached. */
+export function reference(app: FastifyInstance, { config }: ReferenceServices, makeDocument: () => object): void {
   let text: string | undefined
   app.get('/openapi.json', async (request, reply) => {
     text ??= JSON.stringify(makeDocument())
@@ -77,13 +63,13 @@ export function describeReference(): ApiPart {
     tags: [],
     paths: {
       '/openapi.json': {
-        get: route('showDescription', 'This reference, as OpenAPI 3.1', {
+        get: openOperation('showDescription', 'This reference, as OpenAPI 3.1', {
           200: found('The document.', 'application/json', { type: 'object' }),
           304: unmodified,
         }),
       },
       '/docs': {
-        get: route('browse', 'This reference, as a page', {
+        get: openOperation('browse', 'This reference, as a page', {
           200: found('The page.', 'text/html', { type: 'string' }),
           302: { description: 'To its https address, where PUBLIC_URL is one.' },
           304: unmodified,
@@ -97,14 +83,6 @@ export function describeReference(): ApiPart {
 const headers = { ...requestId, ETag: ref('headers', 'ETag') }
 const unmodified: Response = { description: 'The caller has it already.', headers }
 
-function route(operationId: string, summary: string, responses: Operation['responses']): Operation {
-  return { operationId, summary, tags: ['Server'], security: [], responses }
-}
-
-function found(description: string, type: string, schema: Readonly<Record<string, unknown>>): Response {
-  return {
-    description,
-    headers,
-    content: { [type]: { schema } },
-  }
+function found(description: string, type: string, schema: { readonly type: string }): Response {
+  return { description, headers, content: { [type]: { schema } } }
 }

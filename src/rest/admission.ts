@@ -1,8 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CallLog } from '../applications/call-log.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
-import { plainHttpFault } from '../server/plain-http.ts'
+import { loggablePath } from '../server/request-log.ts'
 import {
   type Authenticated,
   type Authenticator,
@@ -11,26 +13,14 @@ import {
   requireAccess,
 } from '../subscriptions/authenticate.ts'
 import { bearerToken } from '../values/bearer.ts'
-import { StoreFailure } from '../values/failure.ts'
+import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 
 export interface AdmissionServices {
-  config: { readonly publicUrl: string }
   authenticator: Authenticator
   throttle: Throttle
 }
 
-/** Refuses plain http where PUBLIC_URL is https (contract §4.1). */
-export function httpsRule({ config }: AdmissionServices) {
-  return async function refusePlainHttp(request: FastifyRequest): Promise<void> {
-    const fault = plainHttpFault(config.publicUrl, request)
-    if (fault !== null) throw new StoreFailure('insecure-transport', fault)
-  }
-}
-
-/**
- * Checks a request before its body is read: credentials, then the bucket, then the method, then the privileges. Sets
- * `request.caller` as soon as it is known.
- */
+/** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
 export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: rateLimit } = await identify(request, reply)
@@ -91,14 +81,32 @@ export function allowedMethods(operations: Operations): string {
 }
 
 function credentialsOf({ headers }: FastifyRequest): Credentials {
-  return {
-    secureUrl: single(headers.secureurl),
-    privateKey: single(headers.privatekey),
-    token: single(headers.token),
-    authorization: headers.authorization,
+  const first = (name: string) => [headers[name]].flat()[0]
+  const { authorization } = headers
+  return { secureUrl: first('secureurl'), privateKey: first('privatekey'), token: first('token'), authorization }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The subscription of the token, if the credentials were refused. */
+    refusedSubscriptionId: number | null
+    /** The reason for refusing the request or a part of it; empty: none, or unknown. */
+    refusal: string
   }
 }
 
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header
+/** Records every answered request with a subscription's token in the call log. */
+export function logCalls(app: FastifyInstance, callLog: Pick<CallLog, 'record'>): void {
+  app.decorateRequest('refusedSubscriptionId', null)
+  app.decorateRequest('refusal', '')
+  app.addHook('onResponse', (request, { statusCode: status }, done) => {
+    const { caller, refusedSubscriptionId, method, refusal } = request
+    const subscriptionId = caller?.application?.subscriptionId ?? refusedSubscriptionId
+    if (subscriptionId !== null) {
+      const path = loggablePath(request)
+      const message = withoutQuoted(refusal) || (status >= 400 ? (STATUS_CODES[status] ?? '') : '')
+      callLog.record({ subscriptionId, method, path, status, message })
+    }
+    done()
+  })
 }

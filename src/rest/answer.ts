@@ -1,16 +1,17 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { outageOf } from '../database/outage.ts'
+import { defect } from '../engine/change.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/endpoints.ts'
 import { sendCompressible } from '../server/compression.ts'
-import { anyOrigin } from '../server/cors.ts'
-import { acceptedFormat, acceptsProblem } from './format.ts'
-import { headers } from './openapi/headers.ts'
-import { NO_SUCH_RECORD, sendProblem } from './problem.ts'
-import { countToXml, recordsToXml, resultsToXml } from './xml-write.ts'
+import { anyOrigin } from '../server/headers.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { resultItem } from '../values/result-item.ts'
+import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
+import { headers } from './openapi/answers.ts'
+import { countToXml, recordsToXml, resultsToXml } from './xml.ts'
 
-/**
- * Answers in the format that the request accepts, byte for byte as rest-protocol §4, §5 and §7 define; a refusal as
- * problem details if accepted. `baseUrl` begins the addresses of next pages.
- */
+/** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
   request.refusal ||= wrongIn(answer)
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
@@ -27,6 +28,37 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
 }
 
+/** Turns an error into the answer of rest-protocol §5. A defect reveals nothing internal; the log has the error. */
+export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
+  const failure = failureOf(error)
+  if (failure === null) {
+    request.log.error({ err: error }, 'request failed')
+    return sendAnswer(request, reply, { kind: 'results', status: 500, items: [defect] })
+  }
+  request.refusal ||= failure.logMessage
+  const { kind, status, field, message, logDetail } = failure
+  if (logDetail) request.log.info({ detail: logDetail }, message)
+  // An empty 404 means that the record does not exist; every other refusal is one result item.
+  if (kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
+  return sendAnswer(request, reply, { kind: 'results', status, items: [resultItem('Error', field, status, message)] })
+}
+
+/** Rewords Fastify's own refusals, because its texts may repeat what was sent. Null for a defect. */
+function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
+  if (error instanceof StoreFailure) return error
+  const { code, statusCode = 500 } = error
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new StoreFailure('unsupported-media-type', 'Unsupported media type: Content-Type is not one', {
+      field: 'Content-Type',
+    })
+  }
+  if (statusCode < 400 || statusCode >= 500) return outageOf(error)
+  return new StoreFailure('bad-request', 'Bad request', { logDetail: code })
+}
+
+/** What an empty 404 means. */
+const NO_SUCH_RECORD = 'There is no such record'
+
 function wrongIn(answer: Answer): string {
   if (answer.kind === 'nothing') return NO_SUCH_RECORD
   return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
@@ -37,6 +69,22 @@ const comesBack = [409, 503]
 
 function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)
+}
+
+/** Sends a refusal in the form of RFC 9457 (the schema Problem), with two members of our own: `errors` and `requestId`. */
+function sendProblem({ id }: FastifyRequest, reply: FastifyReply, answer: ResultsAnswer | NothingAnswer): FastifyReply {
+  const { status, items } = answer.kind === 'nothing' ? { status: 404, items: [] } : answer
+  const problem = {
+    type: `urn:store-platform:problem:${status}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: items.length === 0 ? NO_SUCH_RECORD : items.map(({ Message }) => Message).join('; '),
+    errors: items.map(({ Value, Status, Message }, index) => {
+      return { index, field: Value, status: Number(Status), detail: Message }
+    }),
+    requestId: id,
+  }
+  return reply.code(status).type(`${PROBLEM_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
 }
 
 function recordsHeaders({ url }: FastifyRequest, { next, total, etag, isSecret }: RecordsAnswer, baseUrl: string) {
@@ -68,13 +116,11 @@ function isKept(parameter: string): boolean {
 }
 
 function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
-  if (answer.kind === 'records') return recordsToJson(answer.records)
-  return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
-}
-
-/** Encodes each record separately, because one text of a whole page, up to a megabyte, would be copied three times. */
-function recordsToJson(records: readonly string[]): Buffer {
-  const pieces = records.map((record, index) => Buffer.from(index === 0 ? record : `,${record}`))
+  if (answer.kind !== 'records') {
+    return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
+  }
+  // Encodes each record separately, because one text of a whole page, up to a megabyte, would be copied three times.
+  const pieces = answer.records.map((record, index) => Buffer.from(index === 0 ? record : `,${record}`))
   return Buffer.concat([opening, ...pieces, closing])
 }
 

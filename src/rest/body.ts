@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Body, RecordType, Taken } from '../engine/endpoints.ts'
-import { receiveBytes } from '../server/receive.ts'
+import type { Body, Taken } from '../engine/endpoints.ts'
+import { receiveBytes, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { bodyFormat, type Format } from './format.ts'
-import { readJson } from './json.ts'
-import { readXml } from './xml-read.ts'
+import { readXml } from './xml.ts'
 
 /** Accepts JSON and XML bodies of any such media type, up to the server's bodyLimit. An empty body is null. */
 export function receiveBodies(app: FastifyInstance): void {
@@ -22,24 +21,20 @@ export function receiveBodies(app: FastifyInstance): void {
 function formatOf(headers: IncomingHttpHeaders): Format {
   const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = 'identity' } = headers
   if (encoding.toLowerCase() !== 'identity') {
-    throw unsupported('Content-Encoding', 'Content-Encoding must be identity: compressed bodies are not taken')
+    throw unsupportedMedia('Content-Encoding', 'Content-Encoding must be identity: compressed bodies are not taken')
   }
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';')
   const format = bodyFormat(mediaType.trim())
   if (format === null) {
     const allowed = 'application/json, text/json, application/xml or text/xml'
-    throw unsupported('Content-Type', `Unsupported media type: Content-Type must be ${allowed}`)
+    throw unsupportedMedia('Content-Type', `Unsupported media type: Content-Type must be ${allowed}`)
   }
   const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/
   const given = parameters.map((parameter) => charset.exec(parameter)?.[1]).find((name) => name !== undefined)
   if (given !== undefined && given !== 'utf-8' && given !== 'utf8') {
-    throw unsupported('Content-Type', 'The charset of Content-Type must be utf-8')
+    throw unsupportedMedia('Content-Type', 'The charset of Content-Type must be utf-8')
   }
   return format
-}
-
-function unsupported(field: string, message: string): StoreFailure {
-  return new StoreFailure('unsupported-media-type', message, { field })
 }
 
 /** Drops a byte order mark. */
@@ -57,7 +52,8 @@ export const RECORDS_MAX = 100
 /** Reads the records of a body. Throws `bad-request` for none, more than 100, or several if the address names one. */
 export function readTaken(body: Body | null, { type, many, isOptional = false }: Taken): readonly unknown[] {
   if (body === null && isOptional) return []
-  const read = readValue(body, type)
+  if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
+  const read = body.format === 'json' ? readJson(body.text) : readXml(body.text, type)
   const records = Array.isArray(read) ? read : [read]
   if (records.length === 0) throw new StoreFailure('bad-request', 'The body is an empty list; send at least one record')
   if (records.length > RECORDS_MAX) {
@@ -68,7 +64,43 @@ export function readTaken(body: Body | null, { type, many, isOptional = false }:
   throw new StoreFailure('bad-request', 'The address names one record; the body must hold one record, not a list')
 }
 
-function readValue(body: Body | null, type: RecordType): unknown {
-  if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
-  return body.format === 'json' ? readJson(body.text) : readXml(body.text, type)
+/** Nested objects and lists; a record needs four levels. */
+const DEPTH_MAX = 32
+
+/** Parses JSON. Throws `bad-request` with the position of a syntax error, or for too deep nesting. */
+function readJson(text: string): unknown {
+  if (isTooDeep(text)) {
+    throw new StoreFailure('bad-request', `The body is nested deeper than ${DEPTH_MAX} levels`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // V8's message has the position, or a few characters around it, which the caller sent.
+    throw new StoreFailure('bad-request', `Invalid JSON: "${(error as Error).message}"`)
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Checked before parsing, because every level costs memory. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) index = endOfString(text, index)
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > DEPTH_MAX) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}
+
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === BACKSLASH) index++
+    else if (code === QUOTE) return index
+  }
+  return text.length
 }

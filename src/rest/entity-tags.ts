@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Conditions } from '../engine/change.ts'
 import type { Call } from '../engine/endpoints.ts'
 import type { Query } from '../engine/read.ts'
-import { plainTag } from '../server/compression.ts'
+import { digest, plainTag } from '../server/compression.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'
 
@@ -43,7 +41,12 @@ export function preconditionOf({ headers, records }: Call): Pick<Conditions, 'pr
   }
   return {
     precondition: (record) => {
-      if (ifMatch !== undefined && !isRecordNamed(record, ifMatch, 'strong')) throw unmatched(ifMatch)
+      if (ifMatch !== undefined && !isRecordNamed(record, ifMatch, 'strong')) {
+        const message = isWellFormed(ifMatch)
+          ? 'The record is not the one that If-Match names: it was changed meanwhile. Read it again'
+          : 'If-Match must be * or an ETag as it was answered, in double quotes; several are separated by commas'
+        throw unmet('If-Match', message)
+      }
       if (ifNoneMatch !== undefined && isRecordNamed(record, ifNoneMatch, 'weak')) {
         throw unmet('If-None-Match', 'The record is one that If-None-Match names')
       }
@@ -52,15 +55,9 @@ export function preconditionOf({ headers, records }: Call): Pick<Conditions, 'pr
 }
 
 /** Throws `precondition-failed` for `If-Match`, because a new record has no tag to match. */
-export function refuseIfMatch({ 'if-match': ifMatch }: IncomingHttpHeaders): void {
-  if (ifMatch !== undefined) throw unmet('If-Match', 'If-Match goes with the address of one record')
-}
-
-function unmatched(ifMatch: string): StoreFailure {
-  const message = isWellFormed(ifMatch)
-    ? 'The record is not the one that If-Match names: it was changed meanwhile. Read it again'
-    : 'If-Match must be * or an ETag as it was answered, in double quotes; several are separated by commas'
-  return unmet('If-Match', message)
+export function refuseIfMatch({ headers }: Call): Record<string, never> {
+  if (headers['if-match'] !== undefined) throw unmet('If-Match', 'If-Match goes with the address of one record')
+  return {}
 }
 
 function unmet(field: string, message: string): StoreFailure {
@@ -88,9 +85,4 @@ function tagsIn(header: string | undefined): readonly string[] | '*' {
 
 function isWellFormed(header: string): boolean {
   return header.trim() === '*' || /^[\s,]*$/.test(header.replace(tags, ','))
-}
-
-/** 162 bits of SHA-256, enough to exclude collisions. */
-export function digest(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 27)
 }

@@ -25,26 +25,18 @@ export function acceptsProblem(accept: string | undefined): boolean {
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-interface Range {
-  readonly type: string
-  readonly quality: number
-}
-
-function readRange(text: string): Range {
+function readRange(text: string) {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
   const given = parameters.find((parameter) => parameter.startsWith('q='))
   const quality = given === undefined ? 1 : Number(given.slice(2))
   return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
 }
 
-interface Preference {
-  readonly quality: number
-  /** 0: the range names a type of the format; 1: its subtype is a wildcard; 2: both parts are. */
-  readonly distance: number
-}
-
-/** The quality of the most specific ranges that match the format (RFC 9110 §12.5.1). */
-function preference(ranges: readonly Range[], format: Format): Preference {
+/**
+ * The quality of the most specific ranges that match the format (RFC 9110 §12.5.1). `distance` 0: they name a type of the format;
+ * 1: their subtype is a wildcard; 2: both parts are.
+ */
+function preference(ranges: readonly ReturnType<typeof readRange>[], format: Format) {
   const byDistance = [mediaTypes[format], ['application/*', 'text/*'], ['*/*']].map((names) =>
     ranges.filter(({ type }) => names.includes(type)).map((range) => range.quality),
   )

@@ -3,32 +3,29 @@ import type { CallLog } from '../applications/call-log.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
+import type { Query } from '../engine/read.ts'
 import { servedResources } from '../registry.ts'
 import { encodedTag } from '../server/compression.ts'
-import { sendOptions } from '../server/cors.ts'
+import { sendOptions } from '../server/headers.ts'
+import { plainHttpFault } from '../server/plain-http.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { type AdmissionServices, admission, allowedMethods, httpsRule, methodOf } from './admission.ts'
-import { commonHeaders, sendAnswer } from './answer.ts'
+import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf } from './admission.ts'
+import { answerFailure, commonHeaders, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
-import { logCalls } from './call-log.ts'
 import { endpointsOf } from './endpoints.ts'
-import { answerFailure } from './failures.ts'
-import { readQuery } from './query.ts'
-import { recordSchema } from './record-schema.ts'
+import { recordSchema } from './xsd.ts'
 
 export interface RestServices extends AdmissionServices {
-  config: AdmissionServices['config'] & { readonly restPrefixes: readonly string[] }
+  config: { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
   secrets: Secrets
 }
 
 const versions = ['v1', 'v2']
 
-/**
- * Registers the REST services (contract §4.1): every service of the registry under every prefix, in both versions, and the XML
- * Schema of their records.
- */
+/** Registers every service of the registry under every prefix, in both versions (contract §4.1), and `/records.xsd`. */
 export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
   logCalls(app, services.callLog)
   recordSchema(app)
@@ -38,10 +35,11 @@ export async function rest(app: FastifyInstance, services: RestServices): Promis
 }
 
 function serve(app: FastifyInstance, services: RestServices): void {
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders)
+    const fault = plainHttpFault(services.config.publicUrl, request)
+    if (fault !== null) throw new StoreFailure('insecure-transport', fault)
   })
-  app.addHook('onRequest', httpsRule(services))
   app.addHook('onSend', tagEncoding)
   app.setErrorHandler(answerFailure)
   receiveBodies(app)
@@ -114,6 +112,34 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
     return readId(text, parameter.name, parameter.min, parameter.max)
   }
   return { id: Number(read('id')), itemId: read('itemId') }
+}
+
+/**
+ * The query parameters of an address: names in lower case, parameters without a value omitted (rest-resources §0.2).
+ * The first value of a repeated parameter applies, as in the public service. Throws `bad-request` for invalid
+ * percent-encoding.
+ */
+function readQuery(url: string): Query {
+  const query = new Map<string, string>()
+  const start = url.indexOf('?')
+  if (start === -1) return query
+  for (const parameter of url.slice(start + 1).split('&')) {
+    const equals = parameter.indexOf('=')
+    const value = equals === -1 ? '' : parameter.slice(equals + 1)
+    if (value === '') continue
+    const name = decode(parameter.slice(0, equals), '').toLowerCase()
+    if (!query.has(name)) query.set(name, decode(value, name))
+  }
+  return query
+}
+
+function decode(text: string, field: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    const what = field === '' ? 'The name of a query parameter' : field
+    throw new StoreFailure('bad-request', `${what} is not validly percent-encoded`, { field })
+  }
 }
 
 /** Answers unknown addresses with an array, because an empty 404 means that a record does not exist. */

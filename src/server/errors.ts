@@ -5,8 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, Route
 import type { Logger } from 'pino'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
-import { anyOrigin } from './cors.ts'
-import { commonHeaders, type HeaderOptions } from './headers.ts'
+import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
 
 /** Responds to errors outside the protocol folders, which have formats of their own. */
 export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {

@@ -6,7 +6,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { isLoopback, isLoopbackHost } from '../values/loopback.ts'
 import { sameSecret } from '../values/secrets.ts'
 import type { Metrics } from './metrics.ts'
-import { type ApiPart, jsonAnswer, type Operation, ref, requestId, retryAfter } from './openapi.ts'
+import { type ApiPart, closedObject, jsonAnswer, openOperation, ref, requestId, retryAfter } from './openapi.ts'
 
 interface ProcessServices {
   readonly db: Db
@@ -14,7 +14,6 @@ interface ProcessServices {
   readonly operatorKey: string
 }
 
-/** Adds the routes for liveness, readiness and metrics. */
 export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }: ProcessServices): void {
   let isStopping = false
   app.addHook('preClose', async () => {
@@ -59,37 +58,32 @@ function hasBearer({ headers }: FastifyRequest, key: string): boolean {
   return given !== null && sameSecret(given, key)
 }
 
-/** The part of these routes in the reference. */
 export function describeProcess(): ApiPart {
+  const figures = { 'text/plain': { schema: { type: 'string' } } }
+  const unavailable = closedObject({ status: { const: 'unavailable' }, reason: { type: 'string' } })
   return {
     tags: [{ name: 'Server', description: 'The process, and what it says of itself.' }],
     paths: {
       '/healthz': {
-        get: {
-          ...open('isAlive', 'Whether the process lives'),
-          responses: { 200: jsonAnswer('It does.', statusSchema('alive')) },
-        },
+        get: openOperation('isAlive', 'Whether the process lives', {
+          200: jsonAnswer('It does.', closedObject({ status: { const: 'alive' } })),
+        }),
       },
       '/readyz': {
-        get: {
-          ...open('isReady', 'Whether requests can be answered'),
-          responses: {
-            200: jsonAnswer('They can.', statusSchema('ready')),
-            503: jsonAnswer('They cannot.', statusSchema('unavailable', { reason: { type: 'string' } }), retryAfter),
-          },
-        },
+        get: openOperation('isReady', 'Whether requests can be answered', {
+          200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
+          503: jsonAnswer('They cannot.', unavailable, retryAfter),
+        }),
       },
       '/metrics': {
         get: {
-          ...open('showFigures', 'Figures for Prometheus'),
-          description: 'From this machine directly, or with the key of the operator.',
+          operationId: 'showFigures',
+          summary: 'Figures for Prometheus',
+          tags: ['Server'],
           security: [{ OperatorKey: [] }, {}],
+          description: 'From this machine directly, or with the key of the operator.',
           responses: {
-            200: {
-              description: 'The figures.',
-              headers: requestId,
-              content: { 'text/plain': { schema: { type: 'string' } } },
-            },
+            200: { description: 'The figures.', headers: requestId, content: figures },
             401: ref('responses', 'OperatorRefusal401'),
           },
         },
@@ -99,26 +93,15 @@ export function describeProcess(): ApiPart {
   }
 }
 
-function open(operationId: string, summary: string): Omit<Operation, 'responses'> {
-  return { operationId, summary, tags: ['Server'], security: [] }
-}
-
-function statusSchema(status: string, more: Readonly<Record<string, object>> = {}) {
-  const properties = { status: { const: status }, ...more }
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
-}
-
 /** The time limit for the database's response. */
 const DATABASE_TIMEOUT_MS = 2_000
 
 const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url)
 
-/** Resolves with null when ready to serve; otherwise with the reason, without internal details. */
-export type Readiness = () => Promise<string | null>
-
-/** Ready: the database responds within 2 s and has every migration of this version. */
-export function createReadiness(db: Db): Readiness {
-  const wanted = migrationNames()
+/** Null when ready: the database responds within 2 s and has every migration. Otherwise the reason, without internals. */
+function createReadiness(db: Db): () => Promise<string | null> {
+  const entries = readdirSync(migrationsFolder, { withFileTypes: true })
+  const wanted = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
   let asked: Promise<string | null> | undefined
   return () => {
     // Concurrent probes share one query, so that queries do not pile up while the database hangs.
@@ -127,11 +110,6 @@ export function createReadiness(db: Db): Readiness {
     })
     return asked
   }
-}
-
-function migrationNames(): string[] {
-  const entries = readdirSync(migrationsFolder, { withFileTypes: true })
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
 }
 
 async function ask(db: Db, wanted: readonly string[]): Promise<string | null> {

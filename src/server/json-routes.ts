@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Schemas } from '../engine/json-schema.ts'
-import { namedObject, readInput } from '../values/input.ts'
+import { readInput } from '../values/input.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { ResultItem } from '../values/result-item.ts'
 import {
@@ -14,12 +14,13 @@ import {
   type Operation,
   type Parameter,
   type PathItem,
+  query as queryParameter,
   type Response,
   ref,
   requestId,
   retryAfter,
 } from './openapi.ts'
-import { wholeNumber } from './parameters.ts'
+import { idsInput } from './parameters.ts'
 import type { Roles } from './roles.ts'
 
 /** The schema of a record in answers, and the mapping of a value to the record. */
@@ -51,11 +52,7 @@ export interface Answer<Value> {
 }
 
 export function one<From>(description: string, type: RecordType<From>): Answer<From> {
-  return {
-    response: jsonAnswer(description, ref('schemas', type.name)),
-    type,
-    write: (value) => type.of(value),
-  }
+  return { response: jsonAnswer(description, ref('schemas', type.name)), type, write: (value) => type.of(value) }
 }
 
 export function many<From>(
@@ -63,18 +60,14 @@ export function many<From>(
   type: RecordType<From>,
   headers: Response['headers'] = {},
 ): Answer<readonly From[]> {
-  return {
-    response: jsonAnswer(description, { type: 'array', items: ref('schemas', type.name) }, headers),
-    type,
-    write: (values) => values.map((value) => type.of(value)),
-  }
+  const response = jsonAnswer(description, { type: 'array', items: ref('schemas', type.name) }, headers)
+  return { response, type, write: (values) => values.map((value) => type.of(value)) }
 }
 
 export function done(description: string): Answer<ResultItem> {
   return { response: jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo')), write: (item) => [item] }
 }
 
-/** The body of a route. */
 export interface BodyType<Body, Services> {
   readonly isOptional?: boolean
   describe(schemas: Schemas): { readonly description?: string; readonly content: Content }
@@ -82,18 +75,15 @@ export interface BodyType<Body, Services> {
   read(request: FastifyRequest, services: Services): Body
 }
 
-interface JsonBodyOptions<S, Services> {
-  readonly isOptional?: boolean
-  /** Set where the schema depends on settings. */
-  readonly schemaFor?: (services: Services) => S
-  /** Returns the value to validate. Omitted: the body as sent. */
-  readonly sent?: (request: FastifyRequest) => unknown
-}
-
+/** `schemaFor`: where the schema depends on settings; `sent` returns the value to validate. */
 export function jsonBody<S extends z.ZodType, Services = unknown>(
   schema: S,
   example: unknown,
-  { isOptional = false, schemaFor = () => schema, sent = ({ body }) => body }: JsonBodyOptions<S, Services> = {},
+  {
+    isOptional = false,
+    schemaFor = () => schema,
+    sent = ({ body }) => body,
+  }: { isOptional?: boolean; schemaFor?: (services: Services) => S; sent?: (request: FastifyRequest) => unknown } = {},
 ): BodyType<z.output<S>, Services> {
   return {
     isOptional,
@@ -132,7 +122,7 @@ type ValueOf<A extends Answers> = {
   [Status in keyof A]: A[Status] extends Answer<infer Value> ? Value : never
 }[keyof A]
 
-interface Described<Status> {
+export type Declaration<Status, Ids extends string, Query extends z.ZodType, Body, A extends Answers, Services> = {
   readonly roles: Roles
   /** `operationId` in the reference. */
   readonly id: string
@@ -142,16 +132,6 @@ interface Described<Status> {
   readonly refusals?: readonly Status[]
   /** Bodies are streams, and the handler sends the response. */
   readonly isStreamed?: boolean
-}
-
-export type Declaration<
-  Status,
-  Ids extends string,
-  Query extends z.ZodType,
-  Body,
-  A extends Answers,
-  Services,
-> = Described<Status> & {
   /** The query parameters, each with its description. Omitted: the query is ignored. */
   readonly query?: Query
   readonly body?: BodyType<Body, Services>
@@ -174,14 +154,11 @@ export interface RouteGroup {
 }
 
 /** A declared route, with the types of its parts erased. */
-export interface JsonRoute<Services> extends Described<number> {
+export interface JsonRoute<Services>
+  extends Omit<Declaration<number, string, z.ZodType, unknown, Answers, unknown>, 'run'> {
   readonly group: RouteGroup
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly ids: Readonly<Record<string, string>>
-  readonly query?: z.ZodType
-  readonly body?: BodyType<unknown, unknown>
-  readonly answers: Answers
   readonly run: (call: Call<string, unknown, unknown>, services: Services) => Promise<unknown>
 }
 
@@ -202,7 +179,6 @@ export function routesOf<const Group extends RouteGroup>(group: Group) {
   }
 }
 
-/** The services that the handlers of the routes need. */
 export type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Services : never
 
 export function registerRoutes<Route extends JsonRoute<never>>(
@@ -211,8 +187,7 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   services: ServicesOf<Route>,
 ): void {
   for (const { method, path, roles, isStreamed = false, ids, query, body, answers, run } of routes) {
-    const idShape = Object.fromEntries(Object.keys(ids).map((name) => [name, wholeNumber(1, INT32_MAX)]))
-    const idInput = namedObject(idShape)
+    const idInput = idsInput(Object.keys(ids))
     const [status, other] = Object.keys(answers).map(Number)
     app.route({
       method,
@@ -237,7 +212,6 @@ export function registerRoutes<Route extends JsonRoute<never>>(
   }
 }
 
-/** Describes declared routes for the reference. */
 export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
   const groups = [...new Set(routes.map(({ group }) => group))]
   const schemas: Schemas = new Map()
@@ -261,7 +235,7 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
   const { group, id, summary, description, body } = route
   const answers = Object.entries<Answer<never>>(route.answers)
   for (const [, { type }] of answers) if (type) schemas.set(type.name, withoutDialect(z.toJSONSchema(type.schema)))
-  const refused = refusalStatuses(route).map((status) => [status, ref('responses', refusalName(group, status))])
+  const refused = refusalStatuses(route).map((status) => [status, ref('responses', `${group.tag}Refusal${status}`)])
   const parameters = parametersOf(route)
   return {
     operationId: id,
@@ -275,14 +249,8 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
   }
 }
 
-function refusalName({ tag }: RouteGroup, status: number | string): string {
-  return `${tag}Refusal${status}`
-}
-
-function refusalsOf(group: RouteGroup) {
-  return Object.fromEntries(
-    Object.entries(group.refusals).map(([status, response]) => [refusalName(group, status), response]),
-  )
+function refusalsOf({ tag, refusals }: RouteGroup) {
+  return Object.fromEntries(Object.entries(refusals).map(([status, response]) => [`${tag}Refusal${status}`, response]))
 }
 
 function refusalStatuses({ method, ids, isStreamed, refusals = [] }: JsonRoute<never>): readonly number[] {
@@ -297,9 +265,9 @@ function parametersOf({ group: { bodilessHeader }, method, ids, query, body }: J
     return { name, in: 'path', description, required: true, schema, example: 1 }
   })
   const { properties = {} } = query ? z.toJSONSchema(query) : {}
-  const ofQuery = Object.entries(properties).map(([name, property]): Parameter => {
+  const ofQuery = Object.entries(properties).map(([name, property]) => {
     const { description = '', ...schema } = property as z.core.JSONSchema.JSONSchema
-    return { name, in: 'query', description, schema }
+    return queryParameter(name, description, schema)
   })
   const isBodiless = method !== 'GET' && (!body || body.isOptional === true)
   return [...ofIds, ...ofQuery, ...(bodilessHeader && isBodiless ? [{ ...bodilessHeader, required: !body }] : [])]

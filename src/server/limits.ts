@@ -17,7 +17,6 @@ const BODY_TIMEOUT_MS = 60_000
 const CONNECTION_TIMEOUT_MS = 120_000
 const PARAM_LENGTH_MAX = 2_048
 
-/** Options of Fastify. */
 export const limits = {
   bodyLimit: BODY_LIMIT_BYTES,
   connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -45,10 +44,7 @@ export function refuseExpectations(app: FastifyInstance): void {
 /** Requests whose connection the server closed because the body did not arrive. Not logged as aborted by the client. */
 export const cutOff = new WeakSet<IncomingMessage>()
 
-/**
- * Limits the time for a body. Node's requestTimeout is one value for all routes, and an import may take an hour.
- * Without a limit, slow senders would hold connections and memory forever.
- */
+/** Limits the time for a body. Node's requestTimeout is one value for all routes, and an import may take an hour. */
 export function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, raw, routeOptions } = request

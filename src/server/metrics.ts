@@ -1,17 +1,13 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-export interface Metrics {
-  /** Other parts register their own metrics here; `/metrics` returns them all. */
-  readonly registry: Registry
-  readonly requestSeconds: Histogram<'method' | 'route' | 'status'>
-  readonly requestsInHand: Gauge
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Creates the metrics of one process. Their own registry lets a test process run several applications. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   return {
+    /** Other parts register their own metrics here; `/metrics` returns them all. */
     registry,
     requestSeconds: new Histogram({
       name: 'http_request_duration_seconds',

@@ -3,13 +3,7 @@ import type { JsonSchema } from '../engine/json-schema.ts'
 /** `{"$ref": "#/components/…"}`, optionally with a description for this use. */
 export type Ref = { readonly $ref: string; readonly description?: string }
 
-export interface MediaType {
-  readonly schema: JsonSchema
-  readonly example?: unknown
-  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>
-}
-
-export type Content = Readonly<Record<string, MediaType>>
+export type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
 
 export interface Header {
   readonly description: string
@@ -46,24 +40,9 @@ export interface Operation {
 export type HttpMethod = 'get' | 'put' | 'post' | 'delete'
 
 export type PathItem = Partial<Record<HttpMethod, Operation>> & {
-  readonly servers?: readonly Server[]
-  readonly parameters?: readonly (Parameter | Ref)[]
+  readonly servers?: readonly { readonly url: string; readonly description: string }[]
 }
 
-export interface Server {
-  readonly url: string
-  readonly description: string
-  readonly variables?: Readonly<
-    Record<string, { readonly enum: readonly string[]; readonly default: string; readonly description: string }>
-  >
-}
-
-export interface Tag {
-  readonly name: string
-  readonly description: string
-}
-
-/** Components by kind and name. */
 export interface Components {
   readonly schemas?: Readonly<Record<string, JsonSchema>>
   readonly responses?: Readonly<Record<string, Response>>
@@ -74,7 +53,7 @@ export interface Components {
 
 /** One part of the server's description. All parts together are the document of `/openapi.json`. */
 export interface ApiPart {
-  readonly tags: readonly Tag[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
   /** Relative to every REST prefix and version. */
   readonly servicePaths?: Readonly<Record<string, PathItem>>
   /** Relative to the server's root. */
@@ -83,28 +62,29 @@ export interface ApiPart {
 }
 
 /** Requests to try on a new sandbox, by operationId: the identifiers of the address, and the body. */
-export type Examples = Readonly<Record<string, Example>>
+export type Examples = Readonly<
+  Record<string, { readonly path?: Readonly<Record<string, string | number>>; readonly body?: unknown }>
+>
 
-export interface Example {
-  readonly path?: Readonly<Record<string, string | number>>
-  readonly body?: unknown
+/** The schema of an object that has all of these members and no others. */
+export function closedObject(properties: Readonly<Record<string, JsonSchema>>, description?: string): JsonSchema {
+  const required = Object.keys(properties)
+  return { type: 'object', ...(description && { description }), properties, required, additionalProperties: false }
 }
 
-export interface OpenApiDocument {
-  readonly openapi: string
-  readonly info: object
-  readonly servers: readonly Server[]
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
-  readonly tags: readonly Tag[]
-  readonly paths: Readonly<Record<string, PathItem>>
-  readonly components: Components
+/** An operation of the server itself, for anyone. */
+export function openOperation(operationId: string, summary: string, responses: Operation['responses']): Operation {
+  return { operationId, summary, tags: ['Server'], security: [], responses }
+}
+
+export function query(name: string, description: string, schema: JsonSchema, isRequired = false): Parameter {
+  return { name, in: 'query', description, schema, ...(isRequired && { required: true }) }
 }
 
 export function ref(kind: keyof Components, name: string): Ref {
   return { $ref: `#/components/${kind}/${name}` }
 }
 
-/** The header of every response. */
 export const requestId = { 'X-Request-Id': ref('headers', 'X-Request-Id') }
 
 export const retryAfter = {

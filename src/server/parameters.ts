@@ -13,8 +13,11 @@ export const pageQuery = namedObject({
 
 /** Returns the ids in an address by their parameter names. */
 export function readIds<Name extends string>(params: unknown, ...names: Name[]): Record<Name, number> {
-  const shape = Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)]))
-  return readInput(namedObject(shape), params) as Record<Name, number>
+  return readInput(idsInput(names), params) as Record<Name, number>
+}
+
+export function idsInput(names: readonly string[]) {
+  return namedObject(Object.fromEntries(names.map((name) => [name, wholeNumber(1, INT32_MAX)])))
 }
 
 export function wholeNumber(smallest: number, largest: number) {

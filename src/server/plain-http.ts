@@ -6,16 +6,12 @@ export function plainHttpFault(publicUrl: string, { protocol }: { readonly proto
   return isRefused ? `Use ${publicUrl}: plain http is refused` : null
 }
 
-/** An application and its server. */
 interface Application {
   readonly server: Server
   readonly routing: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/**
- * Creates a plain http server for an application that serves TLS, with the same limits and the same handlers for errors
- * before a request exists. Does not listen.
- */
+/** Creates a plain http server, not listening, with the limits and early error handlers of one that serves TLS. */
 export function plainServer({ server, routing }: Application): Server {
   const plain = createServer(routing)
   plain.setTimeout(server.timeout)

@@ -29,3 +29,7 @@ export function tooLarge(bytesMax: number): StoreFailure {
   const size = bytesMax < MEGABYTE ? `${bytesMax / 1024} kB` : `${bytesMax / MEGABYTE} MB`
   return new StoreFailure('body-too-large', `The body is larger than ${size}`)
 }
+
+export function unsupportedMedia(field: 'Content-Type' | 'Content-Encoding', message: string): StoreFailure {
+  return new StoreFailure('unsupported-media-type', message, { field })
+}

@@ -76,18 +76,12 @@ function lineOf(request: FastifyRequest) {
   }
 }
 
-interface RoutedRequest {
-  readonly url: string
-  readonly routeOptions: { readonly url?: string | undefined }
-  readonly params: unknown
-}
-
 /**
  * Returns a request's path for logs, with parameters only where they are numbers of at most ten digits. Any other text
  * may be a misplaced key or password, so the route pattern is returned with the valid numbers filled in. Empty: no
  * route.
  */
-export function loggablePath({ url, routeOptions, params }: RoutedRequest): string {
+export function loggablePath({ url, routeOptions, params }: FastifyRequest): string {
   const given = (params ?? {}) as Readonly<Record<string, string | undefined>>
   const filled = (routeOptions.url ?? '').replace(/:(\w+)/g, (placeholder, name: string) => {
     const value = given[name] ?? ''

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Counter, type CounterConfiguration, Gauge, type Registry } from 'prom-client'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import type { Caller } from '../engine/caller.ts'
 import { RefusedStore } from '../stores/store-entry.ts'
 import type { Authenticator } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { GivenUpCounter } from './metrics.ts'
 import type { Parameters } from './operation.ts'
 import type { Queue } from './queue.ts'
 import { ResultError } from './result.ts'
@@ -13,7 +13,7 @@ export interface AdmissionServices {
   authenticator: Pick<Authenticator, 'authenticateStore'>
   throttle: Pick<Throttle, 'takeRefused'>
   queue: Queue
-  givenUpCalls: GivenUpCounter
+  givenUpCalls: ReturnType<typeof createSoapMetrics>['givenUpCalls']
 }
 
 const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'addressRefused' } as const
@@ -63,4 +63,34 @@ function whenClosed({ raw }: FastifyReply): AbortSignal {
   raw.once('close', () => closed.abort())
   if (raw.closed) closed.abort()
   return closed.signal
+}
+
+/** `waiting` counts the calls that wait for their turn. Several applications may share one registry. */
+export function createSoapMetrics(registry: Registry, waiting: () => number) {
+  const counter = <T extends string>(name: string, labelNames: T[], help: string): Counter<T> => {
+    const options: CounterConfiguration<T> = { name, labelNames, help, registers: [registry] }
+    return (registry.getSingleMetric(name) as Counter<T> | undefined) ?? new Counter(options)
+  }
+  if (!registry.getSingleMetric('cartapi_waiting_calls')) {
+    new Gauge({
+      name: 'cartapi_waiting_calls',
+      help: "Calls of cartAPI that wait for a slot of their store's bucket",
+      registers: [registry],
+      collect() {
+        this.set(waiting())
+      },
+    })
+  }
+  return {
+    calls: counter(
+      'cartapi_calls_total',
+      ['operation', 'outcome', 'error'],
+      'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
+    ),
+    givenUpCalls: counter(
+      'cartapi_given_up_calls_total',
+      ['reason'],
+      'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
+    ),
+  }
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { receiveBytes, tooLarge } from '../server/receive.ts'
+import { receiveBytes, tooLarge, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /**
@@ -25,7 +25,7 @@ export function receiveEnvelopes(app: FastifyInstance): void {
     const contentType = headers['content-type'] ?? 'text/xml'
     const [mediaType = ''] = contentType.split(';', 1)
     if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
-      throw unsupported('Content-Type', `Content-Type must be ${mediaTypes.join(', ')}`)
+      throw unsupportedMedia('Content-Type', `Content-Type must be ${mediaTypes.join(', ')}`)
     }
     return decode(await unpack(bytes, headers), contentTypeParameter(contentType, 'charset'))
   })
@@ -55,7 +55,7 @@ async function unpack(bytes: Buffer, { 'content-encoding': encoding = 'identity'
   const name = encoding.trim().toLowerCase()
   if (name === 'identity') return bytes
   const unpackBytes = unpackers.get(name)
-  if (!unpackBytes) throw unsupported('Content-Encoding', 'Content-Encoding must be gzip, deflate or identity')
+  if (!unpackBytes) throw unsupportedMedia('Content-Encoding', 'Content-Encoding must be gzip, deflate or identity')
   try {
     return (await unpackBytes(bytes, { maxOutputLength: BODY_BYTES_MAX })) as Buffer
   } catch (error) {
@@ -88,7 +88,7 @@ function decoderOf(charset: string) {
   } catch {
     // An unknown name is refused below.
   }
-  throw unsupported('Content-Type', 'The charset must be utf-8, utf-16, iso-8859-1, windows-1252 or us-ascii')
+  throw unsupportedMedia('Content-Type', 'The charset must be utf-8, utf-16, iso-8859-1, windows-1252 or us-ascii')
 }
 
 function markedCharset(bytes: Buffer): string | null {
@@ -104,8 +104,4 @@ function declaredCharset(bytes: Buffer): string {
   const [, charset] = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/.exec(start) ?? []
   // A declaration that can be read as bytes is not in UTF-16, whatever it says.
   return charset && !/^utf-?16|^ucs/i.test(charset) ? charset : 'utf-8'
-}
-
-function unsupported(field: string, message: string): StoreFailure {
-  return new StoreFailure('unsupported-media-type', message, { field })
 }

@@ -1,8 +1,70 @@
-import { attributeText, childElements, localName, readXmlDocument, shown, type XmlElement } from '../xml/read.ts'
+import type { FastifyRequest } from 'fastify'
+import {
+  attributeText,
+  childElements,
+  isNil,
+  localName,
+  readXmlDocument,
+  shown,
+  textOf,
+  type XmlElement,
+} from '../xml/read.ts'
+import { contentTypeParameter } from './body.ts'
 import { SoapFault, type SoapVersion, soapVersions } from './faults.ts'
+import type { SoapModel, SoapOperation } from './model.ts'
+import { Parameters } from './operation.ts'
+
+/** Reads which operation a request calls, with which parameters. Sets the version of the answer. Throws SoapFault. */
+export function readCall(request: FastifyRequest, model: SoapModel) {
+  const { body } = request
+  if (typeof body !== 'string' || body === '') {
+    throw new SoapFault('Client', 'The body is empty; an Envelope is expected')
+  }
+  const called = readEnvelope(request, body)
+  const operations = model.operationsIn(called.namespace, request.soapVersion)
+  if (operations === null) {
+    const rule = `must be ${model.namespaces.join(' or ')}`
+    const logMessage = `The namespace of the operation ${rule}`
+    throw new SoapFault('Client', `The namespace of ${shown(called.name)} ${rule}`, { logMessage })
+  }
+  const operation = operations.get(called.name)
+  if (operation === undefined) {
+    const known = [...operations.keys()].join(', ')
+    const message = `There is no operation ${shown(called.name)}; there are ${known}`
+    throw new SoapFault('Client', message, { logMessage: 'There is no such operation' })
+  }
+  request.operation = operation.name
+  checkAction(request.headers, operation.name, operations.keys())
+  return { operation, parameters: readParameters(called.element, operation) }
+}
+
+/** SOAPAction (1.1) or action (1.2) may be anything but another operation, because old programs cannot be changed. */
+function checkAction(headers: FastifyRequest['headers'], operation: string, operations: Iterable<string>): void {
+  const soapAction = [headers.soapaction].flat()[0] ?? ''
+  const action = contentTypeParameter(headers['content-type'] ?? '', 'action')
+  // Programs put a slash, two, a # or a colon between namespace and operation, and quotes around both, or not.
+  const words = [soapAction, action].flatMap((text) => text.split(/[\s"'/#:;=]/))
+  for (const other of operations) {
+    if (other !== operation && words.includes(other)) {
+      throw new SoapFault('Client', `SOAPAction names ${other}, and the Body ${operation}`)
+    }
+  }
+}
+
+/** Ignores order, namespaces and further elements, because old proxies differ in them. Refuses a parameter sent twice. */
+function readParameters(called: XmlElement, operation: SoapOperation): Parameters {
+  const sent = new Parameters()
+  for (const child of childElements(called)) {
+    const name = localName(child.name)
+    if (!operation.parameters.some((parameter) => parameter.name === name) || isNil(child)) continue
+    if (sent.has(name)) throw new SoapFault('Client', `${name} is given twice`)
+    sent.set(name, textOf(child, name).trim())
+  }
+  return sent
+}
 
 /** An element with its name's meaning. */
-export interface QualifiedElement {
+interface QualifiedElement {
   /** Without a prefix. */
   readonly name: string
   /** Empty: none. */
@@ -16,11 +78,11 @@ export interface QualifiedElement {
 const TAGS_MAX = 2_000
 
 /**
- * Reads an envelope of either version and returns the one element of its body. `onVersion` learns the version as soon as it is
- * known, also where the rest is refused. Throws SoapFault for what is no envelope (VersionMismatch for another version), for a
+ * Reads an envelope of either version and returns the one element of its body. The version of the answer is that of the
+ * envelope, also where the rest is refused. Throws SoapFault for what is no envelope (VersionMismatch for another version), for a
  * body that does not hold exactly one element, and for every header block that must be understood, because none is.
  */
-export function readEnvelope(text: string, onVersion: (version: SoapVersion) => void): QualifiedElement {
+export function readEnvelope(request: FastifyRequest, text: string): QualifiedElement {
   const root = qualified(readXmlDocument(text, { tagsMax: TAGS_MAX }), new Map())
   if (root.name !== 'Envelope') throw new SoapFault('Client', 'The root element must be a SOAP Envelope')
   const version = (['1.1', '1.2'] as const).find((each) => soapVersions[each].namespace === root.namespace)
@@ -28,16 +90,16 @@ export function readEnvelope(text: string, onVersion: (version: SoapVersion) => 
     const known = Object.values(soapVersions).map(({ namespace }) => namespace)
     throw new SoapFault('VersionMismatch', `The namespace of the Envelope must be ${known.join(' or ')}`)
   }
-  onVersion(version)
+  request.soapVersion = version
   const parts = childrenOf(root).filter(({ namespace }) => namespace === root.namespace)
   const [body, ...others] = parts.filter(({ name }) => name === 'Body')
   if (body === undefined || others.length > 0) throw new SoapFault('Client', 'The Envelope must have one Body')
   refuseMandatory(parts.filter(({ name }) => name === 'Header').flatMap(childrenOf), version)
-  const [request, ...more] = childrenOf(body)
-  if (request === undefined || more.length > 0) {
+  const [called, ...more] = childrenOf(body)
+  if (called === undefined || more.length > 0) {
     throw new SoapFault('Client', 'The Body must hold one element, named after the operation')
   }
-  return request
+  return called
 }
 
 function qualified(element: XmlElement, outer: QualifiedElement['scope']): QualifiedElement {

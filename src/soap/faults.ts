@@ -1,17 +1,9 @@
 import { escapeAttribute, escapeXml, XML_DECLARATION } from '../xml/text.ts'
 
-/** The versions of SOAP: namespace of the envelope, type of the answer, binding in the WSDL. */
+/** The versions of SOAP: namespace of the envelope, type of the answer. */
 export const soapVersions = {
-  '1.1': {
-    namespace: 'http://schemas.xmlsoap.org/soap/envelope/',
-    contentType: 'text/xml; charset=utf-8',
-    binding: 'cartAPISoap',
-  },
-  '1.2': {
-    namespace: 'http://www.w3.org/2003/05/soap-envelope',
-    contentType: 'application/soap+xml; charset=utf-8',
-    binding: 'cartAPISoap12',
-  },
+  '1.1': { namespace: 'http://schemas.xmlsoap.org/soap/envelope/', contentType: 'text/xml; charset=utf-8' },
+  '1.2': { namespace: 'http://www.w3.org/2003/05/soap-envelope', contentType: 'application/soap+xml; charset=utf-8' },
 } as const
 
 export type SoapVersion = keyof typeof soapVersions
@@ -22,25 +14,21 @@ const codes = {
   Server: 'Receiver',
   VersionMismatch: 'VersionMismatch',
   MustUnderstand: 'MustUnderstand',
-} as const
+}
 
-export type FaultCode = keyof typeof codes
+type FaultCode = keyof typeof codes
 
 interface FaultOptions {
   /** Default: 500 in both versions, because old proxies read a fault from nothing else. */
   readonly status?: number
   /** Whole seconds until the client may try again. */
   readonly retryAfterSeconds?: number
-  /** Header blocks that must be understood and are not. */
   readonly notUnderstood?: readonly { readonly name: string; readonly namespace: string }[]
   /** The message for the log, where the message repeats something of the request. */
   readonly logMessage?: string
 }
 
-/**
- * A request that no operation answers: it cannot be read, names no operation, or cannot be carried out now. The caller sees
- * `message`. What an operation refuses is a ResultError instead.
- */
+/** A request that no operation answers. The caller sees `message`. What an operation refuses is a ResultError instead. */
 export class SoapFault extends Error {
   readonly code: FaultCode
   readonly options: FaultOptions

@@ -8,32 +8,19 @@ import { type ErrorName, ResultError, type Xml } from './result.ts'
 /** Carries a call out and returns the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
 export type Operation = (call: Call) => Promise<Xml>
 
-/** A call that was admitted to its store. */
 export interface Call {
   readonly caller: Caller
   readonly parameters: Parameters
-  readonly services: OperationServices
+  readonly services: CustomerTokenServices
   /** Reports, in the log and in the answer's header `X-Error-Reason`, names of the caller's that the operation ignores. */
   readonly passOver: (detail: string) => void
 }
 
-export type OperationServices = CustomerTokenServices
-
 /** The parameters of a call by the names of the WSDL: texts without blanks around them. A nil parameter counts as not sent. */
-export class Parameters {
-  readonly #sent: ReadonlyMap<string, string>
-
-  constructor(sent: ReadonlyMap<string, string>) {
-    this.#sent = sent
-  }
-
-  has(name: string): boolean {
-    return this.#sent.has(name)
-  }
-
+export class Parameters extends Map<string, string> {
   /** Empty: not sent, or empty. */
   text(name: string): string {
-    return this.#sent.get(name) ?? ''
+    return this.get(name) ?? ''
   }
 
   /** Refuses a parameter that is not sent, or empty. */
@@ -76,3 +63,36 @@ export class Parameters {
 
 /** The first day of the year 1, which .NET proxies send for a date that nobody set, in the notation of their culture. */
 const EMPTY_DATE = /^(?:0?1(?<mark>[/.-])0?1\k<mark>0001|0001-01-01)(?:[T\s].*)?$/s
+
+const BATCH_SIZE_MAX = 100
+/** Characters of an answer. A page of a hundred large orders has some megabytes. */
+const ANSWER_LENGTH_MAX = 32 * 1024 * 1024
+
+/**
+ * Reads which page is asked for: 1 to 100 records from the position `startNum` on, which counts from 1 (0, missing or empty: 1).
+ * The offset counts from 0. Refuses a missing batchSize (5) and other figures (33, 34).
+ */
+export function readBatch(parameters: Parameters): { limit: number; offset: number } {
+  parameters.required('batchSize', 'batchSizeMissing')
+  const bounds = { min: 1, max: BATCH_SIZE_MAX }
+  const limit = parameters.integer(
+    'batchSize',
+    'invalidBatchSize',
+    `a whole number from 1 to ${BATCH_SIZE_MAX}`,
+    bounds,
+  )
+  const startNum = parameters.integer('startNum', 'invalidStartNum', 'a whole number, not negative', { min: 0 })
+  return { limit, offset: Math.max(0, startNum - 1) }
+}
+
+/** The result of a page: each record as `write` has it. Refuses (33) a page of more than 32 million characters. */
+export function writePage<T>(root: string, records: readonly T[], write: (record: T) => string): Xml {
+  let length = 0
+  const pieces = records.map((record) => {
+    const piece = write(record)
+    length += piece.length
+    if (length <= ANSWER_LENGTH_MAX) return piece
+    throw new ResultError('invalidBatchSize', 'These records are too large for one answer; ask for fewer by batchSize')
+  })
+  return [`<${root} xmlns="">`, ...pieces, `</${root}>`]
+}

@@ -3,14 +3,11 @@ import type { BucketReading, RateLimit } from '../applications/throttle.ts'
 /** Calls `callback` once, after `ms` milliseconds. Returns a function that cancels the call. */
 export type SetTimer = (callback: () => void, ms: number) => () => void
 
-/** How a request's time in the queue ended. */
 export type Turn =
   | { readonly kind: 'granted'; readonly bucket: BucketReading; readonly hasWaited: boolean }
   /** The wait would be too long, or too many wait. `bucket` says when to try again. */
   | { readonly kind: 'refused'; readonly bucket: BucketReading }
-  /** The client left while the request waited. */
   | { readonly kind: 'left' }
-  /** The server is stopping. */
   | { readonly kind: 'stopped' }
 
 export interface QueueServices {
@@ -59,7 +56,6 @@ export class Queue {
     this.#services = { ...services, setTimer }
   }
 
-  /** The number of requests that wait. */
   get size(): number {
     return this.#waiting
   }

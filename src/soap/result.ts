@@ -47,10 +47,7 @@ const errorIds = {
 
 export type ErrorName = keyof typeof errorIds
 
-/**
- * A refusal by an operation: an answer like any other, with the error document in place of the result. Programs read its number
- * and its group's text; `message` says in the log and in a header what exactly was wrong.
- */
+/** A refusal by an operation. Programs read its number and group; `message` goes to the log and a header. */
 export class ResultError extends Error {
   readonly id: number
   readonly logMessage: string

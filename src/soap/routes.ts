@@ -7,19 +7,16 @@ import { pageHeaders } from '../html/guard.ts'
 import { sendPage } from '../html/page.ts'
 import { wantsHtml } from '../html/wants-html.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { sendCompressible } from '../server/compression.ts'
-import { sendTagged } from '../server/send-tagged.ts'
+import { sendCompressible, sendTagged } from '../server/compression.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { type AdmissionServices, admit } from './admission.ts'
+import { type AdmissionServices, admit, createSoapMetrics } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
-import { readCall } from './call.ts'
 import { createPostBack, type PostBack } from './callback.ts'
-import { readEnvelope } from './envelope.ts'
+import { readCall, readEnvelope } from './envelope.ts'
 import { SoapFault, type SoapVersion, soapVersions, writeFault } from './faults.ts'
-import { createSoapMetrics } from './metrics.ts'
 import { createModel } from './model.ts'
-import type { OperationServices, Parameters } from './operation.ts'
+import type { Parameters } from './operation.ts'
 import { operations } from './operations/index.ts'
 import { Queue, type QueueServices } from './queue.ts'
 import { type Answer, ResultError, writeError } from './result.ts'
@@ -46,11 +43,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   const model = createModel({ namespaces: soapNamespaces, address })
   const queue = new Queue(services)
   const { calls, givenUpCalls } = createSoapMetrics(services.metrics.registry, () => queue.size)
-  const answering = {
-    admission: { authenticator: services.authenticator, throttle: services.throttle, queue, givenUpCalls },
-    postBack: createPostBack(services.outbound),
-    operationServices: { secrets: services.secrets, publicUrl },
-  }
+  const answering = { ...services, queue, givenUpCalls, postBack: createPostBack(services.outbound) }
   app.decorateRequest('soapVersion', '1.1')
   receiveEnvelopes(app)
   app.addHook('onRequest', async (request) => {
@@ -93,10 +86,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   refuseAdvanced(app, services.config)
 }
 
-/**
- * The original has a second service beside cartAPI, which runs SQL. Its clients get a fault, because they cannot read the JSON
- * of a 404.
- */
+/** The original's second service runs SQL. Its clients get a fault, because they cannot read the JSON of a 404. */
 function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServices['config']): void {
   const url = soapPath.replace(/(\.asmx)?$/i, '_advanced$1')
   const message = `${url} (runQuery) is not offered by this server; cartAPI is at ${publicUrl}${soapPath}`
@@ -109,9 +99,7 @@ function refuseAdvanced(app: FastifyInstance, { publicUrl, soapPath }: SoapServi
         if (wantsHtml(request)) return sendErrorPage(reply, 404, message)
         throw new SoapFault('Client', message, { status: 404 })
       }
-      readEnvelope(body, (version) => {
-        request.soapVersion = version
-      })
+      readEnvelope(request, body)
       throw new SoapFault('Client', message)
     },
   })
@@ -122,15 +110,9 @@ async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Prom
   throw new SoapFault('Client', 'This address takes POST, and GET for the WSDL', { status: 405 })
 }
 
-interface Answering {
-  readonly admission: AdmissionServices
-  readonly operationServices: OperationServices
-  readonly postBack: PostBack
-}
-
 /** Returns the result or the error document, or the notice that it was posted to callBackURL. */
 async function answerCall(
-  { admission, operationServices, postBack }: Answering,
+  services: SoapServices & AdmissionServices & { readonly postBack: PostBack },
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,
@@ -150,8 +132,9 @@ async function answerCall(
     explain(detail)
   }
   try {
-    const caller = await admit(admission, request, reply, parameters)
-    const call = { caller, parameters, services: operationServices, passOver }
+    const caller = await admit(services, request, reply, parameters)
+    const { secrets, config, postBack } = services
+    const call = { caller, parameters, services: { secrets, publicUrl: config.publicUrl }, passOver }
     const work = async () => run(call).then((xml) => ({ xml, error: '' }), refused)
     const url = parameters.text('callBackURL')
     return url === '' ? await work() : await postBack({ url, storeId: caller.store.id }, work)

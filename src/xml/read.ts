@@ -116,7 +116,6 @@ export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElem
   return content.filter((node) => node['#text'] === undefined && node['#cdata'] === undefined).map(elementOf)
 }
 
-/** The name without its prefix. */
 export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
@@ -153,13 +152,7 @@ function decoded(text: string, path: string): string {
   })
 }
 
-const namedCharacters = new Map([
-  ['lt', '<'],
-  ['gt', '>'],
-  ['amp', '&'],
-  ['quot', '"'],
-  ['apos', "'"],
-])
+const namedCharacters = new Map(Object.entries({ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }))
 
 function numberedCharacter(name: string): string | undefined {
   const [, hexadecimal, decimal] = /^#(?:x0*([\da-fA-F]{1,6})|0*(\d{1,7}))$/.exec(name) ?? []

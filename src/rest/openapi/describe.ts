@@ -1,41 +1,65 @@
 import { created, deleted, updated } from '../../engine/change.ts'
-import { accessOf, type Resource } from '../../engine/define.ts'
-import type { Endpoint, Operation as EndpointOperation } from '../../engine/endpoints.ts'
-import type { Schemas } from '../../engine/json-schema.ts'
+import { accessOf, type Method, type Resource } from '../../engine/define.ts'
+import type { Endpoint, Operation as EndpointOperation, Given, RecordType, Taken } from '../../engine/endpoints.ts'
+import { describeRecord, type JsonSchema, type Schemas } from '../../engine/json-schema.ts'
 import { servedResources } from '../../registry.ts'
 import {
   type ApiPart,
+  type Content,
   type Examples,
-  type HttpMethod,
   type Operation,
   type PathItem,
   type Response,
   ref,
-  type Tag,
 } from '../../server/openapi.ts'
 import { RECORDS_MAX } from '../body.ts'
 import { endpointsOf } from '../endpoints.ts'
-import { givenSchema, inBothFormats, takenContent } from './bodies.ts'
-import { bucketHeaders, type HeaderName, headerRefs, headers } from './headers.ts'
-import { inWords, type Method, operationName } from './names.ts'
+import { recordsToXml } from '../xml.ts'
+import {
+  bucketHeaders,
+  type HeaderName,
+  headerRefs,
+  headers,
+  type RefusalStatus,
+  refusalRefs,
+  refusalResponses,
+  resultSchemas,
+} from './answers.ts'
+import { operationName, summaryOf } from './names.ts'
 import { operationParameters, pathParameters, sharedParameters } from './parameters.ts'
-import { type RefusalStatus, refusalRefs, refusalResponses, resultSchemas } from './refusals.ts'
 
-/**
- * Describes the REST services in OpenAPI 3.1, from the definitions that serve them; paths begin with the service.
- * `examples` are shown for their operations.
- */
+/** An operation, its address and its service. */
+export interface Place {
+  readonly resource: Resource
+  /** All endpoints of the service. */
+  readonly endpoints: readonly Endpoint[]
+  readonly endpoint: Endpoint
+  readonly method: Method
+  readonly operation: EndpointOperation
+}
+
+/** Describes the REST services from the definitions that serve them. `examples` are shown for their operations. */
 export function describeRest(examples: Examples): ApiPart {
   const schemas: Schemas = new Map(Object.entries(resultSchemas))
   const paths: Record<string, PathItem> = {}
   for (const resource of servedResources) {
     const endpoints = endpointsOf(resource)
     for (const endpoint of endpoints) {
-      paths[addressOf(resource, endpoint)] = pathItem(schemas, examples, { resource, endpoints, endpoint })
+      const operations = Object.entries(endpoint.operations) as [Method, EndpointOperation][]
+      paths[addressOf(resource, endpoint)] = Object.fromEntries(
+        operations.map(([method, operation]) => {
+          const place = { resource, endpoints, endpoint, method, operation }
+          return [method.toLowerCase(), describeOperation(schemas, examples, place)]
+        }),
+      )
     }
   }
   return {
-    tags: servedResources.map(tagOf),
+    tags: servedResources.map(({ service, names: [, ...aliases], privilege, typeName, maxRecords }) => {
+      const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
+      const description = `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`
+      return { name: service, description }
+    }),
     servicePaths: paths,
     paths: { '/records.xsd': { get: recordSchemaRoute } },
     components: {
@@ -43,31 +67,26 @@ export function describeRest(examples: Examples): ApiPart {
       responses: refusalResponses(),
       parameters: sharedParameters,
       headers,
-      securitySchemes,
+      securitySchemes: {
+        SecureURL: keyHeader(
+          'SecureURL',
+          'The secure address of the store, such as `https://shop.example`; its host counts.',
+        ),
+        PrivateKey: keyHeader('PrivateKey', 'The private key of the application.'),
+        Token: keyHeader('Token', 'The token of the application in the store, or an OAuth access token.'),
+        Bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An OAuth access token, alone. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it.',
+        },
+      },
     },
   }
 }
 
-const securitySchemes = {
-  SecureURL: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'SecureURL',
-    description: 'The secure address of the store, such as `https://shop.example`; its host counts.',
-  },
-  PrivateKey: { type: 'apiKey', in: 'header', name: 'PrivateKey', description: 'The private key of the application.' },
-  Token: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Token',
-    description: 'The token of the application in the store, or an OAuth access token.',
-  },
-  Bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    description:
-      'An OAuth access token, alone. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it.',
-  },
+function keyHeader(name: string, description: string) {
+  return { type: 'apiKey', in: 'header', name, description }
 }
 
 const recordSchemaRoute: Operation = {
@@ -86,60 +105,31 @@ const recordSchemaRoute: Operation = {
   },
 }
 
-/** An endpoint and its service. */
-interface Place {
-  readonly resource: Resource
-  /** All endpoints of the service. */
-  readonly endpoints: readonly Endpoint[]
-  readonly endpoint: Endpoint
-}
-
 /** `/:id/Features/:itemId` → `/Products/{catalogid}/Features/{featureid}` */
 function addressOf({ service }: Resource, { root = service, path, params }: Endpoint): string {
   const named = path.replace(/:(\w+)/g, (_colon, key: string) => `{${params[key]?.name}}`)
   return `/${root}${named}`
 }
 
-function tagOf(resource: Resource): Tag {
-  const { service, names, privilege, typeName, maxRecords } = resource
-  const [, ...aliases] = names
-  const also = aliases.map((alias) => ` Also at \`/${alias}\`.`).join('')
-  return {
-    name: service,
-    description: `Privilege \`${privilege}\`; at most ${maxRecords} records a page; \`${typeName}\` in XML.${also}`,
-  }
-}
-
-function pathItem(schemas: Schemas, examples: Examples, place: Place): PathItem {
-  const item: Partial<Record<HttpMethod, Operation>> = {}
-  for (const [method, operation] of Object.entries(place.endpoint.operations) as [Method, EndpointOperation][]) {
-    item[method.toLowerCase() as HttpMethod] = describeOperation(schemas, examples, place, method, operation)
-  }
-  return item
-}
-
-function describeOperation(
-  schemas: Schemas,
-  examples: Examples,
-  { resource, endpoints, endpoint }: Place,
-  method: Method,
-  operation: EndpointOperation,
-): Operation {
-  const operationId = operationName(resource, endpoints, endpoint, method)
+function describeOperation(schemas: Schemas, examples: Examples, place: Place): Operation {
+  const { resource, endpoint, method, operation } = place
+  const operationId = operationName(place)
   const example = examples[operationId] ?? {}
-  const { takes, gives } = operation
+  const { takes, gives, named } = operation
   const addressed = pathParameters(endpoint).map((parameter) => ({
     ...parameter,
     example: example.path?.[parameter.name] ?? (parameter.schema.type === 'string' ? 'CODE' : 1),
   }))
-  const parameters = [
-    ...addressed,
-    ...operationParameters(listedResource(resource, gives), endpoint, operation, method),
-  ]
+  // The filters of a list of related records are their own.
+  const listed = gives.kind === 'list' ? servedResources.find((other) => other === gives.type) : undefined
+  const parameters = [...addressed, ...operationParameters(listed ?? resource, endpoint, operation, method)]
+  const { privileges } = endpoint
+  const both = privileges.length < 2 ? '' : `Needs the ${accessOf(method)} privilege of ${privileges.join(' and ')}.`
+  const description = named?.description ?? both
   return {
     operationId,
     summary: summaryOf(operationId),
-    ...describedBy(endpoint, method, operation),
+    ...(description !== '' && { description }),
     tags: [resource.service],
     ...(parameters.length > 0 && { parameters }),
     ...(takes !== undefined && {
@@ -149,61 +139,32 @@ function describeOperation(
         content: takenContent(schemas, takes, example.body),
       },
     }),
-    responses: responsesOf(schemas, operation, endpoint, method),
+    responses: responsesOf(schemas, place),
   }
-}
-
-/** The service whose filters a list has: for related records, their own. */
-function listedResource(resource: Resource, gives: EndpointOperation['gives']): Resource {
-  if (gives.kind !== 'list') return resource
-  return servedResources.find((other) => other === gives.type) ?? resource
-}
-
-/** `updateProductFeatures` → `Update product features` */
-function summaryOf(operationId: string): string {
-  const words = inWords(operationId)
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function describedBy({ privileges }: Endpoint, method: Method, { named }: EndpointOperation): { description?: string } {
-  if (named !== undefined) return { description: named.description }
-  if (privileges.length < 2) return {}
-  return { description: `Needs the ${accessOf(method)} privilege of ${privileges.join(' and ')}.` }
 }
 
 const READ: readonly RefusalStatus[] = [400, 401, 403, 404, 429, 500, 503]
 const WRITE: readonly RefusalStatus[] = [400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 500, 503]
 
-function responsesOf(
-  schemas: Schemas,
-  operation: EndpointOperation,
-  endpoint: Endpoint,
-  method: Method,
-): Operation['responses'] {
+function responsesOf(schemas: Schemas, { operation, endpoint, method }: Place): Operation['responses'] {
   const { gives, takes } = operation
-  const content = inBothFormats(givenSchema(schemas, gives))
+  const schema = givenSchema(schemas, gives)
+  // Both formats share one schema; its `xml` members name the elements.
+  const content: Content = { 'application/json': { schema }, 'application/xml': { schema } }
   if (gives.kind === 'list') {
     const counted: HeaderName[] = gives.filters === null ? [] : ['X-Total-Count', 'Preference-Applied']
     return { 200: success('The records.', ['Link', ...counted], content), ...refusalRefs(READ) }
   }
   if (gives.kind === 'record') {
-    return {
-      200: success('A list of one record.', ['ETag'], content),
-      304: { description: 'The caller has this representation already.', headers: successHeaders(['ETag']) },
-      ...refusalRefs(READ),
-    }
+    const unmodified = success('The caller has this representation already.', ['ETag'])
+    return { 200: success('A list of one record.', ['ETag'], content), 304: unmodified, ...refusalRefs(READ) }
   }
   const replayed: HeaderName[] = ['Idempotency-Replayed']
   if (gives.kind === 'own') {
+    const description = gives.size === 'one' ? 'A list of one record.' : 'The records.'
+    if (method === 'POST') return { 200: success(description, replayed, content), ...refusalRefs(WRITE) }
     const own: HeaderName[] = gives.size === 'paged' ? ['Link'] : []
-    return {
-      200: success(
-        gives.size === 'one' ? 'A list of one record.' : 'The records.',
-        method === 'POST' ? replayed : own,
-        content,
-      ),
-      ...refusalRefs(method === 'POST' ? WRITE : [...READ, ...(gives.refusals ?? [])]),
-    }
+    return { 200: success(description, own, content), ...refusalRefs([...READ, ...(gives.refusals ?? [])]) }
   }
   const status = gives.change === 'created' ? 201 : 200
   const done = items[gives.change](gives.key)(1)
@@ -222,10 +183,45 @@ function responsesOf(
 
 const items = { created, updated, deleted }
 
-function success(description: string, names: readonly HeaderName[], content: Response['content']): Response {
-  return { description, headers: successHeaders(names), ...(content && { content }) }
+function success(description: string, names: readonly HeaderName[], content?: Content): Response {
+  return { description, headers: headerRefs(['X-Request-Id', ...bucketHeaders, ...names]), ...(content && { content }) }
 }
 
-function successHeaders(names: readonly HeaderName[]) {
-  return headerRefs(['X-Request-Id', ...bucketHeaders, ...names])
+function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
+  if (gives.kind === 'results') return { $ref: '#/components/schemas/ArrayOfResponseInfo' }
+  const items = describeRecord(schemas, gives.type, 'read')
+  const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
+  schemas.set(name, { type: 'array', items, xml: { name: `ArrayOf${gives.type.typeName}`, wrapped: true } })
+  const list = ref('schemas', name)
+  const isOne = gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
+  if (isOne) return { ...list, type: 'array', minItems: 1, maxItems: 1 }
+  if (gives.kind === 'own') return list
+  return gives.filters === null ? list : { oneOf: [list, { $ref: '#/components/schemas/CountOnly' }] }
+}
+
+/** The content of a request body: one record, or up to 100 in a list. */
+function takenContent(schemas: Schemas, { type, mode, many }: Taken, example: unknown): Content {
+  const isItem = 'kind' in type
+  const record = describeRecord(schemas, type, isItem ? 'item' : mode)
+  const list = {
+    type: 'array',
+    items: record,
+    minItems: 1,
+    maxItems: RECORDS_MAX,
+    xml: { name: `ArrayOf${type.typeName}`, wrapped: true },
+  }
+  const schema = many ? { oneOf: mode === 'create' ? [record, list] : [list, record] } : record
+  return {
+    'application/json': { schema, ...(example !== undefined && { example }) },
+    'application/xml': { schema, ...(example !== undefined && { example: xmlExample(type, example) }) },
+  }
+}
+
+/** The XML that answers have, with a line for each element. */
+function xmlExample(type: RecordType, example: unknown): string {
+  const records = Array.isArray(example) ? example : [example]
+  const texts = records.map((record) => JSON.stringify(record))
+  const list = recordsToXml(texts, type).replace(/ xmlns:\w+="[^"]*"/g, '')
+  const text = Array.isArray(example) ? list : list.replace(/<\/?ArrayOf\w+>/g, '')
+  return text.replaceAll('><', '>\n<')
 }

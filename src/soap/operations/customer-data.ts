@@ -1,13 +1,11 @@
-import { type FieldSet, fieldSet, text, type ValueField } from '../../engine/fields.ts'
+import { fieldSet, text, type ValueField } from '../../engine/fields.ts'
 import { wholeNumber } from '../../engine/filters.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { ResultError } from '../result.ts'
 
-// editCustomer's parameter customerData: pairs of name===value (soap-cartapi §4.3).
-
-/** The values of customerData by documented name in lower case. */
+/** The values of editCustomer's customerData (soap-cartapi §4.3) by documented name in lower case. */
 export type CustomerData = ReadonlyMap<string, string>
 
 const addressNames =
@@ -36,21 +34,21 @@ function namesOf(pairs: string, prefix = '', fieldPrefix = ''): [name: string, f
 /** Bounds of customerData below those of the fields. */
 const maxLengths: Readonly<Record<string, number>> = { Password: 20, BillingCountry: 2, ShippingCountry: 2 }
 
-const { AltContactID: altContactId, ...fields } = Object.fromEntries(
+const fields = new Map(
   Object.values(fieldNames).map((name): [string, ValueField] => {
     const field = customers.storedFields.get(name) as ValueField
     const maxLength = maxLengths[name]
     return [name, maxLength === undefined ? field : { ...field, schema: text(maxLength).schema }]
   }),
-) as { AltContactID: ValueField; BillingFirstName: ValueField; BillingLastName: ValueField }
-
-const fieldsOfUpdate = fieldSet(fields)
-const fieldsOfInsert = fieldSet({
-  ...fields,
-  BillingFirstName: { ...fields.BillingFirstName, required: true },
-  BillingLastName: { ...fields.BillingLastName, required: true },
-  AltContactID: altContactId,
-})
+)
+const demanded = ['BillingFirstName', 'BillingLastName']
+const ofInsert = [...fields].map(([name, field]) => [
+  name,
+  demanded.includes(name) ? { ...field, required: true } : field,
+])
+/** AltContactID names the customer that is updated. */
+const ofUpdate = [...fields].filter(([name]) => name !== 'AltContactID')
+const fieldSets = { create: fieldSet(Object.fromEntries(ofInsert)), update: fieldSet(Object.fromEntries(ofUpdate)) }
 
 const idNames = ['contactid', 'alt_contactid']
 /** Clients send lastlogindate back with what they have read; only the store writes it. */
@@ -60,10 +58,11 @@ const NAME = /^[\p{L}\p{N}_ .-]{1,50}$/u
 
 /**
  * Splits `name===value|||name===value`: names in any case, both without blanks and line ends around them, except passwords,
- * which keep their blanks. Empty pairs are ignored. A value may hold `===`, and end in one or two bars. Returns unknown names as
- * they were sent. Refuses (41) a name that comes twice, what is no pair, and data without any known name.
+ * which keep their blanks. Empty pairs are ignored. A value may hold `===`, and end in one or two bars. `unknown` says, without
+ * a subject, which names are unknown; empty: none. Refuses (41) a name that comes twice, what is no pair, and data without any
+ * known name.
  */
-export function splitCustomerData(given: string): { data: CustomerData; unknownNames: readonly string[] } {
+export function splitCustomerData(given: string): { data: CustomerData; unknown: string } {
   const data = new Map<string, string>()
   const unknownNames: string[] = []
   // Of a row of bars, the last ones separate.
@@ -73,16 +72,17 @@ export function splitCustomerData(given: string): { data: CustomerData; unknownN
     const sentName = before.trim()
     const name = sentName.toLowerCase()
     if (!NAME.test(name)) throw unreadable('must be pairs of name===value with documented names, and ||| between them')
-    if (!knownNames.has(name)) {
-      unknownNames.push(sentName)
-      continue
-    }
     if (data.has(name)) throw unreadable(`names ${name} twice`)
-    data.set(name, name === 'pass' ? withoutLineEnds(value) : value.trim())
+    if (knownNames.has(name)) data.set(name, name === 'pass' ? withoutLineEnds(value) : value.trim())
+    else unknownNames.push(sentName)
   }
-  if (data.size === 0) throw unreadable(unknownNames.length === 0 ? 'is missing' : unknownIn(unknownNames))
-  return { data, unknownNames }
+  // What is quoted stays out of logs.
+  const unknown = `names fields that editCustomer does not know: "${unknownNames.slice(0, UNKNOWN_SHOWN_MAX).join('", "')}"`
+  if (data.size === 0) throw unreadable(unknownNames.length === 0 ? 'is missing' : unknown)
+  return { data, unknown: unknownNames.length === 0 ? '' : unknown }
 }
+
+const UNKNOWN_SHOWN_MAX = 10
 
 /** Pairs may stand one a line; blanks may be part of a password. */
 function withoutLineEnds(text: string): string {
@@ -98,13 +98,6 @@ export function hasFields(data: CustomerData): boolean {
   return [...data.keys()].some((name) => !idNames.includes(name))
 }
 
-const UNKNOWN_SHOWN_MAX = 10
-
-/** Says, without a subject, which names are unknown. What it quotes stays out of logs. */
-export function unknownIn(names: readonly string[]): string {
-  return `names fields that editCustomer does not know: "${names.slice(0, UNKNOWN_SHOWN_MAX).join('", "')}"`
-}
-
 export function unreadable(problem: string): ResultError {
   return new ResultError('invalidCustomerData', `customerData ${problem}`)
 }
@@ -113,8 +106,8 @@ export function unreadable(problem: string): ResultError {
 export function readCustomerKey(data: CustomerData): { altContactId: string } | { id: number } {
   const other = data.get('alt_contactid') ?? ''
   if (other !== '') {
-    const read = altContactId.schema.safeParse(other)
-    if (!read.success) throw new ResultError('invalidData', `alt_contactid ${read.error.issues[0]?.message}`)
+    const read = fields.get('AltContactID')?.schema.safeParse(other)
+    if (read?.error) throw new ResultError('invalidData', `alt_contactid ${read.error.issues[0]?.message}`)
     return { altContactId: other }
   }
   const id = data.get('contactid') ?? ''
@@ -122,25 +115,16 @@ export function readCustomerKey(data: CustomerData): { altContactId: string } | 
   return { id: wholeNumber(id, 'contactid') }
 }
 
-/** A new customer, with the documented defaults. Throws `bad-request` for what is missing or out of bounds. */
-export function readNewCustomer(data: CustomerData, timeZone: string): Patch {
-  return readPatch(fieldsOfInsert, new Map([['custenabled', '0'], ...data]), 'create', timeZone)
-}
-
-/** A change of what is given; an empty value clears its field. Throws `bad-request` for what is out of bounds. */
-export function readCustomerChange(data: CustomerData, timeZone: string): Patch {
-  return readPatch(fieldsOfUpdate, data, 'update', timeZone)
-}
-
-function readPatch(set: FieldSet, data: CustomerData, mode: 'create' | 'update', timeZone: string): Patch {
+/** Reads a new customer, with the documented defaults, or a change: an empty value clears its field. Throws `bad-request`. */
+export function readFields(data: CustomerData, mode: 'create' | 'update', timeZone: string): Patch {
+  const sent = mode === 'create' ? new Map([['custenabled', '0'], ...data]) : data
   const body = Object.entries(fieldNames).flatMap(([name, field]) => {
-    const value = data.get(name)
+    const value = sent.get(name)
     if (value === undefined) return []
-    const { kind = 'text' } = fields[field as keyof typeof fields] ?? {}
     // A number or a flag without text counts as not given in a record; here it is 0.
-    return [[field, kind !== 'text' && value.trim() === '' ? '0' : value]]
+    return [[field, fields.get(field)?.kind !== 'text' && value.trim() === '' ? '0' : value]]
   })
-  return readInput(set, Object.fromEntries(body), { mode, timeZone })
+  return readInput(fieldSets[mode], Object.fromEntries(body), { mode, timeZone })
 }
 
 /** Rethrows a refusal of a field under the field's name in customerData. */

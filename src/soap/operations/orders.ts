@@ -1,9 +1,8 @@
 import type { Caller } from '../../engine/caller.ts'
-import type { Resource } from '../../engine/define.ts'
-import { fieldsAmong } from '../../engine/fields.ts'
-import { type Query, readPage } from '../../engine/read.ts'
-import { compileReader } from '../../engine/reader.ts'
-import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
+import { changeRecord, updateRecord } from '../../engine/change.ts'
+import type { NestedSubResource, Resource } from '../../engine/define.ts'
+import { countRecords, type Query, readPage } from '../../engine/read.ts'
+import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import {
   fromInvoiceNumber,
@@ -11,14 +10,79 @@ import {
   isInvoiceNumber,
   shownInvoiceNumber,
 } from '../../resources/orders/shown-invoice-number.ts'
+import { readLineProducts } from '../../resources/products/products-by-id.ts'
 import { shown } from '../../xml/read.ts'
-import type { Parameters } from '../operation.ts'
-import { ResultError } from '../result.ts'
+import { type Operation, type Parameters, readBatch, writePage } from '../operation.ts'
+import { readerOf } from '../records/elements.ts'
+import { lineProductIds, orderElements, orderReader } from '../records/order.ts'
+import { ResultError, refusing, writeResult } from '../result.ts'
 
-// How the operations on orders find them.
+/** A page of the orders that match, by OrderID. Refuses (49) an empty page. */
+export const getOrder: Operation = async ({ caller, parameters }) => {
+  const batch = readBatch(parameters)
+  const statuses = await readStatusTexts(caller)
+  const query = readOrdersQuery(caller, parameters, statuses)
+  const source = { reader: orderReader, filters: cartOrders.filters }
+  const page = await readPage(caller, cartOrders, source, { query, ...batch })
+  if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is behind the last')
+  const products = await readLineProducts(caller, page.flatMap(lineProductIds))
+  const context = { statuses, products, timeZone: caller.store.timeZone }
+  return writePage('GetOrdersResponse', page, (order) => orderElements.write(order, context))
+}
+
+/** Counts the orders that getOrder would give for the same parameters; none is 0, not an error (soap-cartapi §4.6). */
+export const getOrderCount: Operation = async ({ caller, parameters }) => {
+  const query = readOrdersQuery(caller, parameters, await readStatusTexts(caller))
+  return writeResult('OrdersCountResponse', { Quantity: await countRecords(caller, cartOrders, query) })
+}
+
+/** The status of the order with an invoice number, by id and by the merchant's text (soap-cartapi §4.7). */
+export const getOrderStatus: Operation = async ({ caller, parameters }) => {
+  const { statusId, invoiceNumber } = await findOrder(caller, requiredInvoiceNum(parameters))
+  const { textOf } = await readStatusTexts(caller)
+  return writeResult('OrderStatusResponse', { InvoiceNum: invoiceNumber, id: statusId, StatusText: textOf(statusId) })
+}
+
+/**
+ * Gives the order with an invoice number the status with a text (soap-cartapi §4.8). The status that it has already is a success
+ * that changes nothing. Refuses (39) any other status for a cancelled order, whose items went back to stock.
+ */
+export const updateOrderStatus: Operation = async ({ caller, parameters }) => {
+  const invoiceNum = requiredInvoiceNum(parameters)
+  const newStatus = parameters.required('newStatus', 'newStatusMissing')
+  const wanted = statusId(await readStatusTexts(caller), newStatus)
+  const order = await findOrder(caller, invoiceNum)
+  if (order.statusId !== wanted) {
+    await refusing('orderNotFound', 'invalidStatus', () =>
+      updateRecord(caller, orders, order.id, { OrderStatusID: wanted }),
+    )
+  }
+  // Programs compare both with what they sent.
+  return writeResult('UpdateOrderStatusResponse', { InvoiceNum: invoiceNum, NewStatus: newStatus })
+}
+
+const shipments = orders.subResources.Shipments as NestedSubResource
+
+/**
+ * Sets tracking code and date of a shipment (soap-cartapi §4.9) and nothing else: no status changes. Without an id, or with 0,
+ * it is the order's only one. Refuses (43) a shipment that the order has not, and a tracking code that is missing or too long.
+ */
+export const updateOrderShipment: Operation = async ({ caller, parameters }) => {
+  const invoiceNum = requiredInvoiceNum(parameters)
+  const ShipmentTrackingCode = parameters.required('tracking', 'invalidData')
+  const shipmentId = parameters.integer('shipmentID', 'invalidData', 'the ShipmentID that getOrder gives', { min: 0 })
+  const [year, month, day] = parameters.day('shipmentDate', caller.store.timeZone).split('-')
+  const order = await findOrder(caller, invoiceNum)
+  // Shipments keep their date as a text in this notation (rest-resources §3.3).
+  const body = { ShipmentTrackingCode, ...(day && { ShipmentShippedDate: `${month}/${day}/${year}` }) }
+  await refusing('invalidData', 'invalidData', () =>
+    changeRecord(caller, orders, { kind: 'update-item', id: order.id, list: shipments, key: shipmentId, body }),
+  )
+  return writeResult('UpdateOrderShipmentResponse', { result: 'OK' })
+}
 
 /** Orders with the filters that only cartAPI has. */
-export const cartOrders: Resource = {
+const cartOrders: Resource = {
   ...orders,
   filters: { ...orders.filters, invoice: hasInvoiceNumber, invoicestart: fromInvoiceNumber },
 }
@@ -27,7 +91,7 @@ export const cartOrders: Resource = {
  * What getOrder and getOrderCount select by (soap-cartapi §4.5): an invoice number, or all from one on; a status; days of the
  * order's date. Each that is given must match. Refuses what cannot be read (35 to 39).
  */
-export function readOrdersQuery({ store }: Caller, parameters: Parameters, statuses: StatusTexts): Query {
+function readOrdersQuery({ store }: Caller, parameters: Parameters, statuses: StatusTexts): Query {
   const startFrom = parameters.boolean('startFrom', 'invalidStartFrom')
   const invoiceNum = parameters.text('invoiceNum')
   if (invoiceNum !== '') checkInvoiceNum(invoiceNum)
@@ -45,7 +109,7 @@ export function readOrdersQuery({ store }: Caller, parameters: Parameters, statu
 }
 
 /** The status with this text. Refuses (39) a text that no status of the store has. */
-export function statusId(statuses: StatusTexts, text: string): number {
+function statusId(statuses: StatusTexts, text: string): number {
   const id = statuses.idOf(text)
   if (id !== null) return id
   const message = `${shown(text)} is not an order status of the store`
@@ -53,7 +117,7 @@ export function statusId(statuses: StatusTexts, text: string): number {
 }
 
 /** The invoiceNum of one order, as it was sent. Refuses a missing one (7), and one that is no number (35). */
-export function requiredInvoiceNum(parameters: Parameters): string {
+function requiredInvoiceNum(parameters: Parameters): string {
   const invoiceNum = parameters.required('invoiceNum', 'invoiceNumMissing')
   checkInvoiceNum(invoiceNum)
   // All orders without a number are shown with 0: it names none of them.
@@ -66,17 +130,13 @@ function checkInvoiceNum(invoiceNum: string): void {
   throw new ResultError('invalidInvoiceNum', 'invoiceNum must be a number such as 1347 or AB-1347')
 }
 
-const names = ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'OrderStatusID']
-const reader = compileReader(fieldsAmong(orders.fields, (name) => names.includes(name)))
+const reader = readerOf(orders.fields, ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'OrderStatusID'])
 
 /**
  * The order with this invoice number, with its prefix or without (soap-cartapi §4.7, §4.8). Refuses a number that no order has
  * (49), and one that several have (35), because the operation must not guess.
  */
-export async function findOrder(
-  caller: Caller,
-  invoiceNum: string,
-): Promise<{ readonly id: number; readonly statusId: number; readonly invoiceNumber: string }> {
+async function findOrder(caller: Caller, invoiceNum: string) {
   const query = new Map([['invoice', invoiceNum]])
   const source = { reader, filters: cartOrders.filters }
   const [order, other] = await readPage(caller, cartOrders, source, { query, limit: 2, offset: 0 })

@@ -43,7 +43,7 @@ export const customerElements = group(
 )
 
 /** Does not read the hash of the password. */
-export const customerReader = readerOf(customers.storedFields, customerElements)
+export const customerReader = readerOf(customers.storedFields, customerElements.fields)
 
 /** The CustomerGroupID of a customer; 0: none. */
 export function groupIdOf({ CustomerGroupID }: WireRecord): number {

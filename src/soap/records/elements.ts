@@ -49,7 +49,6 @@ function timeText(date: string): string {
  * in an element UserId. `prefix` begins the names of all fields: `valuesOf('Item').fixed('Weight')` shows ItemWeight.
  */
 export function valuesOf(prefix = '') {
-  const { text, fixed, plain, flag, day, moment, time } = formats
   const by = (format: (value: Value) => string) => {
     return (...names: readonly string[]): Elements => {
       const members = names.map((each) => {
@@ -66,15 +65,8 @@ export function valuesOf(prefix = '') {
       }
     }
   }
-  return {
-    text: by(text),
-    fixed: by(fixed),
-    plain: by(plain),
-    flag: by(flag),
-    day: by(day),
-    moment: by(moment),
-    time: by(time),
-  }
+  const elements = Object.entries(formats).map(([name, format]) => [name, by(format)])
+  return Object.fromEntries(elements) as Record<keyof typeof formats, ReturnType<typeof by>>
 }
 
 /** An element with a text that `read` makes of some fields. */
@@ -86,7 +78,6 @@ export function computed<Context>(
   return { fields, write: (record, context) => `<${name}>${formats.text(read(record, context))}</${name}>` }
 }
 
-/** Empty elements that clients expect. */
 export function empty(...names: readonly string[]): Elements {
   const xml = names.map((name) => `<${name}></${name}>`).join('')
   return { fields: [], write: () => xml }
@@ -94,14 +85,19 @@ export function empty(...names: readonly string[]): Elements {
 
 /** One element around others. */
 export function group<Context>(name: string, ...inside: readonly Elements<Context>[]): Elements<Context> {
-  const { fields, write } = inOrder(inside)
-  return { fields, write: (record, context) => `<${name}>${write(record, context)}</${name}>` }
+  const fields = inside.flatMap((elements) => elements.fields)
+  return { fields, write: (record, context) => `<${name}>${contentOf(inside, record, context)}</${name}>` }
 }
 
 /** The elements of an object in the record. */
 export function member<Context>(field: string, ...inside: readonly Elements<Context>[]): Elements<Context> {
-  const { write } = inOrder(inside)
-  return { fields: [field], write: (record, context) => write(record[field] as WireRecord, context) }
+  return { fields: [field], write: (record, context) => contentOf(inside, record[field] as WireRecord, context) }
+}
+
+function contentOf<Context>(inside: readonly Elements<Context>[], record: WireRecord, context: Context): string {
+  let xml = ''
+  for (const { write } of inside) xml += write(record, context)
+  return xml
 }
 
 /** One element for each item of a list in the record. */
@@ -117,26 +113,13 @@ export function each<Context>(field: string, name: string, ...inside: readonly E
   }
 }
 
-function inOrder<Context>(elements: readonly Elements<Context>[]): Elements<Context> {
-  return {
-    fields: elements.flatMap(({ fields }) => fields),
-    write: (record, context) => {
-      let xml = ''
-      for (const { write } of elements) xml += write(record, context)
-      return xml
-    },
-  }
-}
-
-/** The items of a list in a record. */
 export function itemsOf(list: Value): readonly WireRecord[] {
   return list as readonly WireRecord[]
 }
 
-/** Reads the fields that the elements show, and no others. Throws for a name that is no field. */
-export function readerOf(fields: FieldSet, elements: Pick<Elements, 'fields'>): Reader {
-  const shown = new Set(elements.fields)
-  const unknown = elements.fields.find((name) => fields.get(name) === undefined)
+/** Reads these fields and no others. Throws for a name that is no field. */
+export function readerOf(fields: FieldSet, names: readonly string[]): Reader {
+  const unknown = names.find((name) => fields.get(name) === undefined)
   if (unknown !== undefined) throw new Error(`There is no field ${unknown}`)
-  return compileReader(fieldsAmong(fields, (name) => shown.has(name)))
+  return compileReader(fieldsAmong(fields, (name) => names.includes(name)))
 }

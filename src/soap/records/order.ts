@@ -144,9 +144,8 @@ export const orderElements = group<OrderContext>(
   ),
 )
 
-export const orderReader = readerOf(orders.storedFields, orderElements)
+export const orderReader = readerOf(orders.storedFields, orderElements.fields)
 
-/** The products of an order's lines, by CatalogID. */
 export function lineProductIds({ OrderItemList }: WireRecord): number[] {
   return itemsOf(OrderItemList)
     .map(({ CatalogID }) => Number(CatalogID))

@@ -100,9 +100,8 @@ export const productElements = group<ReadonlyMap<number, ProductName>>(
   ),
 )
 
-export const productReader = readerOf(products.fields, productElements)
+export const productReader = readerOf(products.fields, productElements.fields)
 
-/** The CatalogIDs of the products that a product names. */
 export function relatedIdsOf({ RelatedProductList }: WireRecord): number[] {
   return itemsOf(RelatedProductList)
     .map(({ RelatedProductID }) => Number(RelatedProductID))

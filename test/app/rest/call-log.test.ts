@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AnsweredCall, lastCalls } from '../../../src/applications/call-log.ts'
-import { logCalls } from '../../../src/rest/call-log.ts'
+import { logCalls } from '../../../src/rest/admission.ts'
 import { generateKey } from '../../../src/values/secrets.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, refusalOf } from './fixture.ts'

@@ -7,7 +7,7 @@ import type { Delivery, Event, Webhook } from '../../../src/database/generated/c
 import type { Privileges } from '../../../src/engine/caller.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/outbound/outbound.ts'
 import { resources } from '../../../src/registry.ts'
-import { recordsToXml } from '../../../src/rest/xml-write.ts'
+import { recordsToXml } from '../../../src/rest/xml.ts'
 import { createStore } from '../../../src/stores/stores.ts'
 import { createSecrets } from '../../../src/values/secrets.ts'
 import { BYTES, type FreeSlots } from '../../../src/webhooks/dispatch/claim.ts'

@@ -1,0 +1,217 @@
+import type { JsonSchema } from '../../engine/json-schema.ts'
+import {
+  type Content,
+  closedObject,
+  type Header,
+  type Ref,
+  type Response,
+  ref,
+  retryAfter,
+} from '../../server/openapi.ts'
+import { PROBLEM_TYPE } from '../format.ts'
+
+function always(description: string, schema: JsonSchema) {
+  return { description, required: true, schema }
+}
+
+const number = { type: 'integer', minimum: 0 }
+const challenges = ['Bearer', 'Bearer error="invalid_token"', 'Bearer error="insufficient_scope"']
+
+function matching(pattern: string): JsonSchema {
+  return { type: 'string', pattern }
+}
+
+export const headers = {
+  'X-Request-Id': always(
+    'Names the request; the log has it. A short one that was sent is kept.',
+    matching('^[A-Za-z0-9._-]{1,64}$'),
+  ),
+  'X-RateLimit-Limit': always('How many requests the bucket of application and store holds.', number),
+  'X-RateLimit-Remaining': always('How many more may come at once.', number),
+  'RateLimit-Policy': always(
+    'The same bucket: `q` requests, empty after `w` seconds without any.',
+    matching(String.raw`^"default";q=\d+;w=\d+$`),
+  ),
+  RateLimit: always(
+    'The same state: `r` requests remain; after `t` seconds there are more.',
+    matching(String.raw`^"default";r=\d+;t=\d+$`),
+  ),
+  ...retryAfter,
+  'WWW-Authenticate': {
+    description:
+      'Where an Authorization header, or no credentials at all, were sent; with `error` for a Bearer token that was refused, or whose application lacks the privilege.',
+    schema: { type: 'string', enum: challenges },
+  },
+  Allow: always('The methods that the address takes.', { type: 'string' }),
+  ETag: always('Of this representation of the record, compressed or not, strong.', matching('^"[^"]+"$')),
+  Link: {
+    description: 'The address of the next page, by its cursor; absent: this is the last page.',
+    schema: matching('^<[^>]+>; rel="next"$'),
+  },
+  'X-Total-Count': {
+    description: 'How many records match in all, where `Prefer: count=exact` asked for it.',
+    schema: number,
+  },
+  'Preference-Applied': { description: 'With X-Total-Count.', schema: { type: 'string', const: 'count=exact' } },
+  'Idempotency-Replayed': {
+    description: 'This is the stored answer of the first request with the Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+} satisfies Readonly<Record<string, Header>>
+
+export type HeaderName = keyof typeof headers
+
+/** Headers of every answer to a request counted in the bucket. */
+export const bucketHeaders: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'RateLimit-Policy',
+  'RateLimit',
+]
+
+export function headerRefs(names: readonly HeaderName[]): Readonly<Record<string, Ref>> {
+  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
+}
+
+function text(description: string): JsonSchema {
+  return { type: 'string', description }
+}
+
+export const resultSchemas: Readonly<Record<string, JsonSchema>> = {
+  ResponseInfo: {
+    ...closedObject(
+      {
+        Key: text('The name of the identifier, or `Error`.'),
+        Value: text('The identifier; of an error the field, parameter, header or identifier at fault, or nothing.'),
+        Status: { ...matching(String.raw`^\d{3}$`), description: 'As an HTTP status.' },
+        Message: text('What was done, or what is wrong and what is allowed.'),
+      },
+      'What became of one record.',
+    ),
+    xml: { name: 'ResponseInfo' },
+  },
+  ArrayOfResponseInfo: {
+    type: 'array',
+    items: ref('schemas', 'ResponseInfo'),
+    minItems: 1,
+    xml: { name: 'ArrayOfResponseInfo', wrapped: true },
+  },
+  CountOnly: {
+    ...closedObject({ TotalCount: { type: 'integer', format: 'int32', minimum: 0 } }, 'The answer to `countonly=1`.'),
+    xml: { name: 'CountOnly' },
+  },
+  Problem: closedObject(
+    {
+      type: {
+        type: 'string',
+        format: 'uri',
+        pattern: String.raw`^urn:store-platform:problem:\d{3}$`,
+        description: 'The same for every refusal of its kind.',
+      },
+      title: { type: 'string' },
+      status: { type: 'integer', minimum: 400, maximum: 599 },
+      detail: text('What was wrong with this request.'),
+      errors: {
+        type: 'array',
+        description: 'One for each record that was refused.',
+        items: ref('schemas', 'ProblemError'),
+      },
+      requestId: text('Also in the header X-Request-Id, and in the log.'),
+    },
+    'Problem details (RFC 9457).',
+  ),
+  ProblemError: closedObject({
+    index: { type: 'integer', minimum: 0, description: 'The place of the record in the request, from 0.' },
+    field: text('The field, parameter or header at fault, or nothing.'),
+    status: { type: 'integer', minimum: 200, maximum: 599 },
+    detail: { type: 'string' },
+  }),
+}
+
+interface Refusal {
+  readonly name: string
+  readonly description: string
+  /** Headers of this refusal besides X-Request-Id. */
+  readonly headers: readonly HeaderName[]
+  /** Headers that it may have. */
+  readonly optional: readonly HeaderName[]
+  /** `empty`: no body, except problem details on request; `json`: refused before the protocol is known. */
+  readonly body: 'results' | 'empty' | 'json'
+}
+
+function refusal(
+  name: string,
+  description: string,
+  { headers = bucketHeaders, optional = [], body = 'results' }: Partial<Refusal> = {},
+): Refusal {
+  return { name, description, headers, optional, body }
+}
+
+const replayable = { optional: ['Idempotency-Replayed'] } as const
+
+const refusals = {
+  400: refusal(
+    'BadRequest',
+    'Something cannot be taken. `Value` names the field, parameter or identifier, `Message` says what is allowed.',
+    replayable,
+  ),
+  401: refusal(
+    'Unauthorized',
+    'The credentials are missing, which `Message` names, or not valid together; or the application lacks the privilege that the operation needs.',
+    { headers: [...bucketHeaders, 'WWW-Authenticate'] },
+  ),
+  403: refusal('InsecureTransport', 'The request came over plain http, and the server takes https alone.', {
+    headers: [],
+  }),
+  404: refusal('NotFound', 'No such record, or none in the list. The body is empty.', { ...replayable, body: 'empty' }),
+  408: refusal('BodyTimeout', 'The body was not sent within 60 seconds.', { body: 'json' }),
+  409: refusal(
+    'Conflict',
+    'The change contradicts what is stored; or the first request with this Idempotency-Key is still in progress.',
+    { optional: ['Idempotency-Replayed', 'Retry-After'] },
+  ),
+  410: refusal('Gone', 'What was asked for was deleted because of its age. `Message` says how to go on.'),
+  412: refusal('PreconditionFailed', 'The record is not the one that If-Match or If-None-Match asks for.', replayable),
+  413: refusal('BodyTooLarge', 'The body is larger than 10 MB.'),
+  415: refusal('UnsupportedMediaType', 'The body is neither JSON nor XML in UTF-8, or it is compressed.'),
+  422: refusal('KeyReused', 'The Idempotency-Key came with another body before.'),
+  429: refusal('TooManyRequests', 'The bucket is full.', { headers: [...bucketHeaders, 'Retry-After'] }),
+  500: refusal('InternalError', 'A defect of the server; the log has it under the request id.'),
+  503: refusal('Unavailable', 'The database does not answer.', { headers: [...bucketHeaders, 'Retry-After'] }),
+} as const satisfies Readonly<Record<number, Refusal>>
+
+/** Refusals outside operations: 404 and 405. */
+const outside = [
+  refusal(
+    'UnknownAddress',
+    'No service, no version, or not the shape of an address. Where the service is unknown, `Message` lists those that exist.',
+    { headers: [] },
+  ),
+  refusal('MethodNotAllowed', 'The address does not take the method.', { headers: [...bucketHeaders, 'Allow'] }),
+]
+
+export type RefusalStatus = keyof typeof refusals
+
+export function refusalRefs(statuses: readonly RefusalStatus[]): Readonly<Record<string, Ref>> {
+  return Object.fromEntries(statuses.map((status) => [status, ref('responses', refusals[status].name)]))
+}
+
+export function refusalResponses(): Readonly<Record<string, Response>> {
+  const all: readonly Refusal[] = [...Object.values(refusals), ...outside]
+  return Object.fromEntries(
+    all.map(({ name, description, headers: names, optional, body }) => {
+      const maybe = Object.fromEntries(optional.map((each) => [each, { ...headers[each], required: false }]))
+      const sent = { ...headerRefs(['X-Request-Id', ...names]), ...maybe }
+      return [name, { description, headers: sent, content: contents[body] }]
+    }),
+  )
+}
+
+const results = { schema: ref('schemas', 'ArrayOfResponseInfo') }
+const problem: Content = { [PROBLEM_TYPE]: { schema: ref('schemas', 'Problem') } }
+
+const contents: Readonly<Record<Refusal['body'], Content>> = {
+  results: { 'application/json': results, 'application/xml': results, ...problem },
+  empty: problem,
+  json: { 'application/json': results },
+}
