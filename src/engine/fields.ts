@@ -84,6 +84,9 @@ export interface ListField {
   readonly sql: Sql | undefined
 }
 
+/** A list whose items are stored in a table. */
+export type TableList = ListField & { readonly rows: ListRows }
+
 export interface ListRows {
   readonly table: string
   /** The column that holds the record's id. */
@@ -358,8 +361,7 @@ const booleanSchema = z.preprocess((given) => {
   return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
-/** Whether a field is a list whose items are stored in a table. */
-export function hasRows(field: Field | undefined): field is ListField & { readonly rows: ListRows } {
+export function hasRows(field: Field | undefined): field is TableList {
   return field?.kind === 'list' && field.rows !== undefined
 }
 

@@ -3,7 +3,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
-import { hasRows, type ListField, type ListRows } from './fields.ts'
+import { hasRows, type ListField, type TableList } from './fields.ts'
 import type { Patch } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
 import type { NewRows } from './plan-change.ts'
@@ -17,8 +17,6 @@ export interface Stored {
   row: Row
   lists: Record<string, Row[]>
 }
-
-type FieldWithRows = ListField & { readonly rows: ListRows }
 
 /** The counter of nested row ids, shared by all lists of a store. */
 export const ROW_COUNTER = 'row'
@@ -137,7 +135,7 @@ export function newRecordRow(caller: Caller, resource: Resource, id: number): Ro
 }
 
 /** A new row of a table list, before its fields and key are set. */
-export function newListRow(caller: Caller, { fields, rows }: FieldWithRows, parentId: number): Row {
+export function newListRow(caller: Caller, { fields, rows }: TableList, parentId: number): Row {
   const now = caller.now()
   const row: Row = {
     ...columnDefaults(fields, now),
@@ -246,7 +244,7 @@ export async function storeLists(
 
 async function replaceRows(
   caller: Caller,
-  field: FieldWithRows,
+  field: TableList,
   parentId: number,
   before: readonly Row[],
   after: readonly Row[],

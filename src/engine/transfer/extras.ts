@@ -1,7 +1,7 @@
 import { identifier, join, type Sql, sql } from '../../database/sql.ts'
 import { readDate } from '../../values/dates.ts'
 import type { Resource } from '../define.ts'
-import { type FieldSet, hasRows, isFilledIn, type ListField, type ListRows, LONG_TEXT, type Scalar } from '../fields.ts'
+import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../fields.ts'
 import { isRecord, type Patch } from '../input.ts'
 import { arrayOf, keyColumn, rowOrder, type Selected } from '../reader.ts'
 import { refused } from '../refused.ts'
@@ -12,14 +12,10 @@ import { refused } from '../refused.ts'
  * `Repeated`: the dates in the second of the two hours that autumn repeats;
  * `Derived`: the fields whose shown value is filled in and not stored.
  */
-export interface Extras {
-  /** A json array, over `t` and `s`. */
-  readonly select: Sql
-  /** Writes members of the line's `private`, as JSON texts, from the parsed array. */
-  readonly compose: (row: Selected) => string[]
-}
+export type Extras = ReturnType<typeof compileExtras>
 
-export function compileExtras(resource: Resource): Extras {
+/** `select`: a json array, over `t` and `s`; `compose` writes members of the line's `private` from the parsed array. */
+export function compileExtras(resource: Resource) {
   const lists = listsWithExtras(resource)
   const dates = columnDates(resource.storedFields)
   const filledIn = filledInNames(resource.storedFields)
@@ -29,28 +25,28 @@ export function compileExtras(resource: Resource): Extras {
       ...dates.map(([, column]) => isRepeatedSql(column)),
       ...filledIn.map((name) => sql`t."details" -> ${name}::text IS NULL`),
     ]),
-    compose: (row) => {
+    /** The members as JSON texts. */
+    compose: (row: Selected): string[] => {
       const flags = row.slice(lists.length)
       const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
-      const repeated = dates.filter((_date, index) => flags[index] === true).map(([name]) => name)
-      const derived = filledIn.filter((_name, index) => flags[dates.length + index] === true)
-      return [
-        ...(rows.length > 0 ? [`"Rows":${JSON.stringify(Object.fromEntries(rows))}`] : []),
-        ...(repeated.length > 0 ? [`"Repeated":${JSON.stringify(repeated)}`] : []),
-        ...(derived.length > 0 ? [`"Derived":${JSON.stringify(derived)}`] : []),
-      ]
+      const members = {
+        Rows: Object.fromEntries(rows),
+        Repeated: dates.filter((_date, index) => flags[index] === true).map(([name]) => name),
+        Derived: filledIn.filter((_name, index) => flags[dates.length + index] === true),
+      }
+      const used = Object.entries(members).filter(([, member]) => Object.keys(member).length > 0)
+      return used.map(([name, member]) => `"${name}":${JSON.stringify(member)}`)
     },
   }
 }
 
-export interface ExtrasInput {
+interface ExtrasInput {
   record: Record<string, unknown>
-  /** Completed with the values read. */
   patch: Patch
   timeZone: string
 }
 
-/** Reads the members that `compileExtras` writes. Throws `bad-request`. */
+/** Reads the members that `compileExtras` writes into the patch. Throws `bad-request`. */
 export function readExtras(resource: Resource, hidden: Record<string, unknown>, input: ExtrasInput): void {
   const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
@@ -70,7 +66,7 @@ export function readExtras(resource: Resource, hidden: Record<string, unknown>, 
 
 interface ListExtras {
   readonly name: string
-  readonly field: ListField & { readonly rows: ListRows }
+  readonly field: TableList
   /** The key column, if the wire may show 0 for the key. */
   readonly key: string | null
   readonly columns: readonly string[]
@@ -130,7 +126,7 @@ function readRows({ name, field, key, columns }: ListExtras, given: unknown, ite
   })
 }
 
-function keyOf({ fields, key }: ListField, value: unknown, path: string): number {
+function keyOf({ fields, key }: TableList, value: unknown, path: string): number {
   const field = fields.get(key ?? '')
   const read = field && 'schema' in field ? field.schema.safeParse(value).data : undefined
   if (typeof read !== 'number') throw refused(path, `${path} must be a whole number`)

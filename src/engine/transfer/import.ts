@@ -7,9 +7,8 @@ import type { Resource } from '../define.ts'
 import { hasRows } from '../fields.ts'
 import { isRecord } from '../input.ts'
 import { findMissing, type Reference, referencesOf } from '../references.ts'
-import type { NumberedLine } from './lines.ts'
+import { type NumberedLine, Spool, type WaitingLine } from './lines.ts'
 import { nameLine, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
-import { Spool, type WaitingLine } from './spool.ts'
 import { continueLedger, storeRecords } from './store.ts'
 
 /**
@@ -71,7 +70,7 @@ export async function importRecords(
   watch: ImportWatch,
   { raising = false }: ImportOptions = {},
 ): Promise<ImportCounts> {
-  const run = new ImportRun(caller, resources, watch, raising)
+  const run = new ImportRun(caller, servicesOf(resources), watch, raising)
   try {
     for await (const line of lines) await run.take(line)
     await run.settle()
@@ -107,11 +106,11 @@ class ImportRun {
   #waitingIds = new Set<string>()
   #linesSinceEnd = 0
 
-  constructor(caller: Caller, resources: readonly Resource[], watch: ImportWatch, raising: boolean) {
+  constructor(caller: Caller, services: Services, watch: ImportWatch, raising: boolean) {
     this.#caller = caller
+    this.#services = services
     this.#watch = watch
     this.#raising = raising
-    this.#services = servicesOf(resources)
   }
 
   async take(line: NumberedLine): Promise<void> {
@@ -154,20 +153,15 @@ class ImportRun {
   }
 
   async #takeRecord(line: NumberedLine): Promise<void> {
-    const record = this.#read(line)
-    if (record instanceof StoreFailure) return this.#refuse(line, record.message)
+    let record: TransferRecord
+    try {
+      record = readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error
+      return this.#refuse(line, error.message)
+    }
     if (!this.#batch.takes(record, line.bytes)) await this.#handOver()
     this.#batch.add({ line, record }, line.bytes)
-  }
-
-  #read(line: NumberedLine): TransferRecord | StoreFailure {
-    if (line.content instanceof StoreFailure) return line.content
-    try {
-      return readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
-    } catch (error) {
-      if (error instanceof StoreFailure) return error
-      throw error
-    }
   }
 
   async #handOver(): Promise<void> {
@@ -187,47 +181,37 @@ class ImportRun {
   async #store(pending: readonly PendingRecord[]): Promise<void> {
     const [first] = pending
     if (first === undefined) return
-    const { resource } = first.record
-    if (isContinuation(first.record)) {
-      await this.#storeContinuation(first)
+    const { record } = first
+    const { resource } = record
+    if (isContinuation(record)) {
+      if (this.#waitingIds.has(nameOf(record))) await this.#setAside(first, `The ${resource.typeName} is not stored`)
+      else await this.#attempt([first], () => continueLedger(this.#caller, record))
     } else {
-      const missing = await this.#findMissing(resource, pending)
-      const ready = pending.filter(({ record }) => !missing.has(record))
+      const records = pending.map((one) => one.record)
+      const missing = await findMissing(this.#caller, await this.#referencesOf(resource), records)
       for (const one of pending) {
         const reason = missing.get(one.record)
         if (reason !== undefined) await this.#setAside(one, reason)
       }
-      await this.#storeOrSplit(resource, ready)
+      await this.#storeOrSplit(pending.filter((one) => !missing.has(one.record)))
     }
     await this.#watch.progress?.(this.counts)
   }
 
-  async #findMissing(resource: Resource, pending: readonly PendingRecord[]) {
-    let references = this.#references.get(resource)
-    if (!references) {
-      references = referencesOf(this.#caller, resource)
-      this.#references.set(resource, references)
-    }
-    const records = pending.map(({ record }) => record)
-    return findMissing(this.#caller, await references, records)
-  }
-
-  async #storeContinuation(one: PendingRecord): Promise<void> {
-    const { record } = one
-    if (this.#waitingIds.has(nameOf(record)))
-      return this.#setAside(one, `The ${record.resource.typeName} is not stored`)
-    await this.#attempt([one], () => continueLedger(this.#caller, record.resource, record))
+  #referencesOf(resource: Resource): Promise<Reference[]> {
+    const references = this.#references.get(resource) ?? referencesOf(this.#caller, resource)
+    this.#references.set(resource, references)
+    return references
   }
 
   /** Halves a failed batch to isolate the record at fault, because one failure rolls back the whole transaction. */
-  async #storeOrSplit(resource: Resource, pending: readonly PendingRecord[]): Promise<void> {
+  async #storeOrSplit(pending: readonly PendingRecord[]): Promise<void> {
     if (pending.length === 0) return
     const records = pending.map(({ record }) => record)
-    const isDone = await this.#attempt(pending, () => storeRecords(this.#caller, resource, records, this.#raising))
-    if (isDone) return
+    if (await this.#attempt(pending, () => storeRecords(this.#caller, records, this.#raising))) return
     const middle = pending.length >> 1
-    await this.#storeOrSplit(resource, pending.slice(0, middle))
-    await this.#storeOrSplit(resource, pending.slice(middle))
+    await this.#storeOrSplit(pending.slice(0, middle))
+    await this.#storeOrSplit(pending.slice(middle))
   }
 
   /** Returns false if at least one of several records is refused. Sets a single refused record aside. */

@@ -1,9 +1,9 @@
+import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Resource } from '../define.ts'
 import type { FieldSet, ListField, Scalar } from '../fields.ts'
 import { isRecord, type Patch, readInput } from '../input.ts'
-import type { Ledger } from '../ledger.ts'
-import type { Row } from '../merge.ts'
+import type { LedgerPiece } from '../ledger.ts'
 import { refused } from '../refused.ts'
 import { readExtras } from './extras.ts'
 
@@ -15,13 +15,6 @@ export interface TransferRecord {
   /** The ledger rows of the line; null: none, and the stored rows stay. */
   readonly ledger: LedgerPiece | null
   readonly keys: KeyCounts
-}
-
-export interface LedgerPiece {
-  /** The number of rows in the record's earlier lines; above 0 the line contains only these rows. */
-  readonly after: number
-  /** By column. */
-  readonly rows: readonly Row[]
 }
 
 export interface KeyCounts {
@@ -42,13 +35,18 @@ export function servicesOf(resources: readonly Resource[]): Services {
 
 /** Reads a line. Throws `bad-request` that names the field. */
 export function readTransferRecord(services: Services, content: unknown, timeZone: string): TransferRecord {
+  if (content instanceof StoreFailure) throw content
   if (!isRecord(content)) throw refused('', 'The line must be an object with service and record')
   const resource = resourceOf(services, content.service)
   const { record, private: hidden = {} } = content
   if (!isRecord(record)) throw refused('record', 'record must be an object with fields')
   if (!isRecord(hidden)) throw refused('private', 'private must be an object with fields')
   const patch = readInput(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
-  const id = recordId(resource, patch)
+  const { resultKey } = resource
+  const { key: id } = patch
+  if (typeof id !== 'number' || id < 1) {
+    throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
+  }
   const ledger = readLedger(resource, content.continues, hidden, timeZone)
   if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch, patch.details, '')
   refuseWriteOnly(patch)
@@ -89,11 +87,6 @@ function resourceOf(services: Services, service: unknown): Resource {
   throw refused('service', `${given} one of ${known}`)
 }
 
-function recordId({ resultKey }: Resource, { key }: Patch): number {
-  if (typeof key === 'number' && key >= 1) return key
-  throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
-}
-
 function readLedger(
   { service, ledger }: Resource,
   continues: unknown,
@@ -109,14 +102,13 @@ function readLedger(
   }
   if (!ledger || given === undefined) return null
   if (!Array.isArray(given)) throw refused(ledger.name, `${ledger.name} must be a list`)
-  const rows = given.map((item, index) => readLedgerRow(ledger, item, `${ledger.name}[${index}]`, timeZone))
+  const rows = given.map((item, index) => {
+    const path = `${ledger.name}[${index}]`
+    const patch = readInput(ledger.fields, item, { mode: 'import', timeZone }, path)
+    refuseMissing(ledger.fields, patch, patch.details, path)
+    return patch.columns
+  })
   return { after: Number(continues ?? 0), rows }
-}
-
-function readLedgerRow({ fields }: Ledger, item: unknown, path: string, timeZone: string): Row {
-  const patch = readInput(fields, item, { mode: 'import', timeZone }, path)
-  refuseMissing(fields, patch, patch.details, path)
-  return patch.columns
 }
 
 /** Refuses missing required fields: a record replaces the stored one, so without them it is probably incomplete. */
