@@ -3,7 +3,7 @@ import type { ResultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'
 import type { Caller } from './caller.ts'
 import type { Method, Resource } from './define.ts'
-import type { FieldSet } from './fields.ts'
+import type { ObjectType } from './fields.ts'
 import type { Filter } from './filters.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { Listing, ListOptions, Query } from './read.ts'
@@ -69,7 +69,12 @@ export type Given =
   | {
       readonly kind: 'own'
       readonly type: RecordType
-      readonly parameters: readonly QueryParameter[]
+      readonly parameters: readonly {
+        readonly name: string
+        readonly in: 'query'
+        readonly description: string
+        readonly schema: JsonSchema
+      }[]
       /** `one`: a list of one record; `paged`: a page by cursor. */
       readonly size: 'one' | 'paged' | 'many'
       /** Statuses besides those of every read. */
@@ -104,14 +109,6 @@ export interface Parameter {
   readonly max?: number
 }
 
-/** A query parameter that only this address has. */
-export interface QueryParameter {
-  readonly name: string
-  readonly in: 'query'
-  readonly description: string
-  readonly schema: JsonSchema
-}
-
 /** A request body as sent. */
 export interface Body {
   readonly format: 'json' | 'xml'
@@ -119,22 +116,22 @@ export interface Body {
 }
 
 /** The type of the records that an address takes or gives: their XML name and fields. */
-export interface RecordType {
-  readonly typeName: string
-  readonly fields: FieldSet
+export interface RecordType extends ObjectType {
   /** Other element names for the record in an XML body. */
   readonly inputTypeNames?: readonly string[]
 }
 
 /** Receives reports that are not part of the answer. */
-export interface Log {
-  readonly info: (about: object, message: string) => void
-  readonly warn: (about: object, message: string) => void
-  readonly error: (about: object, message: string) => void
-}
+export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>
 
 /** The result of an operation, independent of the format. */
-export type Answer = RecordsAnswer | CountAnswer | ResultsAnswer | NothingAnswer | UnmodifiedAnswer
+export type Answer =
+  | RecordsAnswer
+  | CountAnswer
+  | ResultsAnswer
+  | NothingAnswer
+  /** 304: the caller has this representation already. */
+  | { readonly kind: 'unmodified'; readonly etag: string }
 
 /** JSON texts of records of one type. */
 export interface RecordsAnswer {
@@ -171,12 +168,6 @@ export interface ResultsAnswer {
 export interface NothingAnswer {
   readonly kind: 'nothing'
   readonly replayed?: boolean
-}
-
-/** 304: the caller has this representation already. */
-export interface UnmodifiedAnswer {
-  readonly kind: 'unmodified'
-  readonly etag: string
 }
 
 export function idOf({ idParam }: Resource): Endpoint['params'] {

@@ -32,12 +32,12 @@ export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): 
 
 async function insertEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
   const bodies = await readBodies(tx, raised)
-  const rows = raised.map(({ resource, ...event }) => ({
-    ...event,
-    body: event.body ?? bodies.get(nameOf(resource, event.recordId)),
-  }))
-  const missing = raised.find((_event, index) => rows[index]?.body === undefined)
-  if (missing) throw new Error(`There is no record for the event of ${nameOf(missing.resource, missing.recordId)}`)
+  const rows = raised.map(({ resource, ...event }) => {
+    const name = nameOf(resource, event.recordId)
+    const body = event.body ?? bodies.get(name)
+    if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
+    return { ...event, body }
+  })
   await tx.db.$executeRaw(sql`
     INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
     SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz

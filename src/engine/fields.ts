@@ -197,22 +197,29 @@ export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
   return value('text', textSchema(max, trim), options.default ?? '', bounds, options)
 }
 
-/** One of a few texts, the first being the default; ignores case and surrounding white space. */
+/** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
 export function choice(values: readonly [string, ...string[]], options: ValueOptions = {}): ValueField {
   const maxLength = Math.max(...values.map(({ length }) => length))
-  return value('text', choiceSchema(values), values[0], { maxLength, values }, options)
+  const schema = z.preprocess((given) => {
+    if (typeof given !== 'string') return given
+    const folded = given.trim().toLowerCase()
+    return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
+  }, z.enum(values, { error: `must be ${values.join(' or ')}` }).nullable())
+  return value('text', schema, values[0], { maxLength, values }, options)
 }
 
-/** A 32-bit integer. */
+/** A 32-bit integer, unless other bounds are given. */
 export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
   const { min = INT32_MIN, max = INT32_MAX } = options
-  return value('integer', integerSchema(min, max), options.default ?? 0, { min, max }, options)
+  const error = `must be a whole number from ${min} to ${max}`
+  const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
+  const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
+  return value('integer', schema, options.default ?? 0, { min, max }, options)
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
 export function long(options: ValueOptions = {}): ValueField {
-  const [min, max] = [0, Number.MAX_SAFE_INTEGER]
-  return value('integer', integerSchema(min, max), 0, { min, max }, options)
+  return integer({ ...options, min: 0, max: Number.MAX_SAFE_INTEGER })
 }
 
 /** Another record's id; none is 0 on the wire and NULL in the column. */
@@ -220,11 +227,34 @@ export function reference(column: string): ValueField {
   return integer({ column, min: 0, nullable: true })
 }
 
+const DECIMAL_MAX = 99_999_999_999.9999
+
 /** Money, weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
   const { min = -DECIMAL_MAX } = options
-  return value('decimal', decimalSchema(min), 0, { min, max: DECIMAL_MAX }, options)
+  const error = `must be a number from ${min} to ${DECIMAL_MAX}`
+  const rounded = z
+    .number({ error })
+    .min(min, { error })
+    .max(DECIMAL_MAX, { error })
+    .transform((given) => Number(given.toFixed(4)))
+  return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
 }
+
+const booleanTexts = new Map<unknown, boolean | null>([
+  ['true', true],
+  ['1', true],
+  [1, true],
+  ['false', false],
+  ['0', false],
+  [0, false],
+  ['', null],
+])
+
+const booleanSchema = z.preprocess((given) => {
+  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
+  return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
+}, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
 export function boolean(options: ValueOptions & { default?: boolean } = {}): ValueField {
   return value('boolean', booleanSchema, options.default ?? false, {}, options)
@@ -257,19 +287,10 @@ interface ListOptions {
 }
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { key, zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
-  const { keyFrom = key === undefined ? 'none' : 'counter' } = options
-  return {
-    kind: 'list',
-    access: sql ? 'derived' : access,
-    typeName,
-    fields: fieldSet(fields),
-    key,
-    keyFrom,
-    zeroKeyIsOnly,
-    rows,
-    sql,
-  }
+  const { key, zeroKeyIsOnly = false, rows, sql } = options
+  const access = sql ? 'derived' : (options.access ?? 'rw')
+  const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
+  return { kind: 'list', access, typeName, fields: fieldSet(fields), key, keyFrom, zeroKeyIsOnly, rows, sql }
 }
 
 function value(
@@ -300,16 +321,6 @@ function textSchema(max: number, trim?: TextOptions['trim']) {
   )
 }
 
-/** Reads an empty text as "not given". */
-function choiceSchema(values: readonly string[]) {
-  const allowed = `must be ${values.join(' or ')}`
-  return z.preprocess((given) => {
-    if (typeof given !== 'string') return given
-    const folded = given.trim().toLowerCase()
-    return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
-  }, z.enum(values, { error: allowed }).nullable())
-}
-
 const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Accepts JSON numbers and text; an empty text is "not given". */
@@ -319,47 +330,6 @@ function toNumber(given: unknown): unknown {
   if (trimmed === '') return null
   return numberText.test(trimmed) ? Number(trimmed) : given
 }
-
-function integerSchema(min: number, max: number) {
-  const allowed = `must be a whole number from ${min} to ${max}`
-  return z.preprocess(
-    toNumber,
-    z
-      .number({ error: allowed })
-      .refine((given) => Number.isInteger(given) && given >= min && given <= max, { error: allowed })
-      .nullable(),
-  )
-}
-
-const DECIMAL_MAX = 99_999_999_999.9999
-
-function decimalSchema(min: number) {
-  const allowed = `must be a number from ${min} to ${DECIMAL_MAX}`
-  return z.preprocess(
-    toNumber,
-    z
-      .number({ error: allowed })
-      .min(min, { error: allowed })
-      .max(DECIMAL_MAX, { error: allowed })
-      .transform((given) => Number(given.toFixed(4)))
-      .nullable(),
-  )
-}
-
-const booleanTexts = new Map<unknown, boolean | null>([
-  ['true', true],
-  ['1', true],
-  [1, true],
-  ['false', false],
-  ['0', false],
-  [0, false],
-  ['', null],
-])
-
-const booleanSchema = z.preprocess((given) => {
-  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
-  return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
-}, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
 export function hasRows(field: Field | undefined): field is TableList {
   return field?.kind === 'list' && field.rows !== undefined

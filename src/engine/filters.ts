@@ -1,9 +1,10 @@
 import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
 import { type Bound, dateForms, instantText, nextDay, readDate } from '../values/dates.ts'
-import { StoreFailure } from '../values/failure.ts'
+import type { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { CallerStore } from './caller.ts'
 import type { ListRows } from './fields.ts'
+import { wrongField } from './refused.ts'
 
 /** The form of a query parameter: the whole text, a part of it, a number, 1 or 0, or a bound of dates. */
 export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'since' | 'until'
@@ -117,10 +118,8 @@ function day(given: string, name: string, timeZone: string, bound: Bound) {
 }
 
 function checkedText(given: string, name: string): string {
-  if (given.includes('\0') || !given.isWellFormed()) {
-    throw new StoreFailure('bad-request', `${name} holds a character that text cannot have`, { field: name })
-  }
-  return given
+  if (!given.includes('\0') && given.isWellFormed()) return given
+  throw wrongField(name, 'holds a character that text cannot have')
 }
 
 function number(given: string, name: string): string {
@@ -146,5 +145,5 @@ export function readId(given: string, name: string, min = 1, max = INT32_MAX): n
 /** The refusal of a query parameter; `problem` is a sentence without its subject. */
 export function invalid(name: string, given: string, problem: string): StoreFailure {
   const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given
-  return new StoreFailure('bad-request', `${name} ${problem}; "${shown}" was given`, { field: name })
+  return wrongField(name, `${problem}; "${shown}" was given`)
 }
