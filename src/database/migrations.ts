@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
+import { withConnection } from './connection.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
@@ -23,21 +24,16 @@ const SERVER_VERSION_MIN = 15
  * database cannot be used.
  */
 export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
-  client.on('notice', ({ code, message = '' }) => {
-    if (code === WARNING) warn(message)
-  })
-  try {
-    await client.connect()
+  return withConnection(url, async (client) => {
+    client.on('notice', ({ code, message = '' }) => {
+      if (code === WARNING) warn(message)
+    })
     await refuseOldServer(client)
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
-    return await applyMissing(client)
-  } catch (error) {
+    return applyMissing(client)
+  }).catch((error) => {
     throw asStartupError(error, url)
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
 }
 
 /** Throws `StartupError` unless the database has exactly the migrations of this version. Changes nothing. */
@@ -62,18 +58,14 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
   }
 }
 
-interface Applied {
-  migration_name: string
-  finished_at: Date | null
-}
+type Applied = { migration_name: string; finished_at: Date | null }
 
 async function applyMissing(client: pg.Client): Promise<string[]> {
   await client.query(prismaTable)
-  const rows = await readApplied(client)
+  const applied = await readApplied(client)
   const known = migrationNames()
-  refuseStrangeHistory(rows, known)
-  const applied = new Set(rows.map((row) => row.migration_name))
-  const missing = known.filter((name) => !applied.has(name))
+  refuseStrangeHistory(applied, known)
+  const missing = known.filter((name) => !applied.some((row) => row.migration_name === name))
   for (const name of missing) await applyOne(client, name)
   return missing
 }
