@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { request } from 'undici'
-import { readSandboxFile } from '../process/sandbox-file.ts'
-import { readIfThere } from '../process/secret-file.ts'
+import { readOperatorKey, readSandboxFile } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 
@@ -23,7 +21,7 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
   const config = readConfig(environment)
   const sandbox = await readSandboxFile(config.dataDir)
   const isAddressSet = config.publicUrl !== readConfig({}).publicUrl
-  const operatorKey = config.operatorKey ?? sandbox?.operatorKey ?? (await generatedKey(config.dataDir))
+  const operatorKey = config.operatorKey ?? sandbox?.operatorKey ?? (await readOperatorKey(config.dataDir))
   if (operatorKey === null) {
     throw new StartupError(
       `There is no operator key: give OPERATOR_KEY, or the server's DATA_DIR (${config.dataDir} has none). Has the server been started?`,
@@ -57,16 +55,6 @@ export async function callServer(
   )
   if (answer.statusCode === 200) return answer.body
   throw new StartupError(`The server answered ${answer.statusCode}: ${refusalText(await answer.body.text())}`)
-}
-
-async function generatedKey(dataDir: string): Promise<string | null> {
-  const text = await readIfThere(join(dataDir, 'keys.json'))
-  try {
-    const key = (JSON.parse(text ?? '{}') as { operatorKey?: unknown }).operatorKey
-    return typeof key === 'string' ? key : null
-  } catch {
-    return null
-  }
 }
 
 function whyUnreachable(baseUrl: string, error: unknown): string {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { StartupError } from './startup-error.ts'
 
@@ -5,12 +6,10 @@ import { StartupError } from './startup-error.ts'
  * Checks that the address can be listened on, before a start spends time on anything else. Returns the port, or a free one
  * for 0. Throws `StartupError`.
  */
-export async function findPort(host: string, port: number, setting: PortSetting = 'PORT'): Promise<number> {
+export async function findPort(host: string, port: number, setting: Setting = 'PORT'): Promise<number> {
   const server = createServer()
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject).listen({ host, port }, resolve)
   try {
-    await promise
+    await once(server.listen({ host, port }), 'listening')
     const address = server.address()
     return typeof address === 'object' && address ? address.port : port
   } catch (error) {
@@ -20,17 +19,14 @@ export async function findPort(host: string, port: number, setting: PortSetting 
   }
 }
 
-export type PortSetting = 'PORT' | 'HTTP_PORT'
-
-interface Place {
-  readonly host: string
-  readonly port: number
-  /** The setting that names the port. */
-  readonly setting: PortSetting
-}
+/** The setting that names a port. */
+type Setting = 'PORT' | 'HTTP_PORT'
 
 /** Turns an error of listening into a `StartupError` with a remedy. */
-export function cannotListen({ host, port, setting }: Place, error: unknown): StartupError {
+export function cannotListen(
+  { host, port, setting }: { host: string; port: number; setting: Setting },
+  error: unknown,
+): StartupError {
   const { code, message } = error as NodeJS.ErrnoException
   const remedy = (code && remedies[code]) ?? `is not possible (${code ?? message}). Set HOST and PORT to others`
   return new StartupError(`Listening on ${host} port ${port} ${remedy.replace('PORT', setting)}`)

@@ -1,5 +1,4 @@
-import { keysPath } from './keys.ts'
-import { type SandboxFile, sandboxPath } from './sandbox-file.ts'
+import { keysPath, type SandboxFile, sandboxPath } from './data-folder.ts'
 import type { Config } from './settings.ts'
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { readIfThere, syncFolder } from '../../process/secret-file.ts'
+import { readIfThere, syncFolder } from '../../process/data-folder.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Runner } from './runner.ts'
 
