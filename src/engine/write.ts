@@ -49,12 +49,11 @@ class RowIdsExhausted extends Error {}
 export class RowIds {
   readonly #first: number
   readonly #count: number
-  #next: number
+  #taken = 0
 
   constructor(first: number, count: number) {
     this.#first = first
     this.#count = count
-    this.#next = first
   }
 
   /** The same ids from the start, for a transaction that is run again. */
@@ -63,8 +62,8 @@ export class RowIds {
   }
 
   take(): number {
-    if (this.#next >= this.#first + this.#count) throw new RowIdsExhausted()
-    return this.#next++
+    if (this.#taken >= this.#count) throw new RowIdsExhausted()
+    return this.#first + this.#taken++
   }
 }
 
@@ -101,7 +100,7 @@ export async function lockRecord(
   const [found] = await caller.db.$queryRaw<{ row: string }[]>(sql`
     SELECT to_json(t)::text AS "row" FROM ${identifier(resource.table)} t
     WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int ${own ? sql`AND ${own}` : empty}
-    ${kind === 'update' ? forUpdate : forDeletion}`)
+    ${kind === 'update' ? sql`FOR NO KEY UPDATE` : sql`FOR UPDATE`}`)
   if (!found) throw notFound(resource, id)
   const lists: Record<string, Row[]> = {}
   for (const name of listNames) {
@@ -110,9 +109,6 @@ export async function lockRecord(
   }
   return { row: JSON.parse(found.row) as Row, lists }
 }
-
-const forUpdate = sql`FOR NO KEY UPDATE`
-const forDeletion = sql`FOR UPDATE`
 
 /** The rows of one record's table list, in order. */
 export async function readRows({ db, store }: Caller, field: ListField, id: number): Promise<Row[]> {
@@ -137,12 +133,8 @@ export function newRecordRow(caller: Caller, resource: Resource, id: number): Ro
 /** A new row of a table list, before its fields and key are set. */
 export function newListRow(caller: Caller, { fields, rows }: TableList, parentId: number): Row {
   const now = caller.now()
-  const row: Row = {
-    ...columnDefaults(fields, now),
-    ...rows.hidden,
-    storeId: caller.store.id,
-    [rows.parent]: parentId,
-  }
+  const owner = { storeId: caller.store.id, [rows.parent]: parentId }
+  const row: Row = { ...columnDefaults(fields, now), ...rows.hidden, ...owner }
   if (rows.position !== undefined) row[rows.position] = 0
   if (hasDocumentMember(fields)) row.details = {}
   return { ...row, ...stamps(row, caller, now) }

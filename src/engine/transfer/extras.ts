@@ -28,9 +28,9 @@ export function compileExtras(resource: Resource) {
     /** The members as JSON texts. */
     compose: (row: Selected): string[] => {
       const flags = row.slice(lists.length)
-      const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
+      const rows = lists.map(({ name }, index) => [name, (row[index] ?? []) as object[]] as const)
       const members = {
-        Rows: Object.fromEntries(rows),
+        Rows: Object.fromEntries(rows.filter(([, items]) => items.some((item) => Object.keys(item).length > 0))),
         Repeated: dates.filter((_date, index) => flags[index] === true).map(([name]) => name),
         Derived: filledIn.filter((_name, index) => flags[dates.length + index] === true),
       }
@@ -40,27 +40,28 @@ export function compileExtras(resource: Resource) {
   }
 }
 
-interface ExtrasInput {
-  record: Record<string, unknown>
-  patch: Patch
-  timeZone: string
-}
-
 /** Reads the members that `compileExtras` writes into the patch. Throws `bad-request`. */
-export function readExtras(resource: Resource, hidden: Record<string, unknown>, input: ExtrasInput): void {
+export function readExtras(
+  resource: Resource,
+  hidden: Record<string, unknown>,
+  { record, patch, timeZone }: { record: Record<string, unknown>; patch: Patch; timeZone: string },
+): void {
   const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
   if (!Array.isArray(repeated)) throw refused('Repeated', 'Repeated must be a list of names')
   if (!Array.isArray(derived)) throw refused('Derived', 'Derived must be a list of names')
   for (const list of listsWithExtras(resource)) {
     const items = rows[list.name]
-    if (items !== undefined) readRows(list, items, input.patch.lists[list.name] ?? [])
+    if (items !== undefined) readRows(list, items, patch.lists[list.name] ?? [])
   }
   for (const [name, column] of columnDates(resource.storedFields)) {
-    if (repeated.includes(name)) input.patch.columns[column] = laterInstant(name, hidden, input)
+    if (!repeated.includes(name)) continue
+    const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'end')
+    if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
+    patch.columns[column] = read.instant.toISOString()
   }
   for (const name of filledInNames(resource.storedFields)) {
-    if (derived.includes(name)) delete input.patch.details[name]
+    if (derived.includes(name)) delete patch.details[name]
   }
 }
 
@@ -86,10 +87,6 @@ function rowsSql({ field, columns }: ListExtras): Sql {
   const { table, parent } = field.rows
   return sql`(SELECT json_agg(json_strip_nulls(json_build_object(${join(members)})) ORDER BY ${rowOrder(field, field.rows)})
     FROM ${identifier(table)} r WHERE r."storeId" = t."storeId" AND r.${identifier(parent)} = t."id")`
-}
-
-function hasColumns(items: unknown): boolean {
-  return Array.isArray(items) && items.some((item: object) => Object.keys(item).length > 0)
 }
 
 /** True in the second of two equal hours: one hour earlier, the local time was the same. */
@@ -137,10 +134,4 @@ function scalarOf(value: unknown, path: string): Scalar {
   const isText = typeof value === 'string' && value.length <= LONG_TEXT && !value.includes('\0') && value.isWellFormed()
   if (isText || typeof value === 'number' || typeof value === 'boolean') return value as Scalar
   throw refused(path, `${path} must be text, a number, true or false`)
-}
-
-function laterInstant(name: string, hidden: Record<string, unknown>, { record, timeZone }: ExtrasInput): string {
-  const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'end')
-  if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
-  return read.instant.toISOString()
 }

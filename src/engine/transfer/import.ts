@@ -7,7 +7,7 @@ import type { Resource } from '../define.ts'
 import { hasRows } from '../fields.ts'
 import { isRecord } from '../input.ts'
 import { findMissing, type Reference, referencesOf } from '../references.ts'
-import { type NumberedLine, Spool, type WaitingLine } from './lines.ts'
+import { type NumberedLine, Spool } from './lines.ts'
 import { nameLine, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
 import { continueLedger, storeRecords } from './store.ts'
 
@@ -74,7 +74,14 @@ export async function importRecords(
   try {
     for await (const line of lines) await run.take(line)
     await run.settle()
-    if (run.counts.stored >= COUNTED_ANEW_FROM) await countAnew(caller, resources)
+    if (run.counts.stored >= COUNTED_ANEW_FROM) {
+      const tables = resources.flatMap(({ table, fields, ledger }) => [
+        table,
+        ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
+        ...(ledger ? [ledger.table] : []),
+      ])
+      await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
+    }
     return run.counts
   } finally {
     await run.close()
@@ -120,7 +127,7 @@ class ImportRun {
     await this.#takeRecord(line)
   }
 
-  /** Retries the waiting lines after the last line, as long as any can be stored. */
+  /** Retries the waiting lines after the last line, as long as any can be stored, and refuses the others. */
   async settle(): Promise<void> {
     await this.#flush()
     while (this.#waiting.count > 0) {
@@ -134,7 +141,9 @@ class ImportRun {
       } finally {
         await waiting.close()
       }
-      if (this.counts.stored === before) return this.#refuseWaiting()
+      if (this.counts.stored > before) continue
+      for await (const line of this.#waiting.read()) await this.#refuse(line, line.reason)
+      return
     }
   }
 
@@ -237,10 +246,6 @@ class ImportRun {
     await this.#waiting.add({ ...line, reason })
   }
 
-  async #refuseWaiting(): Promise<void> {
-    for await (const line of this.#waiting.read()) await this.#refuse(line, (line as WaitingLine).reason)
-  }
-
   async #refuse(line: NumberedLine, message: string): Promise<void> {
     if (this.#isInTransaction()) throw new StoreFailure('bad-request', `Line ${line.number}: ${message}`)
     this.counts.refused++
@@ -250,15 +255,6 @@ class ImportRun {
   #isInTransaction(): boolean {
     return !isClient(this.#caller.db)
   }
-}
-
-async function countAnew(caller: Caller, resources: readonly Resource[]): Promise<void> {
-  const tables = resources.flatMap(({ table, fields, ledger }) => [
-    table,
-    ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
-    ...(ledger ? [ledger.table] : []),
-  ])
-  await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
 }
 
 /** Records of one service, with distinct ids. */

@@ -14,16 +14,8 @@ export interface TransferRecord {
   readonly patch: Patch
   /** The ledger rows of the line; null: none, and the stored rows stay. */
   readonly ledger: LedgerPiece | null
-  readonly keys: KeyCounts
-}
-
-export interface KeyCounts {
-  /** List items, at all depths. */
-  items: number
-  /** Items that need a new id. */
-  keyless: number
-  /** The highest given id. */
-  highest: number
+  /** Of its list items, at all depths: all, those that need a new id, and the highest given id. */
+  readonly keys: { items: number; keyless: number; highest: number }
 }
 
 /** Services by lower-case name, including aliases. */
@@ -49,9 +41,11 @@ export function readTransferRecord(services: Services, content: unknown, timeZon
   }
   const ledger = readLedger(resource, content.continues, hidden, timeZone)
   if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch, patch.details, '')
-  refuseWriteOnly(patch)
+  // Exports never contain write-only values.
+  const [name] = Object.entries(patch.writeOnly).find(([, value]) => value !== '') ?? []
+  if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
   readExtras(resource, hidden, { record, patch, timeZone })
-  const keys: KeyCounts = { items: 0, keyless: 0, highest: 0 }
+  const keys = { items: 0, keyless: 0, highest: 0 }
   checkKeys(resource.storedFields, patch, '', keys)
   return { resource, id, patch, ledger, keys }
 }
@@ -126,14 +120,8 @@ function refuseMissing(fields: FieldSet, patch: Patch, details: Record<string, u
   }
 }
 
-/** Refuses values of write-only fields, because exports never contain them. */
-function refuseWriteOnly({ writeOnly }: Patch): void {
-  const [name] = Object.entries(writeOnly).find(([, value]) => value !== '') ?? []
-  if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
-}
-
 /** Counts the items of all lists; checks that their keys are valid ids and unique in their list. */
-function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: KeyCounts): void {
+function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: TransferRecord['keys']): void {
   for (const [name, items] of Object.entries(patch.lists)) {
     const field = fields.get(name)
     if (field?.kind !== 'list') continue
@@ -146,7 +134,13 @@ function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: KeyCoun
   }
 }
 
-function checkListKeys(field: ListField, key: string, items: Patch[], path: string, counts: KeyCounts): void {
+function checkListKeys(
+  field: ListField,
+  key: string,
+  items: Patch[],
+  path: string,
+  counts: TransferRecord['keys'],
+): void {
   const seen = new Set<Scalar>()
   items.forEach((item, index) => {
     if (field.keyFrom !== 'caller' && isNewKey(item)) return

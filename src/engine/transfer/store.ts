@@ -56,14 +56,24 @@ async function readStored(
   resource: Resource,
   records: readonly TransferRecord[],
 ): Promise<Map<number, Stored>> {
-  const ids = records.map(({ id }) => id)
-  const found = await tx.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT t."id" FROM ${identifier(resource.table)} t
-    WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
   const lists = tableLists(resource).map(([name]) => name)
   const stored = new Map<number, Stored>()
-  for (const { id } of found) stored.set(id, await lockRecord(tx, resource, id, lists))
+  for (const { id } of await lockIds(
+    tx,
+    resource,
+    records.map((record) => record.id),
+  )) {
+    stored.set(id, await lockRecord(tx, resource, id, lists))
+  }
   return stored
+}
+
+/** Locks the records that exist, in the order of ids, and returns them with their documents. */
+function lockIds({ db, store }: Caller, { table, hasDetails }: Resource, ids: readonly number[]) {
+  const details = hasDetails ? sql`t."details"` : sql`'{}'::json`
+  return db.$queryRaw<{ id: number; details: Document }[]>(sql`
+    SELECT t."id", ${details} AS "details" FROM ${identifier(table)} t
+    WHERE t."storeId" = ${storeId(store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
 }
 
 function tableLists({ fields }: Resource): [name: string, field: TableList][] {
@@ -76,9 +86,7 @@ export async function continueLedger(caller: Caller, { resource, id, ledger: pie
   if (!ledger || !piece) throw new Error(`${resource.service} ${id}: nothing to continue`)
   await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
-    const found = await db.$queryRaw<unknown[]>(sql`
-      SELECT 1 FROM ${identifier(resource.table)} t
-      WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int FOR NO KEY UPDATE`)
+    const found = await lockIds(tx, resource, [id])
     if (found.length === 0) throw refused(resource.resultKey, `There is no ${resource.typeName} ${id} to continue`)
     await cutLedger(tx, ledger, [id], piece.after)
     await appendPieces(tx, ledger, [{ id, piece }])
@@ -97,7 +105,10 @@ async function writeRecords(
   const keyed = await adoptKeys(tx, resource, records)
   const newKey: NewKey = (field, patch) =>
     field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
-  const rows = keyed.map((record) => recordRow(tx, resource, record, newKey))
+  const rows = keyed.map(({ id, patch }): Row => {
+    const row = { ...newRecordRow(tx, resource, id), ...patch.columns }
+    return resource.hasDetails ? { ...row, details: mergeDocument(resource.storedFields, {}, patch, newKey) } : row
+  })
   await insertRows(tx, resource.table, rows, upsertOn(['storeId', 'id'], resource.columns))
   for (const [name, field] of tableLists(resource)) await writeList(tx, name, field, keyed, newKey)
   if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
@@ -108,12 +119,6 @@ async function writeRecords(
     return { kind: 'import', caller: tx, resource, id, patch, ...stored } as const
   })
   await resource.effects(changes)
-}
-
-function recordRow(tx: Caller, resource: Resource, { id, patch }: TransferRecord, newKey: NewKey): Row {
-  const row: Row = { ...newRecordRow(tx, resource, id), ...patch.columns }
-  if (resource.hasDetails) row.details = mergeDocument(resource.storedFields, {}, patch, newKey)
-  return row
 }
 
 /** Deletes the items of all records before inserting, so that an item may move between records. */
@@ -163,7 +168,7 @@ async function adoptKeys(
   const keyless = records.filter(({ keys }) => keys.keyless > 0)
   if (keyless.length === 0) return [...records]
   const ids = keyless.map(({ id }) => id)
-  const documents = await lockDocuments(caller, resource, ids)
+  const documents = new Map((await lockIds(caller, resource, ids)).map(({ id, details }) => [id, details]))
   const rows = new Map<string, Map<number, Document[]>>()
   for (const [name, field] of tableLists(resource)) {
     if (field.keyFrom === 'counter') rows.set(name, await storedKeys(caller, field, ids))
@@ -174,14 +179,6 @@ async function adoptKeys(
     const storedOf = (name: string) => rows.get(name)?.get(record.id) ?? itemsOf(document, name)
     return { ...record, patch: withKeys(resource.fields, record.patch, storedOf) }
   })
-}
-
-async function lockDocuments(caller: Caller, { table, hasDetails }: Resource, ids: readonly number[]) {
-  const found = await caller.db.$queryRaw<{ id: number; details: string | null }[]>(sql`
-    SELECT t."id", ${hasDetails ? sql`t."details"::text` : sql`NULL::text`} AS "details" FROM ${identifier(table)} t
-    WHERE t."storeId" = ${storeId(caller.store)} AND t."id" = ${anyOf(ids)}
-    ORDER BY t."id" FOR NO KEY UPDATE`)
-  return new Map(found.map(({ id, details }) => [id, JSON.parse(details ?? '{}') as Document]))
 }
 
 /** The keys of the items of a table list, by record, in the form of items of a document list. */
