@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
-import { checkDatabase, type Outcome } from './check-database.ts'
+import { checkDatabase, type Outcome } from './checks.ts'
 import { runProgram } from './run-program.ts'
 
 const SHOWN_DEFAULT = 10

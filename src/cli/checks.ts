@@ -1,6 +1,6 @@
-import type { Snapshot } from '../database/snapshot.ts'
+import { openSnapshot, type Snapshot } from '../database/snapshot.ts'
 import { sql } from '../database/sql.ts'
-import { type FieldSet, hasRows, type ListField } from '../engine/fields.ts'
+import { type FieldSet, hasRows } from '../engine/fields.ts'
 import { keyColumn } from '../engine/reader.ts'
 import { ROW_COUNTER } from '../engine/write.ts'
 import { resources, servedResources } from '../registry.ts'
@@ -111,12 +111,9 @@ export const checks: readonly Check[] = [
   {
     name: 'order-statuses',
     rule: 'The status of each order and shipment is one of the store',
-    sql: [
-      { table: 'Order', order: 'id' },
-      { table: 'OrderShipment', order: 'orderId' },
-    ]
+    sql: Object.entries({ Order: 'id', OrderShipment: 'orderId' })
       .map(
-        ({ table, order }) => `
+        ([table, order]) => `
       SELECT t."storeId", concat('Order ', t."${order}") AS "record", concat('${table} has status ', t."statusId") AS "found"
       FROM "${table}" t WHERE t."statusId" <> 0 AND NOT EXISTS (
         SELECT FROM "OrderStatus" o WHERE o."storeId" = t."storeId" AND o."id" = t."statusId")`,
@@ -210,6 +207,45 @@ export const checks: readonly Check[] = [
   },
 ]
 
+export interface Finding {
+  /** Null: the record belongs to no store. */
+  readonly storeId: number | null
+  /** Such as `Order 12`. */
+  readonly record: string
+  readonly found: string
+}
+
+/** The result of one check. */
+export interface Outcome {
+  readonly check: Check
+  readonly count: number
+  /** The first of them, by store and record. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Makes every check on one snapshot of the database and yields the outcome of each, with at most `shown` findings. Only reads,
+ * so the server never waits for it. PostgreSQL does the work, so memory is bounded here.
+ */
+export async function* checkDatabase(url: string, shown: number): AsyncGenerator<Outcome> {
+  const snapshot = await openSnapshot(url)
+  try {
+    for (const check of checks) {
+      const sql = typeof check.sql === 'string' ? check.sql : await check.sql(snapshot)
+      const [row] = await snapshot.query<{ count: string; findings: Finding[] }>(
+        `WITH "finding" AS MATERIALIZED (${sql})
+         SELECT (SELECT count(*) FROM "finding") AS "count", coalesce((
+           SELECT json_agg(f) FROM (
+             SELECT * FROM "finding" ORDER BY "storeId", length("record"), "record", "found" LIMIT $1::int) f), '[]') AS "findings"`,
+        [shown],
+      )
+      yield { check, count: Number(row?.count), findings: row?.findings ?? [] }
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
+
 /** A restore without triggers leaves rows behind that no foreign key has looked at. */
 async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<string> {
   const keys = await query<{ table: string; columns: string[]; target: string; targetColumns: string[] }>(`
@@ -265,13 +301,10 @@ function nestedIds(fields: FieldSet, from: string, details: string, depth = 0): 
           details: item,
           id: `(${item} ->> '${field.key}')::int`,
         }
-    const own = isCounted(field)
+    const isCounted = field.key !== undefined && field.keyFrom === 'counter'
+    const own = isCounted
       ? [`SELECT t."storeId", '${ROW_COUNTER}', max(${inside.id}) FROM ${inside.from} GROUP BY t."storeId"`]
       : []
     return [...own, ...nestedIds(field.fields, inside.from, inside.details, depth + 1)]
   })
-}
-
-function isCounted({ key, keyFrom }: ListField): boolean {
-  return key !== undefined && keyFrom === 'counter'
 }

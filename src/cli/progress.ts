@@ -65,10 +65,7 @@ export function createProgress({
   }
 }
 
-interface Sample {
-  atMs: number
-  count: number
-}
+type Sample = { atMs: number; count: number }
 
 /** From the oldest sample to the newest: customers go faster than orders, so the remaining time follows the last seconds. */
 function rateOf(samples: readonly Sample[]): number {

@@ -49,13 +49,10 @@ export async function refuseOtherSchema(client: pg.Client): Promise<void> {
 }
 
 async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number }>(
-    `SELECT current_setting('server_version_num')::int / 10000 AS "version"`,
-  )
-  const version = rows[0]?.version ?? 0
-  if (version < SERVER_VERSION_MIN) {
-    throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
-  }
+  const { rows } = await client.query(`SELECT current_setting('server_version_num')::int / 10000 AS "version"`)
+  const { version } = rows[0]
+  if (version >= SERVER_VERSION_MIN) return
+  throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
 }
 
 type Applied = { migration_name: string; finished_at: Date | null }

@@ -24,18 +24,14 @@ export interface Embedded {
   readonly stop: () => Promise<void>
 }
 
-export interface EmbeddedOptions {
-  dataDir: string
-  /** False for databases of a test run, which need not survive a power failure. */
-  durable?: boolean
-}
-
 /**
  * Starts PostgreSQL on `dataDir/postgres`, or takes over the server that a killed process left running there. Restarts the
  * server at the same address when it is killed. It listens on a socket in that folder (on 127.0.0.1 where sockets do not
- * work) and uses generated passwords. One process at a time uses a folder. Throws a `StartupError` that says what to do.
+ * work) and uses generated passwords. One process at a time uses a folder. `durable: false` is for databases of a test run,
+ * which need not survive a power failure. Throws a `StartupError` that says what to do.
  */
-export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded(options: { dataDir: string; durable?: boolean }): Promise<Embedded> {
+  const { dataDir, durable = true } = options
   await makeDataFolder(dataDir)
   const path = join(resolve(dataDir), 'postgres')
   const runner = await chooseRunner(path)
@@ -71,11 +67,7 @@ export async function visitEmbedded(dataDir: string): Promise<Embedded> {
 }
 
 /** Retries because a running server that was found may be stopping. */
-async function occupy(
-  server: Server,
-  login: Login,
-  dataDir: string,
-): Promise<{ endpoint: Endpoint; lock: KeptConnection }> {
+async function occupy(server: Server, login: Login, dataDir: string) {
   for (let attempt = 1; ; attempt++) {
     const endpoint = await ensureRunning(server)
     try {
@@ -107,10 +99,8 @@ function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: s
 
 async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
   for (let attempt = 1; attempt <= LOCK_ATTEMPTS_MAX; attempt++) {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS "locked"', [
-      FOLDER_LOCK,
-    ])
-    if (rows[0]?.locked) return
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "locked"', [FOLDER_LOCK])
+    if (rows[0].locked) return
     await sleep(LOCK_RETRY_MS)
   }
   throw new StartupError(

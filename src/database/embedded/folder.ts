@@ -10,10 +10,7 @@ import type { Runner } from './runner.ts'
 const ADMINISTRATOR = 'store_platform'
 
 /** A role and its password. */
-export interface Login {
-  readonly user: string
-  readonly password: string
-}
+export type Login = { readonly user: string; readonly password: string }
 
 /** The folder of an embedded server, which only its owner may enter. */
 export interface PostgresFolder {

@@ -96,9 +96,13 @@ async function readLockFile(file: string, { data }: PostgresFolder): Promise<str
   const pid = Number.parseInt(text, 10)
   if (pid && !isAlive(pid)) return null
   if (pid && runsOn(pid, data)) return text
-  if (pid) await disown(file, text)
-  // Empty: the machine lost power while a server started, or one is starting now.
-  else if ((await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
+  if (pid) {
+    await disown(file, text)
+  } else {
+    // Empty: the machine lost power while a server started, or one is starting now.
+    const writtenAtMs = await stat(file).then(({ mtimeMs }) => mtimeMs, Date.now)
+    if (Date.now() - writtenAtMs > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
+  }
   return null
 }
 
@@ -114,10 +118,6 @@ async function disown(path: string, note: string): Promise<void> {
   } finally {
     await file.close()
   }
-}
-
-async function ageMs(path: string): Promise<number> {
-  return Date.now() - (await stat(path).then(({ mtimeMs }) => mtimeMs, Date.now))
 }
 
 function isAlive(pid: number): boolean {
