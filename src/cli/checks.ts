@@ -69,7 +69,7 @@ export const checks: readonly Check[] = [
     rule: 'The next identifier of each kind of record is above those that there are',
     sql: `
       SELECT used."storeId", used."name" AS "record", concat('highest ', used."highest", ', counter ', coalesce(c."value", 0)) AS "found"
-      FROM (SELECT "storeId", "name", max("highest") AS "highest" FROM (${highestIds().join(' UNION ALL ')}) each
+      FROM (SELECT "storeId", "name", max("highest") AS "highest" FROM (${highestIds()}) each
             GROUP BY "storeId", "name") used
       LEFT JOIN "Counter" c ON c."storeId" = used."storeId" AND c."name" = used."name"
       WHERE used."highest" > coalesce(c."value", 0)`,
@@ -100,25 +100,23 @@ export const checks: readonly Check[] = [
   {
     name: 'stores',
     rule: 'The store of each record exists',
-    sql: [...new Set(servedResources.map(({ table }) => table))]
-      .map(
-        (table) => `
+    sql: unionOf(
+      new Set(servedResources.map(({ table }) => table)),
+      (table) => `
       SELECT t."storeId", concat('${table} ', t."id") AS "record", 'there is no such store' AS "found" FROM "${table}" t
       WHERE NOT EXISTS (SELECT FROM "Store" s WHERE s."id" = t."storeId")`,
-      )
-      .join(' UNION ALL '),
+    ),
   },
   {
     name: 'order-statuses',
     rule: 'The status of each order and shipment is one of the store',
-    sql: Object.entries({ Order: 'id', OrderShipment: 'orderId' })
-      .map(
-        ([table, order]) => `
+    sql: unionOf(
+      Object.entries({ Order: 'id', OrderShipment: 'orderId' }),
+      ([table, order]) => `
       SELECT t."storeId", concat('Order ', t."${order}") AS "record", concat('${table} has status ', t."statusId") AS "found"
       FROM "${table}" t WHERE t."statusId" <> 0 AND NOT EXISTS (
         SELECT FROM "OrderStatus" o WHERE o."storeId" = t."storeId" AND o."id" = t."statusId")`,
-      )
-      .join(' UNION ALL '),
+    ),
   },
   {
     name: 'line-shipments',
@@ -132,15 +130,14 @@ export const checks: readonly Check[] = [
   {
     name: 'linked-products',
     rule: 'Related, up-selling and bundled products exist',
-    sql: ['Product', 'Category']
-      .map(
-        (table) => `
+    sql: unionOf(
+      ['Product', 'Category'],
+      (table) => `
       SELECT t."storeId", concat('${table} ', t."id") AS "record", concat('names Product ', linked."id") AS "found"
       FROM "${table}" t CROSS JOIN unnest("linkedProducts"(t."details")) linked ("id")
       WHERE linked."id" <> 0 AND NOT EXISTS (
         SELECT FROM "Product" p WHERE p."storeId" = t."storeId" AND p."id" = linked."id")`,
-      )
-      .join(' UNION ALL '),
+    ),
   },
   {
     name: 'category-circles',
@@ -252,7 +249,7 @@ async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<st
     SELECT conrelid::regclass::text AS "table", ${namesOf('conrelid', 'conkey')} AS "columns",
       confrelid::regclass::text AS "target", ${namesOf('confrelid', 'confkey')} AS "targetColumns"
     FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace ORDER BY conrelid::regclass::text, conname`)
-  const broken = keys.map(({ table, columns, target, targetColumns }) => {
+  return unionOf(keys, ({ table, columns, target, targetColumns }) => {
     const column = columns.at(-1)
     const isSet = columns.map((each) => `c.${each} IS NOT NULL`).join(' AND ')
     const isTarget = columns.map((each, index) => `p.${targetColumns[index]} = c.${each}`).join(' AND ')
@@ -261,7 +258,6 @@ async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<st
         concat('${bare(column)} ', c.${column}, ' is no ${bare(target)}') AS "found"
       FROM ${table} c WHERE ${isSet} AND NOT EXISTS (SELECT FROM ${target} p WHERE ${isTarget})`
   })
-  return broken.join(' UNION ALL ')
 }
 
 /** SQL of the quoted names of a constraint's columns, in its order. */
@@ -276,16 +272,16 @@ function bare(quoted = ''): string {
 }
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
-function highestIds(): string[] {
-  return [
-    ...servedResources
-      .filter(({ table }) => table !== 'OrderStatus')
-      .map(
-        ({ table }) =>
-          `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`,
-      ),
-    ...resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"')),
-  ]
+function highestIds(): string {
+  const tables = new Set(servedResources.map(({ table }) => table)).difference(new Set(['OrderStatus']))
+  const ofTable = (table: string) =>
+    `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`
+  const ofLists = resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"'))
+  return [...Array.from(tables, ofTable), ...ofLists].join(' UNION ALL ')
+}
+
+function unionOf<T>(items: Iterable<T>, sqlOf: (item: T) => string): string {
+  return Array.from(items, sqlOf).join(' UNION ALL ')
 }
 
 /** Of the items of all lists inside, however deep: in tables of their own, and in the document `details` of the rows `from`. */

@@ -20,12 +20,8 @@ const STATEMENT_MS_MAX = 90_000
 /** Statements kept prepared on each connection. */
 const STATEMENTS_MAX = 500
 
-export interface ConnectOptions {
-  poolMax?: number
-}
-
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
-export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}): Db {
+export function connect(url: string, { poolMax = POOL_MAX }: { poolMax?: number } = {}): Db {
   const names = new Map<string, string>()
   const adapter = new PrismaPg(
     {
@@ -82,18 +78,11 @@ function isRetryable(error: unknown): boolean {
   return code === '40P01' || code === '40001' || (error as { code?: unknown })?.code === 'P2034'
 }
 
-export interface DatabaseError {
-  /** SQLSTATE, such as 23505. */
-  code: string
-  /** The violated unique index or foreign key; undefined for every other error. */
-  constraint: string | undefined
-}
-
 /**
- * The SQLSTATE and constraint of a PostgreSQL error that Prisma wrapped; null for every other error. Reads protocol fields,
- * never the message, because messages are in the language of the server (lc_messages).
+ * The SQLSTATE (such as 23505) of a PostgreSQL error that Prisma wrapped, and the violated unique index or foreign key, if
+ * any; null for every other error. Reads protocol fields, because messages are in the language of the server (lc_messages).
  */
-export function databaseError(error: unknown): DatabaseError | null {
+export function databaseError(error: unknown): { code: string; constraint: string | undefined } | null {
   const cause = driverError(error)
   const code = cause?.originalCode ?? cause?.code
   if (!cause || typeof code !== 'string') return null

@@ -17,18 +17,11 @@ export interface CallerStore {
   readonly timeZone: string
 }
 
-/** The calling application, by its subscription to the store. */
-export interface CallerApplication {
-  readonly id: number
-  readonly name: string
-  readonly subscriptionId: number
-}
-
 /** The identity behind an operation. Every statement is limited to `store.id`. */
 export interface Caller {
   readonly store: CallerStore
-  /** Null for cartAPI, a person using a web page, the operator and the platform itself. */
-  readonly application: CallerApplication | null
+  /** By its subscription to the store. Null for cartAPI, a person using a web page, the operator and the platform itself. */
+  readonly application: { readonly id: number; readonly name: string; readonly subscriptionId: number } | null
   /**
    * `api`: a program, by REST or cartAPI; `administration`: a person managing the store, who may do more than programs
    * may; `customer`: a customer of the store.

@@ -48,30 +48,23 @@ export interface Bounds {
   readonly max?: number
 }
 
-/** A nested object whose members are stored with the record itself. */
-export interface ObjectField extends ObjectType {
-  readonly kind: 'object'
-  /** The object is a record of one of these types, and `fields` is empty. */
-  readonly variants?: Variants
-}
-
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
   readonly fields: FieldSet
 }
 
-export interface Variants {
-  readonly types: readonly ObjectType[]
-  readonly of: (record: object) => ObjectType
+/** A nested object whose members are stored with the record itself. */
+export interface ObjectField extends ObjectType {
+  readonly kind: 'object'
+  /** The object is a record of one of these types, and `fields` is empty. */
+  readonly variants?: { readonly types: readonly ObjectType[]; readonly of: (record: object) => ObjectType }
 }
 
-export interface ListField {
+/** `typeName` and `fields` are those of an item. */
+export interface ListField extends ObjectType {
   readonly kind: 'list'
   readonly access: 'rw' | 'ro' | 'derived'
-  /** The element name of an item in XML. */
-  readonly typeName: string
-  readonly fields: FieldSet
   /** The wire name of the member that identifies an item inside its record. */
   readonly key: string | undefined
   /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
@@ -168,15 +161,8 @@ export function fieldSet(fields: Fields): FieldSet {
   }
 }
 
-interface ValueOptions {
-  column?: string
-  access?: FieldAccess
-  /** Makes the field derived, unless it has a column or `access`. */
-  sql?: Sql
-  required?: boolean
-  nullable?: boolean
-  note?: string
-}
+/** `sql` makes the field derived, unless it has a column or `access`. */
+type ValueOptions = Partial<Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note'>>
 
 /** The note of a field that the platform itself never sets. */
 export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
@@ -273,18 +259,11 @@ export function object(typeName: string, fields: Fields): ObjectField {
 }
 
 /** A whole record inside another one; in XML, an element with the record's name identifies its type. */
-export function oneOf(typeName: string, variants: Variants): ObjectField {
+export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>): ObjectField {
   return { ...object(typeName, {}), variants }
 }
 
-interface ListOptions {
-  key?: string
-  keyFrom?: ListField['keyFrom']
-  zeroKeyIsOnly?: boolean
-  rows?: ListRows
-  access?: 'rw' | 'ro'
-  sql?: Sql
-}
+type ListOptions = Partial<Pick<ListField, 'key' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
   const { key, zeroKeyIsOnly = false, rows, sql } = options
@@ -312,9 +291,7 @@ function textSchema(max: number, trim?: TextOptions['trim']) {
     z
       .string({ error: 'must be text' })
       .overwrite(trimmed)
-      .max(max, {
-        error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed`,
-      })
+      .max(max, { error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed` })
       .refine((given) => !given.includes('\0') && given.isWellFormed(), {
         error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',
       }),

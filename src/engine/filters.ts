@@ -102,11 +102,10 @@ export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Fi
   return {
     kind,
     read: (given, name, store) => {
-      const condition = read(given, name, store)
-      if (condition === null) return null
       // `t` is the item inside the sub-select.
-      return sql`t."id" IN (
-        SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
+      const condition = read(given, name, store)
+      const items = sql`SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)}`
+      return condition && sql`t."id" IN (${items} AND ${condition})`
     },
   }
 }

@@ -34,11 +34,10 @@ export type Claim =
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
 
-/** The answer for one record of a request, to be stored with its change. */
+/** The answer for one of the request's `records`, to be stored with its change. */
 export interface PendingAnswer<Key = Scalar> {
   readonly attempt: Attempt
   readonly place: number
-  /** The number of records in the request. */
   readonly records: number
   readonly itemOf: (key: Key) => ResultItem
 }
@@ -150,7 +149,7 @@ async function takeOver(caller: Caller, scope: string, claim: string, former: st
   return taken > 0
 }
 
-/** Stores the answer of a change in its transaction. Throws `in-progress` if another attempt has taken over. */
+/** `rememberItem` for the answer of a change. */
 export function rememberAnswer<Key>(tx: Caller, { itemOf, ...answer }: PendingAnswer<Key>, key: Key): Promise<void> {
   return rememberItem(tx, answer, itemOf(key))
 }
