@@ -3,15 +3,8 @@ import { readOperatorKey, readSandboxFile } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 
-/** The running server, as the operator's programs reach it. */
-export interface Server {
-  readonly baseUrl: string
-  readonly operatorKey: string
-  /** The default store. */
-  readonly storeId: number
-}
-
-const STORE_DEFAULT = 1
+/** The running server, as the operator's programs reach it, and the default store. */
+export type Server = { readonly baseUrl: string; readonly operatorKey: string; readonly storeId: number }
 
 /**
  * Finds the server by the settings that it runs under: address and key as set, else as in its data folder.
@@ -30,7 +23,7 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
   return {
     baseUrl: isAddressSet ? config.publicUrl : (sandbox?.baseUrl ?? config.publicUrl),
     operatorKey,
-    storeId: sandbox?.store.id ?? STORE_DEFAULT,
+    storeId: sandbox?.store.id ?? 1,
   }
 }
 
@@ -49,18 +42,15 @@ export async function callServer(
   const headers = { authorization: `Bearer ${operatorKey}`, ...options.headers }
   // An import or export may take hours, and may be silent while it works.
   const answer = await request(`${baseUrl}${path}`, { ...options, headers, headersTimeout: 0, bodyTimeout: 0 }).catch(
-    (error: unknown) => {
-      throw new StartupError(whyUnreachable(baseUrl, error))
+    ({ code, message }: NodeJS.ErrnoException) => {
+      if (code !== 'ECONNREFUSED' && code !== 'ENOTFOUND') {
+        throw new StartupError(`The server at ${baseUrl} cannot be reached (${message})`)
+      }
+      throw new StartupError(`No server answers at ${baseUrl}. Start it: npm start`)
     },
   )
   if (answer.statusCode === 200) return answer.body
   throw new StartupError(`The server answered ${answer.statusCode}: ${refusalText(await answer.body.text())}`)
-}
-
-function whyUnreachable(baseUrl: string, error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') return `No server answers at ${baseUrl}. Start it: npm start`
-  return `The server at ${baseUrl} cannot be reached (${message})`
 }
 
 /** The message of an error body; any other body, shortened. */

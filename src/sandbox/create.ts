@@ -37,12 +37,9 @@ export interface EnsureSandbox {
  * in the database. Null: no sandbox, or the file is missing.
  */
 export async function ensureSandbox(options: EnsureSandbox): Promise<SandboxFile | null> {
-  if (options.wanted && (await isEmpty(options.db))) {
-    options.onCreate()
-    const created = await create(options)
-    if (created) return created
-  }
-  return find(options)
+  if (!options.wanted || !(await isEmpty(options.db))) return find(options)
+  options.onCreate()
+  return (await create(options)) ?? find(options)
 }
 
 /** Also checks for order statuses, because a store whose row was deleted manually may have left other records. */
@@ -75,6 +72,7 @@ function create(options: EnsureSandbox): Promise<SandboxFile | null> {
 
 async function createEverything(options: EnsureSandbox, tx: Transaction): Promise<SandboxFile> {
   const { baseUrl, operatorKey, defaultTimeZone, secrets, now, fill } = options
+  const newPassword = () => randomBytes(15).toString('base64url')
   const merchant = { email: `merchant@${DOMAIN}`, password: newPassword() }
   const developer = { email: `developer@${DOMAIN}`, password: newPassword() }
 
@@ -97,10 +95,6 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
     developer,
     application: { publicKey, privateKey, token },
   }
-}
-
-function newPassword(): string {
-  return randomBytes(15).toString('base64url')
 }
 
 /** Ignores the file of another database or of a deleted sandbox. Updates address and keys to the current ones. */
