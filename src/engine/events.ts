@@ -46,11 +46,8 @@ async function insertEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise
 
 async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, string>> {
   const bodies = new Map<string, string>()
-  const wanted = Map.groupBy(
-    raised.filter(({ body }) => body === null),
-    ({ resource }) => resource,
-  )
-  for (const [resource, events] of wanted) {
+  const wanted = raised.filter(({ body }) => body === null)
+  for (const [resource, events] of Map.groupBy(wanted, (event) => event.resource)) {
     const ids = new Set(events.map(({ recordId }) => recordId))
     const rows = await tx.db.$queryRaw<{ id: number; row: string }[]>(sql`
       SELECT t."id", ${resource.reader.select}::text AS "row"

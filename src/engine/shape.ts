@@ -104,7 +104,8 @@ function compareRecords(one: Document, other: Document, orders: readonly Order[]
   return 0
 }
 
-function valueAt(record: Document, path: readonly string[]): Json | undefined {
+/** The value at a path of members; undefined where one is missing. */
+export function valueAt(record: Document, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((value, name) => (value as Document | undefined)?.[name], record)
 }
 

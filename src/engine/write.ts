@@ -156,7 +156,11 @@ export function mergeRecord(
   patch: Patch,
   ids: RowIds,
 ): Stored {
-  const newKey = newKeyOf(ids)
+  const newKey: NewKey = (field, { key }, others) => {
+    if (field.keyFrom === 'caller') return key as number | string
+    if (field.keyFrom === 'none') throw new Error(`${field.typeName} has no key`)
+    return field.keyFrom === 'record' ? Math.max(0, ...others.map(Number)) + 1 : ids.take()
+  }
   const base = before === null ? newRecordRow(caller, resource, id) : stamped(before.row, caller)
   const row: Row = { ...base, ...patch.columns }
   if (resource.hasDetails) {
@@ -175,15 +179,6 @@ export function mergeRecord(
 function stamped(row: Row, caller: Caller): Row {
   const now = Math.max(caller.now().getTime(), Date.parse(String(row.updatedAt ?? 0)))
   return { ...row, ...stamps(row, caller, new Date(now)) }
-}
-
-function newKeyOf(ids: RowIds): NewKey {
-  return (field, patch, others) => {
-    if (field.keyFrom === 'caller') return patch.key as number | string
-    if (field.keyFrom === 'none') throw new Error(`${field.typeName} has no key`)
-    if (field.keyFrom === 'record') return Math.max(0, ...others.map(Number)) + 1
-    return ids.take()
-  }
 }
 
 /** Inserts rows that have every column of the table, by name. */
@@ -244,7 +239,7 @@ async function replaceRows(
   const { table, parent } = field.rows
   const column = keyColumn(field)
   const kept = new Set(after.map((row) => row[column]))
-  const gone = before.filter((row) => !kept.has(row[column])).map((row) => row[column])
+  const gone = before.map((row) => row[column]).filter((key) => !kept.has(key))
   if (gone.length > 0) {
     await caller.db.$executeRaw(sql`
       DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int AND ${identifier(parent)} = ${parentId}::int

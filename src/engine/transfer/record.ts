@@ -1,10 +1,11 @@
 import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Resource } from '../define.ts'
-import type { FieldSet, ListField, Scalar } from '../fields.ts'
+import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
 import { isRecord, type Patch, readInput } from '../input.ts'
 import type { LedgerPiece } from '../ledger.ts'
 import { refused } from '../refused.ts'
+import { valueAt } from '../shape.ts'
 import { readExtras } from './extras.ts'
 
 /** A line of a transfer file, read and checked. */
@@ -40,7 +41,7 @@ export function readTransferRecord(services: Services, content: unknown, timeZon
     throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
   }
   const ledger = readLedger(resource, content.continues, hidden, timeZone)
-  if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch, patch.details, '')
+  if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch)
   // Exports never contain write-only values.
   const [name] = Object.entries(patch.writeOnly).find(([, value]) => value !== '') ?? []
   if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
@@ -55,22 +56,15 @@ export function nameLine(services: Services, content: unknown): { service: strin
   const { service, record } = isRecord(content) ? content : {}
   if (typeof service !== 'string') return { service: '', id: '' }
   const resource = services.get(service.toLowerCase())
-  const id = resource && isRecord(record) ? givenId(resource.fields, record) : undefined
+  const id = resource && columnPath(resource.fields, 'id')?.reduce<unknown>(memberOf, record)
   const shown = typeof id === 'number' || typeof id === 'string' ? String(id) : ''
   return { service: (resource?.service ?? service).slice(0, 50), id: shown.slice(0, 50) }
 }
 
-function givenId(fields: FieldSet, record: Record<string, unknown>): unknown {
-  for (const [given, value] of Object.entries(record)) {
-    const field = fields.get(fields.byLowerName.get(given.toLowerCase()) ?? '')
-    if (field?.kind === 'object' && isRecord(value)) {
-      const inner = givenId(field.fields, value)
-      if (inner !== undefined) return inner
-    } else if (field !== undefined && field.kind !== 'object' && field.kind !== 'list' && field.column === 'id') {
-      return value
-    }
-  }
-  return undefined
+/** Ignores case, as reading a record does. */
+function memberOf(record: unknown, name: string): unknown {
+  if (!isRecord(record)) return undefined
+  return Object.entries(record).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
 }
 
 function resourceOf(services: Services, service: unknown): Resource {
@@ -99,24 +93,20 @@ function readLedger(
   const rows = given.map((item, index) => {
     const path = `${ledger.name}[${index}]`
     const patch = readInput(ledger.fields, item, { mode: 'import', timeZone }, path)
-    refuseMissing(ledger.fields, patch, patch.details, path)
+    refuseMissing(ledger.fields, patch, path)
     return patch.columns
   })
   return { after: Number(continues ?? 0), rows }
 }
 
 /** Refuses missing required fields: a record replaces the stored one, so without them it is probably incomplete. */
-function refuseMissing(fields: FieldSet, patch: Patch, details: Record<string, unknown>, path: string): void {
-  for (const [name, field] of fields.entries) {
-    const at = path === '' ? name : `${path}.${name}`
-    if (field.kind === 'object') {
-      refuseMissing(field.fields, patch, (details[name] ?? {}) as Record<string, unknown>, at)
-    } else if (field.kind !== 'list' && field.required && field.access !== 'wo' && !field.nullable) {
-      const value = field.column === undefined ? details[name] : patch.columns[field.column]
-      if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
-        throw refused(at, `${at} is required and must not be empty`)
-      }
-    }
+function refuseMissing({ leaves }: FieldSet, { columns, details }: Patch, path = ''): void {
+  for (const { path: names, field } of leaves) {
+    if (field.kind === 'list' || !field.required || field.access === 'wo' || field.nullable) continue
+    const value = field.column === undefined ? valueAt(details, names) : columns[field.column]
+    if (value !== undefined && (typeof value !== 'string' || value.trim() !== '')) continue
+    const at = [path, ...names].filter((part) => part !== '').join('.')
+    throw refused(at, `${at} is required and must not be empty`)
   }
 }
 
