@@ -119,7 +119,7 @@ export interface FieldFold<T> {
 export type Folded<T> = ReadonlyArray<readonly [name: string, made: T]>
 
 /** Walks a tree of fields, from the innermost outwards. */
-export function foldFields<T>({ entries }: Pick<FieldSet, 'entries'>, fold: FieldFold<T>): Folded<T> {
+export function foldFields<T>({ entries }: FieldSet, fold: FieldFold<T>): Folded<T> {
   return entries.map(([name, field]) => {
     if (field.kind === 'object') return [name, fold.object(field, foldFields(field.fields, fold), name)]
     if (field.kind === 'list') return [name, fold.list(field, foldFields(field.fields, fold), name)]
@@ -139,13 +139,6 @@ export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T>
   }
 }
 
-const leavesOf: FieldFold<readonly Leaf[]> = {
-  value: (field, name) => [{ path: [name], field }],
-  object: (_field, members, name) =>
-    members.flatMap(([, leaves]) => leaves.map(({ path, field }) => ({ path: [name, ...path], field }))),
-  list: (field, _members, name) => [{ path: [name], field }],
-}
-
 /** Selects fields by name, in the same order. */
 export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
   return fieldSet(Object.fromEntries(entries.filter(([name]) => isWanted(name))))
@@ -153,10 +146,15 @@ export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => b
 
 export function fieldSet(fields: Fields): FieldSet {
   const entries = Object.entries(fields)
+  const leaves = entries.flatMap(([name, field]): Leaf[] =>
+    field.kind === 'object'
+      ? field.fields.leaves.map((leaf) => ({ ...leaf, path: [name, ...leaf.path] }))
+      : [{ path: [name], field }],
+  )
   return {
     entries,
     byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
-    leaves: foldFields({ entries }, leavesOf).flatMap(([, leaves]) => leaves),
+    leaves,
     get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
   }
 }

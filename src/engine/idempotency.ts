@@ -93,7 +93,9 @@ export async function claimRequest(
     const key = await readKey(caller, scope)
     if (key === null) continue
     if (key.isOver) {
-      await deleteKey(caller, scope)
+      await caller.db.$executeRaw(sql`
+        DELETE FROM "IdempotencyKey"
+        WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(caller)}::timestamptz`)
       continue
     }
     if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
@@ -132,12 +134,6 @@ async function readKey(caller: Caller, scope: string) {
   if (row === undefined) return null
   const { items, ...key } = row
   return { ...key, stored: new Map(JSON.parse(items ?? '[]') as [number, ResultItem][]) }
-}
-
-async function deleteKey(caller: Caller, scope: string): Promise<void> {
-  await caller.db.$executeRaw(sql`
-    DELETE FROM "IdempotencyKey"
-    WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(caller)}::timestamptz`)
 }
 
 /** False while the lease runs or after another attempt's claim. Waits for a transaction that is storing an answer. */

@@ -10,9 +10,6 @@ import { StartupError } from './startup-error.ts'
 /** What `readConfig` returns: frozen, with every default filled in. */
 export type Config = ReturnType<typeof readConfig>
 
-const SECRET_KEY_LENGTH_MIN = 32
-const OPERATOR_KEY_LENGTH_MIN = 16
-
 /** First segments that the server itself uses. */
 const OWN_ADDRESSES =
   '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /metrics, /oauth, /openapi.json, /readyz'
@@ -25,7 +22,6 @@ const SOAP_PATH = '/cart.asmx'
 const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
 
-/** Messages about keys and the database's address omit their values, which are secret. */
 const Settings = z.object({
   HOST: checked(
     (text) => /^[A-Za-z0-9.:%_-]+$/.test(text),
@@ -46,26 +42,19 @@ const Settings = z.object({
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   TRUST_PROXY: addressBlocks(),
-  DATABASE_URL: z
-    .string()
-    .refine((text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''), {
-      error:
-        'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
-    })
-    .optional(),
+  DATABASE_URL: secret(
+    (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
+  ),
   DATA_DIR: z.string().default('.data'),
-  SECRET_KEY: z
-    .string()
-    .min(SECRET_KEY_LENGTH_MIN, {
-      error: `is too short; allowed: at least ${SECRET_KEY_LENGTH_MIN} characters, such as \`openssl rand -hex 32\` prints`,
-    })
-    .optional(),
-  OPERATOR_KEY: z
-    .string()
-    .regex(new RegExp(`^[!-~]{${OPERATOR_KEY_LENGTH_MIN},}$`), {
-      error: `does not do; allowed: at least ${OPERATOR_KEY_LENGTH_MIN} visible ASCII characters without blanks, such as \`openssl rand -hex 32\` prints`,
-    })
-    .optional(),
+  SECRET_KEY: secret(
+    (text) => text.length >= 32,
+    'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
+  ),
+  OPERATOR_KEY: secret(
+    (text) => /^[!-~]{16,}$/.test(text),
+    'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
+  ),
   SANDBOX: z.stringbool({ error: shown('is neither yes nor no', 'true, false') }).optional(),
   REST_PREFIXES: commaList(isPrefix, 'is not a path to serve', `such as /StoreWebAPI, outside ${OWN_ADDRESSES}`)
     .refine((prefixes) => areDistinct(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())), {
@@ -244,6 +233,11 @@ function withoutTrailingSlash(text: string): string {
 /** A setting of one text. Not for secrets: the value stands in the message. */
 function checked(isAllowed: (text: string) => boolean, problem: string, allowed: string) {
   return z.string().refine(isAllowed, { error: shown(problem, allowed) })
+}
+
+/** A setting whose messages omit its value. */
+function secret(isAllowed: (text: string) => boolean, error: string) {
+  return z.string().refine(isAllowed, { error }).optional()
 }
 
 /** One of these words; ignores case. */

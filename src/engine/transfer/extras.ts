@@ -65,15 +65,10 @@ export function readExtras(
   }
 }
 
-interface ListExtras {
-  readonly name: string
-  readonly field: TableList
-  /** The key column, if the wire may show 0 for the key. */
-  readonly key: string | null
-  readonly columns: readonly string[]
-}
+type ListExtras = ReturnType<typeof listsWithExtras>[number]
 
-function listsWithExtras({ fields }: Resource): ListExtras[] {
+/** `key`: the key column, if the wire may show 0 for the key. */
+function listsWithExtras({ fields }: Resource) {
   return fields.entries.flatMap(([name, field]) => {
     if (!hasRows(field)) return []
     const key = field.zeroKeyIsOnly ? keyColumn(field) : null
