@@ -55,12 +55,7 @@ export async function appendPieces(
 }
 
 /** Deletes all but the first `kept` rows of each of these records. */
-export async function cutLedger(
-  caller: Caller,
-  ledger: Ledger,
-  recordIds: readonly number[],
-  kept: number,
-): Promise<void> {
+export async function cutLedger(caller: Caller, ledger: Ledger, recordIds: readonly number[], kept: number) {
   const [table, parent] = [identifier(ledger.table), identifier(ledger.parent)]
   await caller.db.$executeRaw(sql`
     DELETE FROM ${table} l USING (

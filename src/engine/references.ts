@@ -67,13 +67,9 @@ export async function findMissing(
   return missing
 }
 
-async function unknownIds(
-  caller: Caller,
-  { target, valuesOf }: Reference,
-  records: readonly TransferRecord[],
-): Promise<Set<Json | undefined>> {
+async function unknownIds(caller: Caller, { target, valuesOf }: Reference, records: readonly TransferRecord[]) {
   const ids = new Set(records.flatMap(valuesOf).filter((id) => id !== undefined && id !== null))
-  if (ids.size === 0) return new Set()
+  if (ids.size === 0) return new Set<Json | undefined>()
   const rows = await caller.db.$queryRaw<{ id: number }[]>(sql`
     SELECT v."id" FROM unnest(string_to_array(${[...ids].join(',')}, ',')::int[]) AS v ("id")
     WHERE NOT EXISTS (

@@ -72,11 +72,7 @@ export async function reserveRowIds(caller: Caller, count: number): Promise<RowI
 }
 
 /** Runs a write with ids for the rows without a key; if keys turn out to be unknown, again with ids for all rows. */
-export async function withRowIds<T>(
-  caller: Caller,
-  { keyless, all }: NewRows,
-  write: (ids: RowIds) => Promise<T>,
-): Promise<T> {
+export async function withRowIds<T>(caller: Caller, { keyless, all }: NewRows, write: (ids: RowIds) => Promise<T>) {
   try {
     return await write(await reserveRowIds(caller, keyless))
   } catch (error) {
@@ -182,12 +178,7 @@ function stamped(row: Row, caller: Caller): Row {
 }
 
 /** Inserts rows that have every column of the table, by name. */
-export async function insertRows(
-  { db }: Caller,
-  table: string,
-  rows: readonly Row[],
-  onConflict: Sql = empty,
-): Promise<void> {
+export async function insertRows({ db }: Caller, table: string, rows: readonly Row[], onConflict: Sql = empty) {
   if (rows.length === 0) return
   const name = identifier(table)
   await db.$executeRaw(sql`

@@ -37,11 +37,7 @@ export async function exportRecords(
   }, options)
 }
 
-async function exportResource(
-  caller: Caller,
-  resource: Resource,
-  write: (lines: string) => Promise<void>,
-): Promise<number> {
+async function exportResource(caller: Caller, resource: Resource, write: (lines: string) => Promise<void>) {
   const extras = compileExtras(resource)
   let count = 0
   for (let last = 0; ; ) {

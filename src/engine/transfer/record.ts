@@ -124,13 +124,7 @@ function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: Transfe
   }
 }
 
-function checkListKeys(
-  field: ListField,
-  key: string,
-  items: Patch[],
-  path: string,
-  counts: TransferRecord['keys'],
-): void {
+function checkListKeys(field: ListField, key: string, items: Patch[], path: string, counts: TransferRecord['keys']) {
   const seen = new Set<Scalar>()
   items.forEach((item, index) => {
     if (field.keyFrom !== 'caller' && isNewKey(item)) return

@@ -27,11 +27,7 @@ import { isNewKey, type TransferRecord } from './record.ts'
  * Stores records of one service with distinct ids exactly as given, in one transaction; with `raising`, records their
  * changes as events. Raises the counters first, so that stored ids are not assigned again.
  */
-export async function storeRecords(
-  caller: Caller,
-  records: readonly TransferRecord[],
-  raising: boolean,
-): Promise<void> {
+export async function storeRecords(caller: Caller, records: readonly TransferRecord[], raising: boolean) {
   const [{ resource }] = records as [TransferRecord]
   await raiseCounter(caller, resource.table, Math.max(...records.map(({ id }) => id)))
   const highest = Math.max(...records.map(({ keys }) => keys.highest))
@@ -51,11 +47,7 @@ export async function storeRecords(
 }
 
 /** Locks and reads the records that exist, by id. */
-async function readStored(
-  tx: Caller,
-  resource: Resource,
-  records: readonly TransferRecord[],
-): Promise<Map<number, Stored>> {
+async function readStored(tx: Caller, resource: Resource, records: readonly TransferRecord[]) {
   const lists = tableLists(resource).map(([name]) => name)
   const stored = new Map<number, Stored>()
   for (const { id } of await lockIds(
@@ -140,12 +132,7 @@ async function writeList(
   await insertRows(tx, table, rows)
 }
 
-async function writeLedger(
-  tx: Caller,
-  resource: Resource,
-  ledger: Ledger,
-  records: readonly TransferRecord[],
-): Promise<void> {
+async function writeLedger(tx: Caller, resource: Resource, ledger: Ledger, records: readonly TransferRecord[]) {
   const pieces = records.flatMap(({ id, ledger: piece }) => (piece ? [{ id, piece }] : []))
   if (pieces.length > 0) {
     const ids = pieces.map(({ id }) => id)
@@ -160,11 +147,7 @@ async function writeLedger(
  * Gives items without an id, in order, the ids of stored items that the line does not name, so that a file without ids
  * can be imported again without changes. Locks the records; call it inside the transaction.
  */
-async function adoptKeys(
-  caller: Caller,
-  resource: Resource,
-  records: readonly TransferRecord[],
-): Promise<TransferRecord[]> {
+async function adoptKeys(caller: Caller, resource: Resource, records: readonly TransferRecord[]) {
   const keyless = records.filter(({ keys }) => keys.keyless > 0)
   if (keyless.length === 0) return [...records]
   const ids = keyless.map(({ id }) => id)
