@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-export interface ProgressOptions {
+interface ProgressOptions {
   label: string
   /** Absent: unknown; neither share nor remaining time is shown. */
   total?: number

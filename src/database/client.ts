@@ -23,6 +23,15 @@ const STATEMENTS_MAX = 500
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(url: string, { poolMax = POOL_MAX }: { poolMax?: number } = {}): Db {
   const names = new Map<string, string>()
+  const statementName = (text: string) => {
+    const known = names.get(text)
+    if (known !== undefined) return known
+    // Past the bound, statements run unprepared, so that generated texts cannot fill the server's memory.
+    if (names.size >= STATEMENTS_MAX) return ''
+    const name = `s${names.size}`
+    names.set(text, name)
+    return name
+  }
   const adapter = new PrismaPg(
     {
       connectionString: url,
@@ -36,18 +45,9 @@ export function connect(url: string, { poolMax = POOL_MAX }: { poolMax?: number 
       // end the process. The next user gets the error anyway.
       onConnect: (client: EventEmitter) => void client.on('error', () => undefined),
     },
-    { statementNameGenerator: ({ sql }) => statementName(names, sql) },
+    { statementNameGenerator: ({ sql }) => statementName(sql) },
   )
   return new PrismaClient({ adapter, errorFormat: 'minimal' })
-}
-
-/** Names a prepared statement by its text. Past the bound, statements run unprepared, so that generated texts cannot fill the server's memory. */
-function statementName(names: Map<string, string>, sql: string): string {
-  const known = names.get(sql)
-  if (known !== undefined) return known
-  const name = names.size < STATEMENTS_MAX ? `s${names.size}` : ''
-  if (name !== '') names.set(sql, name)
-  return name
 }
 
 /** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */

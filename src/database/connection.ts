@@ -41,6 +41,7 @@ export interface KeptConnection {
 
 const RETRY_MIN_MS = 100
 const RETRY_MAX_MS = 5_000
+
 /**
  * Opens a connection and reopens it whenever it is lost: after 100 ms at first, then with growing delays up
  * to 5 s. Does not keep the process alive. Resolves once connected; rejects when the first attempt fails.

@@ -28,7 +28,11 @@ export async function migrate(url: string, warn: (message: string) => void = () 
     client.on('notice', ({ code, message = '' }) => {
       if (code === WARNING) warn(message)
     })
-    await refuseOldServer(client)
+    const { rows } = await client.query(`SELECT current_setting('server_version_num')::int / 10000 AS "version"`)
+    const { version } = rows[0]
+    if (version < SERVER_VERSION_MIN) {
+      throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
+    }
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
     return applyMissing(client)
   }).catch((error) => {
@@ -46,13 +50,6 @@ export async function refuseOtherSchema(client: pg.Client): Promise<void> {
   throw new StartupError(
     'The database is of an older version. Start this version of the server once, which migrates it',
   )
-}
-
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(`SELECT current_setting('server_version_num')::int / 10000 AS "version"`)
-  const { version } = rows[0]
-  if (version >= SERVER_VERSION_MIN) return
-  throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
 }
 
 type Applied = { migration_name: string; finished_at: Date | null }

@@ -113,7 +113,8 @@ export function defineResource<const Service extends string>(
   const resultKey = columnPath(fields, 'id')?.at(-1)
   if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
-  const columns = new Set([...columnsOf(storedFields), ...Object.keys(hidden)])
+  const columns = new Set(Object.keys(hidden))
+  for (const { field } of storedFields.leaves) if (field.kind !== 'list' && field.column) columns.add(field.column)
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
@@ -151,10 +152,6 @@ function checkList(path: string, field: ListField): void {
       throw new Error(`${path}.${name}: an item of a document list has neither columns nor dates`)
     }
   }
-}
-
-function columnsOf({ leaves }: FieldSet): string[] {
-  return leaves.flatMap(({ field }) => (field.kind === 'list' || field.column === undefined ? [] : [field.column]))
 }
 
 function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {

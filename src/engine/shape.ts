@@ -23,11 +23,8 @@ export function shapeRecords(records: readonly string[], fields: FieldSet, query
   return page.map(({ text, record }) => (selection === null ? text : JSON.stringify(chosen(record, selection))))
 }
 
-interface Order {
-  /** Wire names, from the record inwards. */
-  readonly path: readonly string[]
-  readonly sign: 1 | -1
-}
+/** `path`: wire names, from the record inwards. */
+type Order = { readonly path: readonly string[]; readonly sign: 1 | -1 }
 
 function readOrders(given: string, fields: FieldSet): Order[] {
   return namesIn(given, '$orderby').map((term) => {

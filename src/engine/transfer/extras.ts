@@ -22,7 +22,7 @@ export function compileExtras(resource: Resource) {
   return {
     select: arrayOf([
       ...lists.map(rowsSql),
-      ...dates.map(([, column]) => isRepeatedSql(column)),
+      ...dates.map(([, column]) => isRepeated(sql`t.${identifier(column)}`)),
       ...filledIn.map((name) => sql`t."details" -> ${name}::text IS NULL`),
     ]),
     /** The members as JSON texts. */
@@ -85,8 +85,7 @@ function rowsSql({ field, columns }: ListExtras): Sql {
 }
 
 /** True in the second of two equal hours: one hour earlier, the local time was the same. */
-function isRepeatedSql(name: string): Sql {
-  const column = sql`t.${identifier(name)}`
+function isRepeated(column: Sql): Sql {
   return sql`${column} AT TIME ZONE s."timeZone" = (${column} - interval '1 hour') AT TIME ZONE s."timeZone"`
 }
 

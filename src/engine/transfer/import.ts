@@ -88,15 +88,10 @@ export async function importRecords(
   }
 }
 
-export interface ImportOptions {
-  /** Records events for the changes of the import, as if each record had been changed separately. */
-  raising?: boolean
-}
+/** `raising`: records events for the changes of the import, as if each record had been changed separately. */
+export type ImportOptions = { readonly raising?: boolean }
 
-interface PendingRecord {
-  readonly line: NumberedLine
-  readonly record: TransferRecord
-}
+type PendingRecord = { readonly line: NumberedLine; readonly record: TransferRecord }
 
 class ImportRun {
   readonly counts: ImportCounts = { lines: 0, stored: 0, refused: 0 }
@@ -169,8 +164,9 @@ class ImportRun {
       if (!(error instanceof StoreFailure)) throw error
       return this.#refuse(line, error.message)
     }
-    if (!this.#batch.takes(record, line.bytes)) await this.#handOver()
-    this.#batch.add({ line, record }, line.bytes)
+    const pending = { line, record }
+    if (!this.#batch.takes(pending)) await this.#handOver()
+    this.#batch.add(pending)
   }
 
   async #handOver(): Promise<void> {
@@ -231,12 +227,13 @@ class ImportRun {
       this.counts.stored += pending.length
       return true
     } catch (error) {
-      const reason = reasonOf(error, one.record.resource)
-      if (reason === null) throw error
+      const failure = error instanceof StoreFailure ? error : refusalOf(error, one.record.resource, 'import')
+      // Not about the record.
+      if (failure === null || failure.kind === 'unavailable') throw error
       // A failed statement aborts the transaction, so halves cannot be retried.
-      if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${reason}`)
+      if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${failure.message}`)
       if (pending.length > 1) return false
-      await this.#setAside(one, reason)
+      await this.#setAside(one, failure.message)
       return true
     }
   }
@@ -264,20 +261,21 @@ class Batch {
   #bytes = 0
   #items = 0
 
-  takes(record: TransferRecord, bytes: number): boolean {
+  takes({ line, record }: PendingRecord): boolean {
     const [first] = this.pending
     if (first === undefined) return true
     if (first.record.resource !== record.resource || this.#ids.has(record.id)) return false
     if (isContinuation(first.record) || isContinuation(record)) return false
-    if (this.pending.length >= BATCH_LINES_MAX || this.#bytes + bytes > BATCH_BYTES_MAX) return false
+    if (this.pending.length >= BATCH_LINES_MAX || this.#bytes + line.bytes > BATCH_BYTES_MAX) return false
     return this.#items + record.keys.items <= BATCH_ITEMS_MAX
   }
 
-  add(one: PendingRecord, bytes: number): void {
-    this.pending.push(one)
-    this.#ids.add(one.record.id)
-    this.#bytes += bytes
-    this.#items += one.record.keys.items
+  add(pending: PendingRecord): void {
+    const { line, record } = pending
+    this.pending.push(pending)
+    this.#ids.add(record.id)
+    this.#bytes += line.bytes
+    this.#items += record.keys.items
   }
 }
 
@@ -293,10 +291,4 @@ function linesOf(pending: readonly PendingRecord[]): string {
   const [first] = pending
   const last = pending.at(-1)
   return first === last ? `Line ${first?.line.number}` : `Lines ${first?.line.number} to ${last?.line.number}`
-}
-
-/** The reason for a refusal; null if the error is not about the record. */
-function reasonOf(error: unknown, resource: Resource): string | null {
-  if (error instanceof StoreFailure) return error.kind === 'unavailable' ? null : error.message
-  return refusalOf(error, resource, 'import')?.message ?? null
 }
