@@ -12,7 +12,6 @@ import { stocksAndMovements } from '../resources/products/movements.ts'
  */
 export interface Check {
   readonly name: string
-  /** What holds, as a sentence. */
   readonly rule: string
   /**
    * SQL that gives each record for which it does not: "storeId", "record" (such as `Order 12`) and "found". A function where
@@ -212,7 +211,6 @@ export interface Finding {
   readonly found: string
 }
 
-/** The result of one check. */
 export interface Outcome {
   readonly check: Check
   readonly count: number

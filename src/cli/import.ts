@@ -60,7 +60,6 @@ type ReportLine =
   | { done: ImportCounts }
   | { failed: { message: string } }
 
-/** Shows what the server reports and returns its final counts. */
 async function follow(report: Readable, progress: Progress): Promise<ImportCounts> {
   try {
     for await (const { content } of readLines(report)) {

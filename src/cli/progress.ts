@@ -6,13 +6,11 @@ interface ProgressOptions {
   total?: number
   /** Default: standard error, because standard output is for the result. */
   stream?: Writable & { isTTY?: boolean; columns?: number }
-  /** Default: the process's clock. */
   nowMs?: () => number
 }
 
 export interface Progress {
   advance(count: number): void
-  /** Sets how many are done in all. */
   advanceTo(count: number): void
   /** Writes a line of its own, above the bar. */
   say(line: string): void

@@ -27,7 +27,6 @@ interface KeepOptions {
   setUp: (client: pg.Client) => Promise<void>
   /** Gets the reason whenever the connection is lost or an attempt to reconnect fails. */
   onLost: (error: Error) => void
-  /** Runs before each attempt to reconnect. */
   beforeRetry?: () => Promise<void>
 }
 

@@ -6,7 +6,6 @@ export type Access = 'read' | 'write'
 /** The application's access by service; null: everything. */
 export type Privileges = Readonly<Record<string, readonly Access[]>> | null
 
-/** The properties of a store that operations need. */
 export interface CallerStore {
   readonly id: number
   readonly name: string
@@ -30,7 +29,6 @@ export interface Caller {
   readonly privileges: Privileges
   /** Recorded as the last editor (`UserID`); at most 50 characters. */
   readonly actor: string
-  /** The client, or the transaction that the operation joins. */
   readonly db: Db | Transaction
   readonly now: () => Date
   /** The events that the change will record; undefined outside a change. */

@@ -4,7 +4,6 @@ import type { Resource } from './define.ts'
 import { columnPath } from './fields.ts'
 import { refused } from './refused.ts'
 
-/** The operation that the database refused. */
 type Doing = 'write' | 'deletion' | 'import'
 
 /**

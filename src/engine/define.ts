@@ -16,7 +16,6 @@ export interface Definition {
   service: string
   aliases?: readonly string[]
   privilege?: string
-  /** The record's element name in XML. */
   typeName: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
@@ -37,7 +36,6 @@ export interface Definition {
   /** A text column that identifies a record without an identifier in PUT lists. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
-  /** Additional addresses of the service. */
   endpoints?: () => Endpoint[]
   /** Limits the caller to some of the store's records; for operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Sql | null
@@ -73,13 +71,11 @@ export interface RelatedSubResource {
   kind: 'related'
   /** A function, because definitions refer to one another. */
   resource: () => Resource
-  /** Links the other records to this one. */
   link: Link
 }
 
 export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource
 
-/** The members that a definition may omit, because they have a default. */
 type Defaulted = 'privilege' | 'inputTypeNames' | 'changesMany' | 'hidden' | 'filters' | 'subResources' | 'referrers'
 
 export interface Resource
@@ -92,7 +88,6 @@ export interface Resource
   /** `fields` and the definition's `privateFields` together. */
   readonly storedFields: FieldSet
   readonly reader: Reader
-  /** Reads the private fields. */
   readonly privateReader: Reader
   /** The readers of projected sub-resources, by the name of the object. */
   readonly projections: ReadonlyMap<string, Reader>

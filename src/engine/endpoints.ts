@@ -26,7 +26,6 @@ export interface Call {
   readonly query: Query
   readonly headers: IncomingHttpHeaders
   readonly body: Body | null
-  /** The records of the body, if the operation `takes` any. */
   readonly records: readonly unknown[]
   readonly secrets: Pick<Secrets, 'derive'>
   readonly log: Log
@@ -58,7 +57,6 @@ export type Given =
   | {
       readonly kind: 'list'
       readonly type: RecordType
-      /** Maximum records per page. */
       readonly maxRecords: number
       /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
       readonly filters: Readonly<Record<string, Pick<Filter, 'kind'>>> | null
@@ -99,7 +97,6 @@ export interface Endpoint {
   readonly operations: Operations
 }
 
-/** An identifier in an address. */
 export interface Parameter {
   /** Its name in the documentation and in refusals, such as `catalogid`. */
   readonly name: string
@@ -109,7 +106,6 @@ export interface Parameter {
   readonly max?: number
 }
 
-/** A request body as sent. */
 export interface Body {
   readonly format: 'json' | 'xml'
   readonly text: string
@@ -124,7 +120,6 @@ export interface RecordType extends ObjectType {
 /** Receives reports that are not part of the answer. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>
 
-/** The result of an operation, independent of the format. */
 export type Answer =
   | RecordsAnswer
   | CountAnswer
@@ -133,7 +128,6 @@ export type Answer =
   /** 304: the caller has this representation already. */
   | { readonly kind: 'unmodified'; readonly etag: string }
 
-/** JSON texts of records of one type. */
 export interface RecordsAnswer {
   readonly kind: 'records'
   readonly records: readonly string[]
@@ -142,7 +136,6 @@ export interface RecordsAnswer {
   readonly next?: string | null
   /** The number of all matches, if the request asks for it. */
   readonly total?: number | null
-  /** Only for a single record. */
   readonly etag?: string
   /** Caches must not store the answer, and it is not compressed. */
   readonly isSecret?: boolean
@@ -155,7 +148,6 @@ export interface CountAnswer {
   readonly count: number
 }
 
-/** The results of changes, or a refusal. */
 export interface ResultsAnswer {
   readonly kind: 'results'
   readonly status: number

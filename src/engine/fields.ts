@@ -38,7 +38,6 @@ export interface ValueField {
   readonly note: string
 }
 
-/** The length and allowed values of a text; the range of a number. */
 export interface Bounds {
   readonly maxLength?: number
   readonly values?: readonly string[]

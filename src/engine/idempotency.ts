@@ -30,7 +30,6 @@ export interface Attempt {
 export type Claim =
   /** `ours`: held until the attempt ends or stores nothing for 60 s; stored results stand. `answered`: all stored. */
   | { readonly kind: 'ours' | 'answered'; readonly attempt: Attempt }
-  /** Another attempt holds the claim. */
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
 

@@ -23,9 +23,7 @@ export interface Referrer {
   readonly without?: (details: Document, id: number) => Document
 }
 
-/** Maximum records named in a refusal. */
 const NAMED_MAX = 10
-/** Documents rewritten at a time. */
 const REWRITTEN_MAX = 200
 
 /** The first of the two numbers of an advisory lock; the second is the store's id. */

@@ -129,7 +129,6 @@ function ranked(unit: number): number {
   return unit >= 0xd800 ? unit + 0x2000 : unit
 }
 
-/** Keeps only the selected members, in record order. */
 function chosen(value: Json, selection: Selection): Json {
   if (Array.isArray(value)) return value.map((item) => chosen(item, selection))
   const members = Object.entries(value as Document).filter(([name]) => selection.has(name))

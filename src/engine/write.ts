@@ -206,7 +206,6 @@ export async function deleteRow({ db, store }: Caller, { table }: Resource, id: 
     DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`)
 }
 
-/** Writes the changes in a record's table lists: removed, new and changed rows. */
 export async function storeLists(
   caller: Caller,
   { fields }: Resource,

@@ -19,7 +19,6 @@ export async function findPort(host: string, port: number, setting: Setting = 'P
   }
 }
 
-/** The setting that names a port. */
 type Setting = 'PORT' | 'HTTP_PORT'
 
 /** Turns an error of listening into a `StartupError` with a remedy. */

@@ -9,7 +9,6 @@ import type { Runner } from './runner.ts'
 /** PostgreSQL's bootstrap role, which always is a superuser. */
 const ADMINISTRATOR = 'store_platform'
 
-/** A role and its password. */
 export type Login = { readonly user: string; readonly password: string }
 
 /** The folder of an embedded server, which only its owner may enter. */

@@ -8,7 +8,6 @@ import type { Selected } from '../reader.ts'
 import { compileExtras, type Extras } from './extras.ts'
 
 const PAGE_RECORDS = 200
-/** Maximum ledger rows in one line. */
 const PIECE_ROWS = 1000
 /** The time limit of one export. Its snapshot prevents PostgreSQL from removing rows replaced since. */
 const TIMEOUT_MS = 6 * 60 * 60 * 1000

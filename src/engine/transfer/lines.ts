@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { refused } from '../refused.ts'
 
-/** A line of a transfer file. */
 export interface NumberedLine {
   /** From 1; blank lines count. */
   readonly number: number

@@ -143,7 +143,6 @@ function checkListKeys(field: ListField, key: string, items: Patch[], path: stri
   for (const item of keyless) item.key = ++last
 }
 
-/** Whether an item has no id of its own. */
 export function isNewKey({ key }: Patch): boolean {
   return key === undefined || key === 0
 }
