@@ -26,22 +26,19 @@ export function raise(
 /** Writes events. Each body is the record's JSON text as GET returns it, and never changes afterwards. */
 export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
   for (let first = 0; first < raised.length; first += BATCH_MAX) {
-    await insertEvents(tx, raised.slice(first, first + BATCH_MAX))
+    const batch = raised.slice(first, first + BATCH_MAX)
+    const bodies = await readBodies(tx, batch)
+    const rows = batch.map(({ resource, ...event }) => {
+      const name = nameOf(resource, event.recordId)
+      const body = event.body ?? bodies.get(name)
+      if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
+      return { ...event, body }
+    })
+    await tx.db.$executeRaw(sql`
+      INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+      SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`)
   }
-}
-
-async function insertEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
-  const bodies = await readBodies(tx, raised)
-  const rows = raised.map(({ resource, ...event }) => {
-    const name = nameOf(resource, event.recordId)
-    const body = event.body ?? bodies.get(name)
-    if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
-    return { ...event, body }
-  })
-  await tx.db.$executeRaw(sql`
-    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
-    SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz
-    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`)
 }
 
 async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, string>> {

@@ -17,10 +17,12 @@ export function shapeRecords(records: readonly string[], fields: FieldSet, query
   const select = query.get('$select')
   if (orderby === undefined && select === undefined) return records
   const orders = orderby === undefined ? [] : readOrders(orderby, fields)
-  const selection = select === undefined ? null : readSelection(select, fields)
+  const selected = select === undefined ? [] : namesIn(select, '$select')
+  const selection: Selection = new Map()
+  for (const property of selected) addChoice(selection, property, property.split('/'), fields)
   const page = records.map((text) => ({ text, record: JSON.parse(text) as Document }))
   if (orders.length > 0) page.sort((one, other) => compareRecords(one.record, other.record, orders))
-  return page.map(({ text, record }) => (selection === null ? text : JSON.stringify(chosen(record, selection))))
+  return page.map(({ text, record }) => (select === undefined ? text : JSON.stringify(chosen(record, selection))))
 }
 
 /** `path`: wire names, from the record inwards. */
@@ -59,12 +61,6 @@ function findMember(parameter: string, property: string, set: FieldSet | null, s
 
 /** Maps wire names to the selection among their members; null: the whole member. */
 type Selection = Map<string, Selection | null>
-
-function readSelection(given: string, fields: FieldSet): Selection {
-  const selection: Selection = new Map()
-  for (const property of namesIn(given, '$select')) addChoice(selection, property, property.split('/'), fields)
-  return selection
-}
 
 function addChoice(
   selection: Selection,

@@ -212,20 +212,14 @@ export async function storeLists(
   id: number,
   before: Stored | null,
   after: Stored,
-): Promise<void> {
+) {
   for (const [name, rows] of Object.entries(after.lists)) {
     const field = fields.get(name)
     if (hasRows(field)) await replaceRows(caller, field, id, before?.lists[name] ?? [], rows)
   }
 }
 
-async function replaceRows(
-  caller: Caller,
-  field: TableList,
-  parentId: number,
-  before: readonly Row[],
-  after: readonly Row[],
-): Promise<void> {
+async function replaceRows(caller: Caller, field: TableList, parentId: number, before: Row[], after: Row[]) {
   const { table, parent } = field.rows
   const column = keyColumn(field)
   const kept = new Set(after.map((row) => row[column]))

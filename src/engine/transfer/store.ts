@@ -32,31 +32,21 @@ export async function storeRecords(caller: Caller, records: readonly TransferRec
   await raiseCounter(caller, resource.table, Math.max(...records.map(({ id }) => id)))
   const highest = Math.max(...records.map(({ keys }) => keys.highest))
   if (highest > 0) await raiseCounter(caller, ROW_COUNTER, highest)
-  const ids = await reserveRowIds(
-    caller,
-    records.reduce((sum, { keys }) => sum + keys.keyless, 0),
-  )
+  const keyless = records.reduce((sum, { keys }) => sum + keys.keyless, 0)
+  const ids = await reserveRowIds(caller, keyless)
   // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  if (raising && resource.effects)
-    await inChange(caller, (tx) => writeRecords(tx, resource, ordered, ids.anew(), readStored))
-  else
-    await inTransaction(caller.db, (db) =>
-      writeRecords({ ...caller, db, raised: new Map() }, resource, ordered, ids.anew()),
-    )
+  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids.anew(), raising)
+  if (raising) await inChange(caller, write)
+  else await inTransaction(caller.db, (db) => write({ ...caller, db, raised: new Map() }))
 }
 
 /** Locks and reads the records that exist, by id. */
 async function readStored(tx: Caller, resource: Resource, records: readonly TransferRecord[]) {
+  const ids = records.map((record) => record.id)
   const lists = tableLists(resource).map(([name]) => name)
   const stored = new Map<number, Stored>()
-  for (const { id } of await lockIds(
-    tx,
-    resource,
-    records.map((record) => record.id),
-  )) {
-    stored.set(id, await lockRecord(tx, resource, id, lists))
-  }
+  for (const { id } of await lockIds(tx, resource, ids)) stored.set(id, await lockRecord(tx, resource, id, lists))
   return stored
 }
 
@@ -85,15 +75,15 @@ export async function continueLedger(caller: Caller, { resource, id, ledger: pie
   })
 }
 
-/** Runs an import's steps of a change: merge, write, ledger, effects. `read` fetches the stored records for effects. */
+/** Runs an import's steps of a change: merge, write, ledger, effects, for which `raising` reads the stored records. */
 async function writeRecords(
   tx: Caller,
   resource: Resource,
   records: readonly TransferRecord[],
   ids: RowIds,
-  read?: typeof readStored,
+  raising: boolean,
 ): Promise<void> {
-  const before = await read?.(tx, resource, records)
+  const before = raising && resource.effects ? await readStored(tx, resource, records) : null
   const keyed = await adoptKeys(tx, resource, records)
   const newKey: NewKey = (field, patch) =>
     field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
@@ -105,7 +95,7 @@ async function writeRecords(
   for (const [name, field] of tableLists(resource)) await writeList(tx, name, field, keyed, newKey)
   if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
   if (!resource.effects) return
-  const after = await read?.(tx, resource, records)
+  const after = raising ? await readStored(tx, resource, records) : null
   const changes = keyed.map(({ id, patch }, index) => {
     const stored = { before: before?.get(id) ?? null, after: after?.get(id) ?? { row: rows[index] as Row, lists: {} } }
     return { kind: 'import', caller: tx, resource, id, patch, ...stored } as const
