@@ -25,12 +25,8 @@ const PLAIN_INTERVAL_MS = 5_000
 const RATE_WINDOW_MS = 10_000
 
 /** A bar with rate and remaining time: one line that is redrawn on a terminal, a line now and then elsewhere. */
-export function createProgress({
-  label,
-  total,
-  stream = process.stderr,
-  nowMs = () => performance.now(),
-}: ProgressOptions): Progress {
+export function createProgress(options: ProgressOptions): Progress {
+  const { label, total, stream = process.stderr, nowMs = () => performance.now() } = options
   const isTerminal = stream.isTTY === true
   const intervalMs = isTerminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS
   const startedAtMs = nowMs()

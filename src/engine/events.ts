@@ -11,16 +11,10 @@ const BATCH_MAX = 20
  * Raises an event in the transaction of a change, once for each kind and record. The body is the record as the change
  * leaves it, unless given (for a record about to be deleted).
  */
-export function raise(
-  { raised }: Caller,
-  { type }: EventKind,
-  resource: Resource,
-  recordId: number,
-  body: string | null = null,
-): void {
+export function raise({ raised }: Caller, kind: EventKind, resource: Resource, recordId: number, body?: string): void {
   if (!raised) throw new Error('An event was raised outside a change')
-  const key = `${type} ${recordId}`
-  if (!raised.has(key)) raised.set(key, { eventType: type, resource, recordId, body })
+  const key = `${kind.type} ${recordId}`
+  if (!raised.has(key)) raised.set(key, { eventType: kind.type, resource, recordId, body: body ?? null })
 }
 
 /** Writes events. Each body is the record's JSON text as GET returns it, and never changes afterwards. */

@@ -21,12 +21,8 @@ const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Crea
  * for "not given", names in another case) are not described. `owner` names the enclosing record, because two types with
  * one name may differ.
  */
-export function describeRecord(
-  schemas: Schemas,
-  { typeName, fields }: ObjectType,
-  mode: SchemaMode,
-  owner = '',
-): JsonSchema {
+export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaMode, owner = ''): JsonSchema {
+  const { typeName, fields } = type
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
   for (const [name, field] of fields.entries) {

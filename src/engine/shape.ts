@@ -62,12 +62,8 @@ function findMember(parameter: string, property: string, set: FieldSet | null, s
 /** Maps wire names to the selection among their members; null: the whole member. */
 type Selection = Map<string, Selection | null>
 
-function addChoice(
-  selection: Selection,
-  property: string,
-  [segment = '', ...rest]: readonly string[],
-  set: FieldSet | null,
-): void {
+function addChoice(selection: Selection, property: string, segments: string[], set: FieldSet | null): void {
+  const [segment = '', ...rest] = segments
   const { name, field } = findMember('$select', property, set, segment)
   if (rest.length === 0) return void selection.set(name, null)
   const known = selection.get(name)

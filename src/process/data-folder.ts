@@ -32,11 +32,8 @@ export type SandboxFile = z.infer<typeof SandboxFile>
  * does not exist. `keep` writes generated keys there; call it before anything is stored under them. A damaged file is
  * never replaced, because a new secret key would make every stored secret unreadable.
  */
-export async function installationKeys({
-  dataDir,
-  secretKey,
-  operatorKey,
-}: Pick<Config, 'dataDir' | 'secretKey' | 'operatorKey'>): Promise<{ keys: Keys; keep: () => Promise<void> }> {
+export async function installationKeys(config: Pick<Config, 'dataDir' | 'secretKey' | 'operatorKey'>) {
+  const { dataDir, secretKey, operatorKey } = config
   if (secretKey !== null && operatorKey !== null) return { keys: { secretKey, operatorKey }, keep: async () => {} }
   const path = keysPath(dataDir)
   const stored = await readJson(path, Keys)

@@ -6,7 +6,7 @@ import { StartupError } from './startup-error.ts'
  * Checks that the address can be listened on, before a start spends time on anything else. Returns the port, or a free one
  * for 0. Throws `StartupError`.
  */
-export async function findPort(host: string, port: number, setting: Setting = 'PORT'): Promise<number> {
+export async function findPort(host: string, port: number, setting: Place['setting'] = 'PORT'): Promise<number> {
   const server = createServer()
   try {
     await once(server.listen({ host, port }), 'listening')
@@ -19,13 +19,10 @@ export async function findPort(host: string, port: number, setting: Setting = 'P
   }
 }
 
-type Setting = 'PORT' | 'HTTP_PORT'
+type Place = { host: string; port: number; setting: 'PORT' | 'HTTP_PORT' }
 
 /** Turns an error of listening into a `StartupError` with a remedy. */
-export function cannotListen(
-  { host, port, setting }: { host: string; port: number; setting: Setting },
-  error: unknown,
-): StartupError {
+export function cannotListen({ host, port, setting }: Place, error: unknown): StartupError {
   const { code, message } = error as NodeJS.ErrnoException
   const remedy = (code && remedies[code]) ?? `is not possible (${code ?? message}). Set HOST and PORT to others`
   return new StartupError(`Listening on ${host} port ${port} ${remedy.replace('PORT', setting)}`)

@@ -13,6 +13,7 @@ import { refused } from '../refused.ts'
  * `Derived`: the fields whose shown value is filled in and not stored.
  */
 export type Extras = ReturnType<typeof compileExtras>
+type Members = Readonly<Record<string, unknown>>
 
 /** `select`: a json array, over `t` and `s`; `compose` writes members of the line's `private` from the parsed array. */
 export function compileExtras(resource: Resource) {
@@ -41,11 +42,7 @@ export function compileExtras(resource: Resource) {
 }
 
 /** Reads the members that `compileExtras` writes into the patch. Throws `bad-request`. */
-export function readExtras(
-  resource: Resource,
-  hidden: Record<string, unknown>,
-  { record, patch, timeZone }: { record: Record<string, unknown>; patch: Patch; timeZone: string },
-): void {
+export function readExtras(resource: Resource, hidden: Members, record: Members, patch: Patch, timeZone: string): void {
   const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
   if (!Array.isArray(repeated)) throw refused('Repeated', 'Repeated must be a list of names')

@@ -45,7 +45,7 @@ export function readTransferRecord(services: Services, content: unknown, timeZon
   // Exports never contain write-only values.
   const [name] = Object.entries(patch.writeOnly).find(([, value]) => value !== '') ?? []
   if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
-  readExtras(resource, hidden, { record, patch, timeZone })
+  readExtras(resource, hidden, record, patch, timeZone)
   const keys = { items: 0, keyless: 0, highest: 0 }
   checkKeys(resource.storedFields, patch, '', keys)
   return { resource, id, patch, ledger, keys }
