@@ -31,11 +31,10 @@ export interface Caller {
   readonly actor: string
   readonly db: Db | Transaction
   readonly now: () => Date
-  /** The events that the change will record; undefined outside a change. */
+  /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
 }
 
-/** By kind and record, so that one change raises each event once. */
 export type RaisedEvents = Map<string, RaisedEvent>
 
 export interface RaisedEvent {

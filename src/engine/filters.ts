@@ -44,10 +44,16 @@ export function containing(column: string): Filter {
   }
 }
 
-function comparing(kind: FilterKind, operator: Sql, type: Sql, read: (given: string, name: string) => string | number) {
+/** Compares a column, by this operator, with the value that `read` finds in the query parameter. */
+function comparing(
+  kind: FilterKind,
+  operator: Sql,
+  type: Sql,
+  read: (given: string, name: string, store: CallerStore) => string | number,
+) {
   return (column: string): Filter => ({
     kind,
-    read: (given, name) => sql`t.${identifier(column)} ${operator} ${read(given, name)}::${type}`,
+    read: (given, name, store) => sql`t.${identifier(column)} ${operator} ${read(given, name, store)}::${type}`,
   })
 }
 
@@ -58,6 +64,16 @@ export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
 /** Bounds for an integer column, whose index does not serve comparisons with decimals. */
 export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, wholeNumber)
 export const integerAtMost = comparing('integer', sql`<=`, sql`int`, wholeNumber)
+
+/** The inclusive start of a date range, in the store's zone. */
+export const since = comparing('since', sql`>=`, sql`timestamptz`, (given, name, { timeZone }) =>
+  instantText(day(given, name, timeZone, 'start').instant),
+)
+/** The inclusive end of a date range: the whole second, or the whole day if the value has no time. */
+export const until = comparing('until', sql`<`, sql`timestamptz`, (given, name, { timeZone }) => {
+  const { instant, hasTime } = day(given, name, timeZone, 'end')
+  return instantText(hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone))
+})
 
 /** Accepts 1, 0, true or false; −1 is "no filter" (rest-resources §0.5). */
 export function flag(column: string): Filter {
@@ -70,29 +86,6 @@ export function flag(column: string): Filter {
       if (folded === '1' || folded === 'true') return sql`t.${identifier(column)}`
       if (folded === '0' || folded === 'false') return sql`NOT t.${identifier(column)}`
       throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
-    },
-  }
-}
-
-/** The inclusive start of a date range, in the store's zone. */
-export function since(column: string): Filter {
-  return {
-    kind: 'since',
-    read: (given, name, { timeZone }) => {
-      const { instant } = day(given, name, timeZone, 'start')
-      return sql`t.${identifier(column)} >= ${instantText(instant)}::timestamptz`
-    },
-  }
-}
-
-/** The inclusive end of a date range: the whole second, or the whole day if the value has no time. */
-export function until(column: string): Filter {
-  return {
-    kind: 'until',
-    read: (given, name, { timeZone }) => {
-      const { instant, hasTime } = day(given, name, timeZone, 'end')
-      const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
-      return sql`t.${identifier(column)} < ${instantText(after)}::timestamptz`
     },
   }
 }

@@ -28,12 +28,8 @@ const Settings = z.object({
     'is not an address',
     'an IP address or host name of this machine',
   ).default('127.0.0.1'),
-  PORT: checked(isPort, 'is not a port', 'a whole number from 0 to 65535').default('3000'),
-  HTTP_PORT: checked(
-    (text) => isPort(text) && Number(text) > 0,
-    'is not a port',
-    'a whole number from 1 to 65535',
-  ).optional(),
+  PORT: port(0).default('3000'),
+  HTTP_PORT: port(1).optional(),
   PUBLIC_URL: checked(
     isBaseAddress,
     'is not a base address',
@@ -273,8 +269,9 @@ function areDistinct(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length
 }
 
-function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+function port(min: number) {
+  const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535
+  return checked(isPort, 'is not a port', `a whole number from ${min} to 65535`)
 }
 
 function isBaseAddress(text: string): boolean {

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../applications/applications.ts'
-import type { Db, Transaction } from '../database/client.ts'
+import type { DataServices, Db, Transaction } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/data-folder.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
 import { addSubscription } from '../subscriptions/subscription-rows.ts'
-import type { Secrets } from '../values/secrets.ts'
 
 /** Advisory lock: one process at a time checks whether the database is empty and fills it. The number is arbitrary. */
 const SANDBOX_LOCK = 7_420_313
@@ -16,16 +15,13 @@ const CREATION_TIMEOUT_MS = 600_000
 
 const DOMAIN = 'sandbox.store-platform.test'
 
-export interface EnsureSandbox {
+export interface EnsureSandbox extends DataServices {
   /** Whether to create a sandbox in an empty database. */
   wanted: boolean
   baseUrl: string
   dataDir: string
   operatorKey: string
   defaultTimeZone: string
-  db: Db
-  secrets: Secrets
-  now: () => Date
   /** Creates the records in the new store, in the caller's transaction. */
   fill: (caller: Caller) => Promise<void>
   /** Runs when the creation begins. */

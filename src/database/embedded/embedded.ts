@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +9,7 @@ import { type KeptConnection, keepConnected } from '../connection.ts'
 import { type Login, openFolder, removeLeftovers } from './folder.ts'
 import { chooseRunner } from './runner.ts'
 import { addressOf, type Endpoint, ensureRunning, findRunning, type Server, stopServer } from './server.ts'
-import { DATABASE, newServerLogin, prepareDatabase } from './server-role.ts'
+import { DATABASE, prepareDatabase, SERVER_ROLE } from './server-role.ts'
 
 /** Advisory lock of the process that uses the folder; it ends with that process. The number is arbitrary. */
 const FOLDER_LOCK = 7_420_312
@@ -36,7 +37,8 @@ export async function startEmbedded(options: { dataDir: string; durable?: boolea
   const path = join(resolve(dataDir), 'postgres')
   const runner = await chooseRunner(path)
   const server = { runner, folder: await openFolder(runner, path, durable), durable }
-  const login = newServerLogin()
+  // For this run of the server. Stored nowhere: `prepareDatabase` sets the role's password.
+  const login = { user: SERVER_ROLE, password: randomBytes(24).toString('hex') }
   const { endpoint, lock } = await occupy(server, login, dataDir)
   await removeLeftovers(path)
 

@@ -1,16 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { withConnection } from '../connection.ts'
 import type { Login } from './folder.ts'
 
 export const DATABASE = 'store_platform'
 /** Owns the database. It cannot read files, run programs or change other roles. */
-const SERVER_ROLE = 'store_server'
-
-/** A login for this run of the server. It is stored nowhere: `prepareDatabase` sets the role's password. */
-export function newServerLogin(): Login {
-  return { user: SERVER_ROLE, password: randomBytes(24).toString('hex') }
-}
+export const SERVER_ROLE = 'store_server'
 
 /**
  * Creates the server's role and database if they are missing, and sets the role's password to that of `login`. `client` and

@@ -54,15 +54,8 @@ async function exportResource(caller: Caller, resource: Resource, write: (lines:
   }
 }
 
-interface StoredRecord {
-  readonly id: number
-  /** The arrays of the three selects, as text. */
-  readonly record: string
-  readonly private: string
-  readonly extras: string
-  /** The first piece of the ledger: rows with their ids. */
-  readonly ledger: string | null
-}
+/** JSON texts: the arrays of the three selects, and the first piece of the ledger, rows with their ids. */
+type StoredRecord = { id: number; record: string; private: string; extras: string; ledger: string | null }
 
 async function readPage(caller: Caller, resource: Resource, extras: Extras, last: number): Promise<StoredRecord[]> {
   const { table, reader, privateReader, ledger } = resource
