@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
-import { checkDatabase, type Outcome } from './check-database.ts'
+import { checkDatabase, type Outcome } from './checks.ts'
 import { runProgram } from './run-program.ts'
 
 const SHOWN_DEFAULT = 10
@@ -15,7 +15,9 @@ await runProgram(main, 2)
 
 /** Checks the database of the settings, whether the server runs or not. Changes nothing. */
 async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
-  const shown = readArguments(given)
+  const { values } = parseArgs({ args: given, options: { show: { type: 'string', default: String(SHOWN_DEFAULT) } } })
+  const shown = /^\d{1,5}$/.test(values.show) ? Number(values.show) : Number.NaN
+  if (!(shown <= SHOWN_MAX)) throw new StartupError(usage)
   const { databaseUrl, dataDir } = readConfig(environment)
   const { url, stop } = databaseUrl === null ? await visitEmbedded(dataDir) : { url: databaseUrl, stop: async () => {} }
   try {
@@ -29,13 +31,6 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   } finally {
     await stop()
   }
-}
-
-function readArguments(given: string[]): number {
-  const { values } = parseArgs({ args: given, options: { show: { type: 'string', default: String(SHOWN_DEFAULT) } } })
-  const shown = /^\d{1,5}$/.test(values.show) ? Number(values.show) : Number.NaN
-  if (!(shown <= SHOWN_MAX)) throw new StartupError(usage)
-  return shown
 }
 
 function describe({ check, count, findings }: Outcome): string {

@@ -1,6 +1,6 @@
-import type { Snapshot } from '../database/snapshot.ts'
+import { openSnapshot, type Snapshot } from '../database/snapshot.ts'
 import { sql } from '../database/sql.ts'
-import { type FieldSet, hasRows, type ListField } from '../engine/fields.ts'
+import { type FieldSet, hasRows } from '../engine/fields.ts'
 import { keyColumn } from '../engine/reader.ts'
 import { ROW_COUNTER } from '../engine/write.ts'
 import { resources, servedResources } from '../registry.ts'
@@ -12,7 +12,6 @@ import { stocksAndMovements } from '../resources/products/movements.ts'
  */
 export interface Check {
   readonly name: string
-  /** What holds, as a sentence. */
   readonly rule: string
   /**
    * SQL that gives each record for which it does not: "storeId", "record" (such as `Order 12`) and "found". A function where
@@ -69,7 +68,7 @@ export const checks: readonly Check[] = [
     rule: 'The next identifier of each kind of record is above those that there are',
     sql: `
       SELECT used."storeId", used."name" AS "record", concat('highest ', used."highest", ', counter ', coalesce(c."value", 0)) AS "found"
-      FROM (SELECT "storeId", "name", max("highest") AS "highest" FROM (${highestIds().join(' UNION ALL ')}) each
+      FROM (SELECT "storeId", "name", max("highest") AS "highest" FROM (${highestIds()}) each
             GROUP BY "storeId", "name") used
       LEFT JOIN "Counter" c ON c."storeId" = used."storeId" AND c."name" = used."name"
       WHERE used."highest" > coalesce(c."value", 0)`,
@@ -100,28 +99,23 @@ export const checks: readonly Check[] = [
   {
     name: 'stores',
     rule: 'The store of each record exists',
-    sql: [...new Set(servedResources.map(({ table }) => table))]
-      .map(
-        (table) => `
+    sql: unionOf(
+      new Set(servedResources.map(({ table }) => table)),
+      (table) => `
       SELECT t."storeId", concat('${table} ', t."id") AS "record", 'there is no such store' AS "found" FROM "${table}" t
       WHERE NOT EXISTS (SELECT FROM "Store" s WHERE s."id" = t."storeId")`,
-      )
-      .join(' UNION ALL '),
+    ),
   },
   {
     name: 'order-statuses',
     rule: 'The status of each order and shipment is one of the store',
-    sql: [
-      { table: 'Order', order: 'id' },
-      { table: 'OrderShipment', order: 'orderId' },
-    ]
-      .map(
-        ({ table, order }) => `
+    sql: unionOf(
+      Object.entries({ Order: 'id', OrderShipment: 'orderId' }),
+      ([table, order]) => `
       SELECT t."storeId", concat('Order ', t."${order}") AS "record", concat('${table} has status ', t."statusId") AS "found"
       FROM "${table}" t WHERE t."statusId" <> 0 AND NOT EXISTS (
         SELECT FROM "OrderStatus" o WHERE o."storeId" = t."storeId" AND o."id" = t."statusId")`,
-      )
-      .join(' UNION ALL '),
+    ),
   },
   {
     name: 'line-shipments',
@@ -135,15 +129,14 @@ export const checks: readonly Check[] = [
   {
     name: 'linked-products',
     rule: 'Related, up-selling and bundled products exist',
-    sql: ['Product', 'Category']
-      .map(
-        (table) => `
+    sql: unionOf(
+      ['Product', 'Category'],
+      (table) => `
       SELECT t."storeId", concat('${table} ', t."id") AS "record", concat('names Product ', linked."id") AS "found"
       FROM "${table}" t CROSS JOIN unnest("linkedProducts"(t."details")) linked ("id")
       WHERE linked."id" <> 0 AND NOT EXISTS (
         SELECT FROM "Product" p WHERE p."storeId" = t."storeId" AND p."id" = linked."id")`,
-      )
-      .join(' UNION ALL '),
+    ),
   },
   {
     name: 'category-circles',
@@ -210,13 +203,51 @@ export const checks: readonly Check[] = [
   },
 ]
 
+export interface Finding {
+  /** Null: the record belongs to no store. */
+  readonly storeId: number | null
+  /** Such as `Order 12`. */
+  readonly record: string
+  readonly found: string
+}
+
+export interface Outcome {
+  readonly check: Check
+  readonly count: number
+  /** The first of them, by store and record. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Makes every check on one snapshot of the database and yields the outcome of each, with at most `shown` findings. Only reads,
+ * so the server never waits for it. PostgreSQL does the work, so memory is bounded here.
+ */
+export async function* checkDatabase(url: string, shown: number): AsyncGenerator<Outcome> {
+  const snapshot = await openSnapshot(url)
+  try {
+    for (const check of checks) {
+      const sql = typeof check.sql === 'string' ? check.sql : await check.sql(snapshot)
+      const [row] = await snapshot.query<{ count: string; findings: Finding[] }>(
+        `WITH "finding" AS MATERIALIZED (${sql})
+         SELECT (SELECT count(*) FROM "finding") AS "count", coalesce((
+           SELECT json_agg(f) FROM (
+             SELECT * FROM "finding" ORDER BY "storeId", length("record"), "record", "found" LIMIT $1::int) f), '[]') AS "findings"`,
+        [shown],
+      )
+      yield { check, count: Number(row?.count), findings: row?.findings ?? [] }
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
+
 /** A restore without triggers leaves rows behind that no foreign key has looked at. */
 async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<string> {
   const keys = await query<{ table: string; columns: string[]; target: string; targetColumns: string[] }>(`
     SELECT conrelid::regclass::text AS "table", ${namesOf('conrelid', 'conkey')} AS "columns",
       confrelid::regclass::text AS "target", ${namesOf('confrelid', 'confkey')} AS "targetColumns"
     FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace ORDER BY conrelid::regclass::text, conname`)
-  const broken = keys.map(({ table, columns, target, targetColumns }) => {
+  return unionOf(keys, ({ table, columns, target, targetColumns }) => {
     const column = columns.at(-1)
     const isSet = columns.map((each) => `c.${each} IS NOT NULL`).join(' AND ')
     const isTarget = columns.map((each, index) => `p.${targetColumns[index]} = c.${each}`).join(' AND ')
@@ -225,7 +256,6 @@ async function brokenForeignKeys({ query }: Pick<Snapshot, 'query'>): Promise<st
         concat('${bare(column)} ', c.${column}, ' is no ${bare(target)}') AS "found"
       FROM ${table} c WHERE ${isSet} AND NOT EXISTS (SELECT FROM ${target} p WHERE ${isTarget})`
   })
-  return broken.join(' UNION ALL ')
 }
 
 /** SQL of the quoted names of a constraint's columns, in its order. */
@@ -240,16 +270,16 @@ function bare(quoted = ''): string {
 }
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */
-function highestIds(): string[] {
-  return [
-    ...servedResources
-      .filter(({ table }) => table !== 'OrderStatus')
-      .map(
-        ({ table }) =>
-          `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`,
-      ),
-    ...resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"')),
-  ]
+function highestIds(): string {
+  const tables = new Set(servedResources.map(({ table }) => table)).difference(new Set(['OrderStatus']))
+  const ofTable = (table: string) =>
+    `SELECT "storeId", '${table}' AS "name", max("id") AS "highest" FROM "${table}" GROUP BY "storeId"`
+  const ofLists = resources.flatMap(({ table, storedFields }) => nestedIds(storedFields, `"${table}" t`, 't."details"'))
+  return [...Array.from(tables, ofTable), ...ofLists].join(' UNION ALL ')
+}
+
+function unionOf<T>(items: Iterable<T>, sqlOf: (item: T) => string): string {
+  return Array.from(items, sqlOf).join(' UNION ALL ')
 }
 
 /** Of the items of all lists inside, however deep: in tables of their own, and in the document `details` of the rows `from`. */
@@ -265,13 +295,10 @@ function nestedIds(fields: FieldSet, from: string, details: string, depth = 0): 
           details: item,
           id: `(${item} ->> '${field.key}')::int`,
         }
-    const own = isCounted(field)
+    const isCounted = field.key !== undefined && field.keyFrom === 'counter'
+    const own = isCounted
       ? [`SELECT t."storeId", '${ROW_COUNTER}', max(${inside.id}) FROM ${inside.from} GROUP BY t."storeId"`]
       : []
     return [...own, ...nestedIds(field.fields, inside.from, inside.details, depth + 1)]
   })
-}
-
-function isCounted({ key, keyFrom }: ListField): boolean {
-  return key !== undefined && keyFrom === 'counter'
 }

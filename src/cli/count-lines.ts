@@ -2,13 +2,7 @@ const NEWLINE = 10
 /** The longest end line that an export writes is shorter. */
 const END_LINE_BYTES = 60
 
-/** Counts the records of a transfer file: its lines without blank ones and the end line. */
-export async function countLines(file: AsyncIterable<Uint8Array>): Promise<number> {
-  const counter = new LineCounter()
-  for await (const chunk of file) counter.add(chunk)
-  return counter.lines
-}
-
+/** Counts the records of a transfer file that passes by: its lines without blank ones and the end line. */
 export class LineCounter {
   #complete = 0
   /** Length of the line that has begun. */

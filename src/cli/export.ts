@@ -22,20 +22,17 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   if (values.store === undefined || others.length > 0) throw new StartupError(usage)
   const storeId = readStoreId(values.store)
   const server = await findServer(environment)
-  const label = `Store ${storeId}`
-  const ask = () => callServer(server, `/admin/stores/${storeId}/export`)
-  if (file === undefined) await receive(await ask(), process.stdout, { label })
-  else await receiveFile(ask, file, { label, isZipped: file.endsWith('.gz') })
+  const receiveInto = async (target: Writable, isZipped: boolean) => {
+    const body = await callServer(server, `/admin/stores/${storeId}/export`)
+    await receive(body, target, { label: `Store ${storeId}`, isZipped })
+  }
+  if (file === undefined) await receiveInto(process.stdout, false)
+  else await writeFile(file, (target) => receiveInto(target, file.endsWith('.gz')))
   return true
 }
 
-interface ReceiveOptions {
-  label: string
-  isZipped?: boolean
-}
-
-/** Only the owner may read the file, because it holds password hashes. It is opened before the server is asked for anything. */
-async function receiveFile(ask: () => Promise<Readable>, file: string, options: ReceiveOptions): Promise<void> {
+/** Only the owner may read the file, because it holds password hashes. It is opened before `receiveInto` asks the server. */
+async function writeFile(file: string, receiveInto: (target: Writable) => Promise<void>): Promise<void> {
   const part = `${file}.part`
   await rm(part, { force: true })
   const target = createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
@@ -43,7 +40,7 @@ async function receiveFile(ask: () => Promise<Readable>, file: string, options: 
     throw new StartupError(`${part} cannot be written (${error.code ?? error.message})`)
   })
   try {
-    await receive(await ask(), target, options)
+    await receiveInto(target)
     await rename(part, file)
   } catch (error) {
     await rm(part, { force: true })
@@ -51,7 +48,7 @@ async function receiveFile(ask: () => Promise<Readable>, file: string, options: 
   }
 }
 
-async function receive(body: Readable, target: Writable, { label, isZipped = false }: ReceiveOptions): Promise<void> {
+async function receive(body: Readable, target: Writable, { label, isZipped }: { label: string; isZipped: boolean }) {
   const progress = createProgress({ label })
   const counter = new LineCounter()
   const watched = new Transform({

@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib'
 import type { ImportCounts, Refusal } from '../engine/transfer/import.ts'
 import { readLines } from '../engine/transfer/lines.ts'
 import { StartupError } from '../process/startup-error.ts'
-import { countLines } from './count-lines.ts'
+import { LineCounter } from './count-lines.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 import { callServer, findServer, readStoreId } from './server.ts'
@@ -27,8 +27,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   if (file === undefined || others.length > 0) throw new StartupError(usage)
   const server = await findServer(environment)
   const storeId = values.store === undefined ? server.storeId : readStoreId(values.store)
-  const total = file === '-' ? undefined : await countLines(await openFile(file))
-  const progress = createProgress({ label: `Store ${storeId}`, ...(total !== undefined && { total }) })
+  const counter = new LineCounter()
+  if (file !== '-') for await (const chunk of await openFile(file)) counter.add(chunk)
+  const progress = createProgress({ label: `Store ${storeId}`, ...(file !== '-' && { total: counter.lines }) })
   const report = await callServer(server, `/admin/stores/${storeId}/import?events=${values.events}`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },
@@ -59,7 +60,6 @@ type ReportLine =
   | { done: ImportCounts }
   | { failed: { message: string } }
 
-/** Shows what the server reports and returns its final counts. */
 async function follow(report: Readable, progress: Progress): Promise<ImportCounts> {
   try {
     for await (const { content } of readLines(report)) {

@@ -1,18 +1,16 @@
 import type { Writable } from 'node:stream'
 
-export interface ProgressOptions {
+interface ProgressOptions {
   label: string
   /** Absent: unknown; neither share nor remaining time is shown. */
   total?: number
   /** Default: standard error, because standard output is for the result. */
   stream?: Writable & { isTTY?: boolean; columns?: number }
-  /** Default: the process's clock. */
   nowMs?: () => number
 }
 
 export interface Progress {
   advance(count: number): void
-  /** Sets how many are done in all. */
   advanceTo(count: number): void
   /** Writes a line of its own, above the bar. */
   say(line: string): void
@@ -27,12 +25,8 @@ const PLAIN_INTERVAL_MS = 5_000
 const RATE_WINDOW_MS = 10_000
 
 /** A bar with rate and remaining time: one line that is redrawn on a terminal, a line now and then elsewhere. */
-export function createProgress({
-  label,
-  total,
-  stream = process.stderr,
-  nowMs = () => performance.now(),
-}: ProgressOptions): Progress {
+export function createProgress(options: ProgressOptions): Progress {
+  const { label, total, stream = process.stderr, nowMs = () => performance.now() } = options
   const isTerminal = stream.isTTY === true
   const intervalMs = isTerminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS
   const startedAtMs = nowMs()
@@ -65,10 +59,7 @@ export function createProgress({
   }
 }
 
-interface Sample {
-  atMs: number
-  count: number
-}
+type Sample = { atMs: number; count: number }
 
 /** From the oldest sample to the newest: customers go faster than orders, so the remaining time follows the last seconds. */
 function rateOf(samples: readonly Sample[]): number {

@@ -10,13 +10,9 @@ export async function runProgram(
   try {
     if (!(await main(process.argv.slice(2), process.env))) process.exitCode = 1
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`)
+    const { code, message } = error as NodeJS.ErrnoException
+    const isForeseen = error instanceof StartupError || code?.startsWith('ERR_PARSE_ARGS')
+    process.stderr.write(`${isForeseen ? message : `Unexpectedly, ${message}`}\n`)
     process.exitCode = failureCode
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof StartupError) return error.message
-  const { code, message } = error as NodeJS.ErrnoException
-  return code?.startsWith('ERR_PARSE_ARGS') ? message : `Unexpectedly, ${message}`
 }

@@ -1,19 +1,10 @@
-import { join } from 'node:path'
 import { request } from 'undici'
-import { readSandboxFile } from '../process/sandbox-file.ts'
-import { readIfThere } from '../process/secret-file.ts'
+import { readOperatorKey, readSandboxFile } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 
-/** The running server, as the operator's programs reach it. */
-export interface Server {
-  readonly baseUrl: string
-  readonly operatorKey: string
-  /** The default store. */
-  readonly storeId: number
-}
-
-const STORE_DEFAULT = 1
+/** The running server, as the operator's programs reach it, and the default store. */
+export type Server = { readonly baseUrl: string; readonly operatorKey: string; readonly storeId: number }
 
 /**
  * Finds the server by the settings that it runs under: address and key as set, else as in its data folder.
@@ -23,7 +14,7 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
   const config = readConfig(environment)
   const sandbox = await readSandboxFile(config.dataDir)
   const isAddressSet = config.publicUrl !== readConfig({}).publicUrl
-  const operatorKey = config.operatorKey ?? sandbox?.operatorKey ?? (await generatedKey(config.dataDir))
+  const operatorKey = config.operatorKey ?? sandbox?.operatorKey ?? (await readOperatorKey(config.dataDir))
   if (operatorKey === null) {
     throw new StartupError(
       `There is no operator key: give OPERATOR_KEY, or the server's DATA_DIR (${config.dataDir} has none). Has the server been started?`,
@@ -32,7 +23,7 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
   return {
     baseUrl: isAddressSet ? config.publicUrl : (sandbox?.baseUrl ?? config.publicUrl),
     operatorKey,
-    storeId: sandbox?.store.id ?? STORE_DEFAULT,
+    storeId: sandbox?.store.id ?? 1,
   }
 }
 
@@ -51,28 +42,15 @@ export async function callServer(
   const headers = { authorization: `Bearer ${operatorKey}`, ...options.headers }
   // An import or export may take hours, and may be silent while it works.
   const answer = await request(`${baseUrl}${path}`, { ...options, headers, headersTimeout: 0, bodyTimeout: 0 }).catch(
-    (error: unknown) => {
-      throw new StartupError(whyUnreachable(baseUrl, error))
+    ({ code, message }: NodeJS.ErrnoException) => {
+      if (code !== 'ECONNREFUSED' && code !== 'ENOTFOUND') {
+        throw new StartupError(`The server at ${baseUrl} cannot be reached (${message})`)
+      }
+      throw new StartupError(`No server answers at ${baseUrl}. Start it: npm start`)
     },
   )
   if (answer.statusCode === 200) return answer.body
   throw new StartupError(`The server answered ${answer.statusCode}: ${refusalText(await answer.body.text())}`)
-}
-
-async function generatedKey(dataDir: string): Promise<string | null> {
-  const text = await readIfThere(join(dataDir, 'keys.json'))
-  try {
-    const key = (JSON.parse(text ?? '{}') as { operatorKey?: unknown }).operatorKey
-    return typeof key === 'string' ? key : null
-  } catch {
-    return null
-  }
-}
-
-function whyUnreachable(baseUrl: string, error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND') return `No server answers at ${baseUrl}. Start it: npm start`
-  return `The server at ${baseUrl} cannot be reached (${message})`
 }
 
 /** The message of an error body; any other body, shortened. */

@@ -20,13 +20,18 @@ const STATEMENT_MS_MAX = 90_000
 /** Statements kept prepared on each connection. */
 const STATEMENTS_MAX = 500
 
-export interface ConnectOptions {
-  poolMax?: number
-}
-
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
-export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}): Db {
+export function connect(url: string, { poolMax = POOL_MAX }: { poolMax?: number } = {}): Db {
   const names = new Map<string, string>()
+  const statementName = (text: string) => {
+    const known = names.get(text)
+    if (known !== undefined) return known
+    // Past the bound, statements run unprepared, so that generated texts cannot fill the server's memory.
+    if (names.size >= STATEMENTS_MAX) return ''
+    const name = `s${names.size}`
+    names.set(text, name)
+    return name
+  }
   const adapter = new PrismaPg(
     {
       connectionString: url,
@@ -40,18 +45,9 @@ export function connect(url: string, { poolMax = POOL_MAX }: ConnectOptions = {}
       // end the process. The next user gets the error anyway.
       onConnect: (client: EventEmitter) => void client.on('error', () => undefined),
     },
-    { statementNameGenerator: ({ sql }) => statementName(names, sql) },
+    { statementNameGenerator: ({ sql }) => statementName(sql) },
   )
   return new PrismaClient({ adapter, errorFormat: 'minimal' })
-}
-
-/** Names a prepared statement by its text. Past the bound, statements run unprepared, so that generated texts cannot fill the server's memory. */
-function statementName(names: Map<string, string>, sql: string): string {
-  const known = names.get(sql)
-  if (known !== undefined) return known
-  const name = names.size < STATEMENTS_MAX ? `s${names.size}` : ''
-  if (name !== '') names.set(sql, name)
-  return name
 }
 
 /** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */
@@ -82,18 +78,11 @@ function isRetryable(error: unknown): boolean {
   return code === '40P01' || code === '40001' || (error as { code?: unknown })?.code === 'P2034'
 }
 
-export interface DatabaseError {
-  /** SQLSTATE, such as 23505. */
-  code: string
-  /** The violated unique index or foreign key; undefined for every other error. */
-  constraint: string | undefined
-}
-
 /**
- * The SQLSTATE and constraint of a PostgreSQL error that Prisma wrapped; null for every other error. Reads protocol fields,
- * never the message, because messages are in the language of the server (lc_messages).
+ * The SQLSTATE (such as 23505) of a PostgreSQL error that Prisma wrapped, and the violated unique index or foreign key, if
+ * any; null for every other error. Reads protocol fields, because messages are in the language of the server (lc_messages).
  */
-export function databaseError(error: unknown): DatabaseError | null {
+export function databaseError(error: unknown): { code: string; constraint: string | undefined } | null {
   const cause = driverError(error)
   const code = cause?.originalCode ?? cause?.code
   if (!cause || typeof code !== 'string') return null

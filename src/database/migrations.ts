@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
+import { withConnection } from './connection.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
@@ -23,71 +24,45 @@ const SERVER_VERSION_MIN = 15
  * database cannot be used.
  */
 export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
-  client.on('notice', ({ code, message = '' }) => {
-    if (code === WARNING) warn(message)
-  })
-  try {
-    await client.connect()
-    await refuseOldServer(client)
+  return withConnection(url, async (client) => {
+    client.on('notice', ({ code, message = '' }) => {
+      if (code === WARNING) warn(message)
+    })
+    const { rows } = await client.query(`SELECT current_setting('server_version_num')::int / 10000 AS "version"`)
+    const { version } = rows[0]
+    if (version < SERVER_VERSION_MIN) {
+      throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
+    }
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
-    return await applyMissing(client)
-  } catch (error) {
+    await client.query(prismaTable)
+    const missing = await findMissing(client)
+    for (const name of missing) await applyOne(client, name)
+    return missing
+  }).catch((error) => {
     throw asStartupError(error, url)
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
 }
 
 /** Throws `StartupError` unless the database has exactly the migrations of this version. Changes nothing. */
 export async function refuseOtherSchema(client: pg.Client): Promise<void> {
   const { rows: tables } = await client.query(`SELECT FROM pg_tables WHERE "tablename" = '_prisma_migrations'`)
-  const applied = tables.length > 0 ? await readApplied(client) : []
-  const known = migrationNames()
-  refuseStrangeHistory(applied, known)
-  if (applied.length === known.length) return
+  if (tables.length > 0 && (await findMissing(client)).length === 0) return
   throw new StartupError(
     'The database is of an older version. Start this version of the server once, which migrates it',
   )
 }
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number }>(
-    `SELECT current_setting('server_version_num')::int / 10000 AS "version"`,
-  )
-  const version = rows[0]?.version ?? 0
-  if (version < SERVER_VERSION_MIN) {
-    throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
-  }
-}
-
-interface Applied {
-  migration_name: string
-  finished_at: Date | null
-}
-
-async function applyMissing(client: pg.Client): Promise<string[]> {
-  await client.query(prismaTable)
-  const rows = await readApplied(client)
-  const known = migrationNames()
-  refuseStrangeHistory(rows, known)
-  const applied = new Set(rows.map((row) => row.migration_name))
-  const missing = known.filter((name) => !applied.has(name))
-  for (const name of missing) await applyOne(client, name)
-  return missing
-}
-
-async function readApplied(client: pg.Client): Promise<Applied[]> {
-  const { rows } = await client.query<Applied>(
-    'SELECT "migration_name", "finished_at" FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL',
-  )
-  return rows
-}
-
-function refuseStrangeHistory(applied: readonly Applied[], known: readonly string[]): void {
-  for (const { migration_name: name, finished_at } of applied) {
-    if (finished_at === null) {
+/** The migrations that the database lacks, in order. Throws `StartupError` for a history that this version cannot continue. */
+async function findMissing(client: pg.Client): Promise<string[]> {
+  const { rows: applied } = await client.query<{ name: string; isFinished: boolean }>(`
+    SELECT "migration_name" AS "name", "finished_at" IS NOT NULL AS "isFinished"
+    FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL`)
+  const known = readdirSync(migrationsFolder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+  for (const { name, isFinished } of applied) {
+    if (!isFinished) {
       throw new StartupError(
         `Migration ${name} was begun by another tool and not finished: see "prisma migrate resolve".`,
       )
@@ -98,6 +73,7 @@ function refuseStrangeHistory(applied: readonly Applied[], known: readonly strin
       )
     }
   }
+  return known.filter((name) => !applied.some((row) => row.name === name))
 }
 
 async function applyOne(client: pg.Client, name: string): Promise<void> {
@@ -115,13 +91,6 @@ async function applyOne(client: pg.Client, name: string): Promise<void> {
     await client.query('ROLLBACK').catch(() => {})
     throw new StartupError(`Migration ${name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`)
   }
-}
-
-function migrationNames(): string[] {
-  return readdirSync(migrationsFolder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort()
 }
 
 /** Prisma's table of applied migrations, as its own engine creates it. */

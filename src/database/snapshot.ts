@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { CONNECT_TIMEOUT_MS } from './connection.ts'
 import { asStartupError, refuseOtherSchema } from './migrations.ts'
 
 /** The database at one moment. */
@@ -12,7 +13,7 @@ export interface Snapshot {
  * reached or has another version of the schema.
  */
 export async function openSnapshot(url: string): Promise<Snapshot> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -7,12 +7,8 @@ export const deliveriesChannel = 'deliveries'
 
 type Channel = typeof eventsChannel | typeof deliveriesChannel
 
-interface Announcer {
-  isUnderWay: boolean
-  isWanted: boolean
-}
-
-const announcers = new WeakMap<Db, Map<Channel, Announcer>>()
+/** The channels with a call under way; true: another call has come since. */
+const underWay = new WeakMap<Db, Map<Channel, boolean>>()
 
 /**
  * Wakes the waiting workers of all processes after a commit. Does nothing inside a transaction, because NOTIFY there
@@ -21,24 +17,16 @@ const announcers = new WeakMap<Db, Map<Channel, Announcer>>()
  */
 export function announce(db: Db | Transaction, channel: Channel): void {
   if (!isClient(db)) return
-  const announcer = announcerOf(db, channel)
-  announcer.isWanted = true
-  if (!announcer.isUnderWay) void run(db, channel, announcer)
+  const channels = underWay.get(db) ?? new Map<Channel, boolean>()
+  underWay.set(db, channels)
+  if (channels.has(channel)) channels.set(channel, true)
+  else void notify(db, channel, channels)
 }
 
-function announcerOf(db: Db, channel: Channel): Announcer {
-  const ofDb = announcers.get(db) ?? new Map<Channel, Announcer>()
-  announcers.set(db, ofDb)
-  const announcer = ofDb.get(channel) ?? { isUnderWay: false, isWanted: false }
-  ofDb.set(channel, announcer)
-  return announcer
-}
-
-async function run(db: Db, channel: Channel, announcer: Announcer): Promise<void> {
-  announcer.isUnderWay = true
-  while (announcer.isWanted) {
-    announcer.isWanted = false
+async function notify(db: Db, channel: Channel, channels: Map<Channel, boolean>): Promise<void> {
+  do {
+    channels.set(channel, false)
     await db.$executeRaw`SELECT pg_notify(${channel}, '')`.catch(() => undefined)
-  }
-  announcer.isUnderWay = false
+  } while (channels.get(channel))
+  channels.delete(channel)
 }

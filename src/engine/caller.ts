@@ -6,7 +6,6 @@ export type Access = 'read' | 'write'
 /** The application's access by service; null: everything. */
 export type Privileges = Readonly<Record<string, readonly Access[]>> | null
 
-/** The properties of a store that operations need. */
 export interface CallerStore {
   readonly id: number
   readonly name: string
@@ -17,18 +16,11 @@ export interface CallerStore {
   readonly timeZone: string
 }
 
-/** The calling application, by its subscription to the store. */
-export interface CallerApplication {
-  readonly id: number
-  readonly name: string
-  readonly subscriptionId: number
-}
-
 /** The identity behind an operation. Every statement is limited to `store.id`. */
 export interface Caller {
   readonly store: CallerStore
-  /** Null for cartAPI, a person using a web page, the operator and the platform itself. */
-  readonly application: CallerApplication | null
+  /** By its subscription to the store. Null for cartAPI, a person using a web page, the operator and the platform itself. */
+  readonly application: { readonly id: number; readonly name: string; readonly subscriptionId: number } | null
   /**
    * `api`: a program, by REST or cartAPI; `administration`: a person managing the store, who may do more than programs
    * may; `customer`: a customer of the store.
@@ -37,14 +29,12 @@ export interface Caller {
   readonly privileges: Privileges
   /** Recorded as the last editor (`UserID`); at most 50 characters. */
   readonly actor: string
-  /** The client, or the transaction that the operation joins. */
   readonly db: Db | Transaction
   readonly now: () => Date
-  /** The events that the change will record; undefined outside a change. */
+  /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
 }
 
-/** By kind and record, so that one change raises each event once. */
 export type RaisedEvents = Map<string, RaisedEvent>
 
 export interface RaisedEvent {

@@ -1,25 +1,23 @@
 import { databaseError } from '../database/client.ts'
-import { StoreFailure } from '../values/failure.ts'
+import type { StoreFailure } from '../values/failure.ts'
 import type { Resource } from './define.ts'
 import { columnPath } from './fields.ts'
+import { refused } from './refused.ts'
 
-/** The operation that the database refused. */
 type Doing = 'write' | 'deletion' | 'import'
 
-interface Meaning {
+/**
+ * Maps constraint violations and unfit values to refusals; the first match applies. PostgreSQL reports a missing target
+ * and a remaining reference with the same code, constraint and table, so the operation decides.
+ */
+const meanings: readonly {
   /** Matches SQLSTATE and constraint: `{table}_{column}_key`, `{table}_storeId_{column}_fkey`, `{table}_pkey`. */
   readonly found: RegExp
   /** Omitted: any operation. */
   readonly doing?: Doing
   /** The field at fault and the message; null: the meaning does not apply. */
   readonly refusal: (resource: Resource, table: string, column: string) => [field: string, message: string] | null
-}
-
-/**
- * Maps constraint violations and unfit values to refusals; the first match applies. PostgreSQL reports a missing target
- * and a remaining reference with the same code, constraint and table, so the operation decides.
- */
-const meanings: readonly Meaning[] = [
+}[] = [
   // The sum of two numbers within their bounds can exceed the bound.
   { found: /^22003/, refusal: () => ['', 'A number becomes larger than can be stored'] },
   {
@@ -65,7 +63,7 @@ export function refusalOf(error: unknown, resource: Resource, doing: Doing = 'wr
     const [match, table = '', column = ''] = found.exec(text) ?? []
     if (match === undefined || only !== doing) continue
     const [field, message] = refusal(resource, table, column) ?? []
-    if (message !== undefined) return new StoreFailure('bad-request', message, { field: field ?? '' })
+    if (message !== undefined) return refused(field ?? '', message)
   }
   return null
 }

@@ -16,7 +16,6 @@ export interface Definition {
   service: string
   aliases?: readonly string[]
   privilege?: string
-  /** The record's element name in XML. */
   typeName: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
@@ -37,7 +36,6 @@ export interface Definition {
   /** A text column that identifies a record without an identifier in PUT lists. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
-  /** Additional addresses of the service. */
   endpoints?: () => Endpoint[]
   /** Limits the caller to some of the store's records; for operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Sql | null
@@ -73,40 +71,23 @@ export interface RelatedSubResource {
   kind: 'related'
   /** A function, because definitions refer to one another. */
   resource: () => Resource
-  /** Links the other records to this one. */
   link: Link
 }
 
 export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource
 
-export interface Resource {
-  readonly service: string
+type Defaulted = 'privilege' | 'inputTypeNames' | 'changesMany' | 'hidden' | 'filters' | 'subResources' | 'referrers'
+
+export interface Resource
+  extends Readonly<Omit<Definition, Defaulted | 'fields' | 'privateFields'>>,
+    Readonly<Required<Pick<Definition, Defaulted>>> {
+  /** `service` and `aliases`. */
   readonly names: readonly string[]
-  readonly privilege: string
-  readonly typeName: string
-  readonly inputTypeNames: readonly string[]
-  readonly idParam: string
   readonly resultKey: string
-  readonly table: string
-  readonly methods: readonly Method[]
-  readonly changesMany: boolean
-  readonly maxRecords: number
   readonly fields: FieldSet
-  readonly privateFields: FieldSet
-  /** `fields` and `privateFields` together. */
+  /** `fields` and the definition's `privateFields` together. */
   readonly storedFields: FieldSet
-  readonly hidden: Readonly<Record<string, Scalar | null>>
-  readonly filters: Filters
-  readonly alternateKey: string | undefined
-  readonly subResources: Readonly<Record<string, SubResource>>
-  readonly endpoints: (() => Endpoint[]) | undefined
-  readonly owner: ((caller: Caller) => Sql | null) | undefined
-  readonly rules: ((changes: readonly Change[]) => Promise<void>) | undefined
-  readonly effects: ((changes: readonly Change[]) => Promise<void>) | undefined
-  readonly referrers: readonly Referrer[]
-  readonly ledger: Ledger | undefined
   readonly reader: Reader
-  /** Reads `privateFields`. */
   readonly privateReader: Reader
   /** The readers of projected sub-resources, by the name of the object. */
   readonly projections: ReadonlyMap<string, Reader>
@@ -123,44 +104,31 @@ export function defineResource<const Service extends string>(
 ): Resource & { readonly service: Service } {
   const { service, aliases = [], subResources = {}, hidden = {} } = definition
   const fields = fieldSet(definition.fields)
-  const privateFields = fieldSet(definition.privateFields ?? {})
   const storedFields = fieldSet({ ...definition.fields, ...definition.privateFields })
   const resultKey = columnPath(fields, 'id')?.at(-1)
   if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
-  for (const sub of Object.values(subResources)) checkSubResource(service, fields, sub)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
-  const columns = new Set([...columnsOf(storedFields), ...Object.keys(hidden)])
+  const columns = new Set(Object.keys(hidden))
+  for (const { field } of storedFields.leaves) if (field.kind !== 'list' && field.column) columns.add(field.column)
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
   return {
-    service,
+    privilege: service,
+    inputTypeNames: [],
+    changesMany: true,
+    filters: {},
+    referrers: [],
+    ...definition,
     names: [service, ...aliases],
-    privilege: definition.privilege ?? service,
-    typeName: definition.typeName,
-    inputTypeNames: definition.inputTypeNames ?? [],
-    idParam: definition.idParam,
-    resultKey,
-    table: definition.table,
-    methods: definition.methods,
-    changesMany: definition.changesMany ?? true,
-    maxRecords: definition.maxRecords,
-    fields,
-    privateFields,
-    storedFields,
-    hidden,
-    filters: definition.filters ?? {},
-    alternateKey: definition.alternateKey,
     subResources,
-    endpoints: definition.endpoints,
-    owner: definition.owner,
-    rules: definition.rules,
-    effects: definition.effects,
-    referrers: definition.referrers ?? [],
-    ledger: definition.ledger,
+    hidden,
+    resultKey,
+    fields,
+    storedFields,
     reader: compileReader(fields),
-    privateReader: compileReader(privateFields),
-    projections: projectionsOf(fields, subResources),
+    privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
+    projections: projectionsOf(service, fields, subResources),
     columns: [...columns],
     assignments: join([...columns].map(identifier).map((column) => sql`${column} = n.${column}`)),
     hasDetails,
@@ -173,10 +141,7 @@ export function accessOf(method: Method): Access {
 }
 
 function checkList(path: string, field: ListField): void {
-  if (field.rows !== undefined) {
-    keyColumn(field)
-    return
-  }
+  if (field.rows !== undefined) return void keyColumn(field)
   for (const [name, member] of field.fields.entries) {
     if (member.kind !== 'list' && member.kind !== 'object' && (member.column !== undefined || member.kind === 'date')) {
       throw new Error(`${path}.${name}: an item of a document list has neither columns nor dates`)
@@ -184,25 +149,15 @@ function checkList(path: string, field: ListField): void {
   }
 }
 
-function checkSubResource(service: string, fields: FieldSet, sub: SubResource): void {
-  if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list') {
-    throw new Error(`${service}: no list ${sub.list}`)
-  }
-  if (sub.kind === 'projected' && fields.get(sub.object)?.kind !== 'object') {
-    throw new Error(`${service}: no object ${sub.object}`)
-  }
-}
-
-function columnsOf({ leaves }: FieldSet): string[] {
-  return leaves.flatMap(({ field }) => (field.kind === 'list' || field.column === undefined ? [] : [field.column]))
-}
-
-function projectionsOf(fields: FieldSet, subResources: Readonly<Record<string, SubResource>>): Map<string, Reader> {
+function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {
   const readers = new Map<string, Reader>()
   for (const sub of Object.values(subResources)) {
+    if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list')
+      throw new Error(`${service}: no list ${sub.list}`)
     if (sub.kind !== 'projected') continue
     const field = fields.get(sub.object)
-    if (field?.kind === 'object') readers.set(sub.object, compileReader(field.fields))
+    if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
+    readers.set(sub.object, compileReader(field.fields))
   }
   return readers
 }

@@ -3,7 +3,7 @@ import type { ResultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'
 import type { Caller } from './caller.ts'
 import type { Method, Resource } from './define.ts'
-import type { FieldSet } from './fields.ts'
+import type { ObjectType } from './fields.ts'
 import type { Filter } from './filters.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { Listing, ListOptions, Query } from './read.ts'
@@ -26,7 +26,6 @@ export interface Call {
   readonly query: Query
   readonly headers: IncomingHttpHeaders
   readonly body: Body | null
-  /** The records of the body, if the operation `takes` any. */
   readonly records: readonly unknown[]
   readonly secrets: Pick<Secrets, 'derive'>
   readonly log: Log
@@ -58,7 +57,6 @@ export type Given =
   | {
       readonly kind: 'list'
       readonly type: RecordType
-      /** Maximum records per page. */
       readonly maxRecords: number
       /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
       readonly filters: Readonly<Record<string, Pick<Filter, 'kind'>>> | null
@@ -69,7 +67,12 @@ export type Given =
   | {
       readonly kind: 'own'
       readonly type: RecordType
-      readonly parameters: readonly QueryParameter[]
+      readonly parameters: readonly {
+        readonly name: string
+        readonly in: 'query'
+        readonly description: string
+        readonly schema: JsonSchema
+      }[]
       /** `one`: a list of one record; `paged`: a page by cursor. */
       readonly size: 'one' | 'paged' | 'many'
       /** Statuses besides those of every read. */
@@ -94,7 +97,6 @@ export interface Endpoint {
   readonly operations: Operations
 }
 
-/** An identifier in an address. */
 export interface Parameter {
   /** Its name in the documentation and in refusals, such as `catalogid`. */
   readonly name: string
@@ -104,39 +106,28 @@ export interface Parameter {
   readonly max?: number
 }
 
-/** A query parameter that only this address has. */
-export interface QueryParameter {
-  readonly name: string
-  readonly in: 'query'
-  readonly description: string
-  readonly schema: JsonSchema
-}
-
-/** A request body as sent. */
 export interface Body {
   readonly format: 'json' | 'xml'
   readonly text: string
 }
 
 /** The type of the records that an address takes or gives: their XML name and fields. */
-export interface RecordType {
-  readonly typeName: string
-  readonly fields: FieldSet
+export interface RecordType extends ObjectType {
   /** Other element names for the record in an XML body. */
   readonly inputTypeNames?: readonly string[]
 }
 
 /** Receives reports that are not part of the answer. */
-export interface Log {
-  readonly info: (about: object, message: string) => void
-  readonly warn: (about: object, message: string) => void
-  readonly error: (about: object, message: string) => void
-}
+export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>
 
-/** The result of an operation, independent of the format. */
-export type Answer = RecordsAnswer | CountAnswer | ResultsAnswer | NothingAnswer | UnmodifiedAnswer
+export type Answer =
+  | RecordsAnswer
+  | CountAnswer
+  | ResultsAnswer
+  | NothingAnswer
+  /** 304: the caller has this representation already. */
+  | { readonly kind: 'unmodified'; readonly etag: string }
 
-/** JSON texts of records of one type. */
 export interface RecordsAnswer {
   readonly kind: 'records'
   readonly records: readonly string[]
@@ -145,7 +136,6 @@ export interface RecordsAnswer {
   readonly next?: string | null
   /** The number of all matches, if the request asks for it. */
   readonly total?: number | null
-  /** Only for a single record. */
   readonly etag?: string
   /** Caches must not store the answer, and it is not compressed. */
   readonly isSecret?: boolean
@@ -158,7 +148,6 @@ export interface CountAnswer {
   readonly count: number
 }
 
-/** The results of changes, or a refusal. */
 export interface ResultsAnswer {
   readonly kind: 'results'
   readonly status: number
@@ -171,12 +160,6 @@ export interface ResultsAnswer {
 export interface NothingAnswer {
   readonly kind: 'nothing'
   readonly replayed?: boolean
-}
-
-/** 304: the caller has this representation already. */
-export interface UnmodifiedAnswer {
-  readonly kind: 'unmodified'
-  readonly etag: string
 }
 
 export function idOf({ idParam }: Resource): Endpoint['params'] {

@@ -16,7 +16,6 @@ export const productChanged: EventKind = { type: 5, name: 'Product Changed', ser
 export const productDeleted: EventKind = { type: 6, name: 'Product Deleted', service: 'Products' }
 export const productStockChanged: EventKind = { type: 7, name: 'Product Stock Changed', service: 'Products' }
 
-/** By EventType. */
 export const eventKinds: readonly EventKind[] = [
   orderNew,
   orderStatusChange,

@@ -11,46 +11,34 @@ const BATCH_MAX = 20
  * Raises an event in the transaction of a change, once for each kind and record. The body is the record as the change
  * leaves it, unless given (for a record about to be deleted).
  */
-export function raise(
-  { raised }: Caller,
-  { type }: EventKind,
-  resource: Resource,
-  recordId: number,
-  body: string | null = null,
-): void {
+export function raise({ raised }: Caller, kind: EventKind, resource: Resource, recordId: number, body?: string): void {
   if (!raised) throw new Error('An event was raised outside a change')
-  const key = `${type} ${recordId}`
-  if (!raised.has(key)) raised.set(key, { eventType: type, resource, recordId, body })
+  const key = `${kind.type} ${recordId}`
+  if (!raised.has(key)) raised.set(key, { eventType: kind.type, resource, recordId, body: body ?? null })
 }
 
 /** Writes events. Each body is the record's JSON text as GET returns it, and never changes afterwards. */
 export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
   for (let first = 0; first < raised.length; first += BATCH_MAX) {
-    await insertEvents(tx, raised.slice(first, first + BATCH_MAX))
+    const batch = raised.slice(first, first + BATCH_MAX)
+    const bodies = await readBodies(tx, batch)
+    const rows = batch.map(({ resource, ...event }) => {
+      const name = nameOf(resource, event.recordId)
+      const body = event.body ?? bodies.get(name)
+      if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
+      return { ...event, body }
+    })
+    await tx.db.$executeRaw(sql`
+      INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+      SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`)
   }
-}
-
-async function insertEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
-  const bodies = await readBodies(tx, raised)
-  const rows = raised.map(({ resource, ...event }) => ({
-    ...event,
-    body: event.body ?? bodies.get(nameOf(resource, event.recordId)),
-  }))
-  const missing = raised.find((_event, index) => rows[index]?.body === undefined)
-  if (missing) throw new Error(`There is no record for the event of ${nameOf(missing.resource, missing.recordId)}`)
-  await tx.db.$executeRaw(sql`
-    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
-    SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz
-    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`)
 }
 
 async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, string>> {
   const bodies = new Map<string, string>()
-  const wanted = Map.groupBy(
-    raised.filter(({ body }) => body === null),
-    ({ resource }) => resource,
-  )
-  for (const [resource, events] of wanted) {
+  const wanted = raised.filter(({ body }) => body === null)
+  for (const [resource, events] of Map.groupBy(wanted, (event) => event.resource)) {
     const ids = new Set(events.map(({ recordId }) => recordId))
     const rows = await tx.db.$queryRaw<{ id: number; row: string }[]>(sql`
       SELECT t."id", ${resource.reader.select}::text AS "row"

@@ -38,7 +38,6 @@ export interface ValueField {
   readonly note: string
 }
 
-/** The length and allowed values of a text; the range of a number. */
 export interface Bounds {
   readonly maxLength?: number
   readonly values?: readonly string[]
@@ -48,30 +47,23 @@ export interface Bounds {
   readonly max?: number
 }
 
-/** A nested object whose members are stored with the record itself. */
-export interface ObjectField extends ObjectType {
-  readonly kind: 'object'
-  /** The object is a record of one of these types, and `fields` is empty. */
-  readonly variants?: Variants
-}
-
 export interface ObjectType {
   /** Its element name in XML. */
   readonly typeName: string
   readonly fields: FieldSet
 }
 
-export interface Variants {
-  readonly types: readonly ObjectType[]
-  readonly of: (record: object) => ObjectType
+/** A nested object whose members are stored with the record itself. */
+export interface ObjectField extends ObjectType {
+  readonly kind: 'object'
+  /** The object is a record of one of these types, and `fields` is empty. */
+  readonly variants?: { readonly types: readonly ObjectType[]; readonly of: (record: object) => ObjectType }
 }
 
-export interface ListField {
+/** `typeName` and `fields` are those of an item. */
+export interface ListField extends ObjectType {
   readonly kind: 'list'
   readonly access: 'rw' | 'ro' | 'derived'
-  /** The element name of an item in XML. */
-  readonly typeName: string
-  readonly fields: FieldSet
   /** The wire name of the member that identifies an item inside its record. */
   readonly key: string | undefined
   /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
@@ -83,6 +75,9 @@ export interface ListField {
   /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
   readonly sql: Sql | undefined
 }
+
+/** A list whose items are stored in a table. */
+export type TableList = ListField & { readonly rows: ListRows }
 
 export interface ListRows {
   readonly table: string
@@ -123,7 +118,7 @@ export interface FieldFold<T> {
 export type Folded<T> = ReadonlyArray<readonly [name: string, made: T]>
 
 /** Walks a tree of fields, from the innermost outwards. */
-export function foldFields<T>({ entries }: Pick<FieldSet, 'entries'>, fold: FieldFold<T>): Folded<T> {
+export function foldFields<T>({ entries }: FieldSet, fold: FieldFold<T>): Folded<T> {
   return entries.map(([name, field]) => {
     if (field.kind === 'object') return [name, fold.object(field, foldFields(field.fields, fold), name)]
     if (field.kind === 'list') return [name, fold.list(field, foldFields(field.fields, fold), name)]
@@ -143,13 +138,6 @@ export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T>
   }
 }
 
-const leavesOf: FieldFold<readonly Leaf[]> = {
-  value: (field, name) => [{ path: [name], field }],
-  object: (_field, members, name) =>
-    members.flatMap(([, leaves]) => leaves.map(({ path, field }) => ({ path: [name, ...path], field }))),
-  list: (field, _members, name) => [{ path: [name], field }],
-}
-
 /** Selects fields by name, in the same order. */
 export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
   return fieldSet(Object.fromEntries(entries.filter(([name]) => isWanted(name))))
@@ -157,23 +145,21 @@ export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => b
 
 export function fieldSet(fields: Fields): FieldSet {
   const entries = Object.entries(fields)
+  const leaves = entries.flatMap(([name, field]): Leaf[] =>
+    field.kind === 'object'
+      ? field.fields.leaves.map((leaf) => ({ ...leaf, path: [name, ...leaf.path] }))
+      : [{ path: [name], field }],
+  )
   return {
     entries,
     byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
-    leaves: foldFields({ entries }, leavesOf).flatMap(([, leaves]) => leaves),
+    leaves,
     get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
   }
 }
 
-interface ValueOptions {
-  column?: string
-  access?: FieldAccess
-  /** Makes the field derived, unless it has a column or `access`. */
-  sql?: Sql
-  required?: boolean
-  nullable?: boolean
-  note?: string
-}
+/** `sql` makes the field derived, unless it has a column or `access`. */
+type ValueOptions = Partial<Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note'>>
 
 /** The note of a field that the platform itself never sets. */
 export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
@@ -194,22 +180,29 @@ export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
   return value('text', textSchema(max, trim), options.default ?? '', bounds, options)
 }
 
-/** One of a few texts, the first being the default; ignores case and surrounding white space. */
+/** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
 export function choice(values: readonly [string, ...string[]], options: ValueOptions = {}): ValueField {
   const maxLength = Math.max(...values.map(({ length }) => length))
-  return value('text', choiceSchema(values), values[0], { maxLength, values }, options)
+  const schema = z.preprocess((given) => {
+    if (typeof given !== 'string') return given
+    const folded = given.trim().toLowerCase()
+    return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
+  }, z.enum(values, { error: `must be ${values.join(' or ')}` }).nullable())
+  return value('text', schema, values[0], { maxLength, values }, options)
 }
 
-/** A 32-bit integer. */
+/** A 32-bit integer, unless other bounds are given. */
 export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
   const { min = INT32_MIN, max = INT32_MAX } = options
-  return value('integer', integerSchema(min, max), options.default ?? 0, { min, max }, options)
+  const error = `must be a whole number from ${min} to ${max}`
+  const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
+  const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
+  return value('integer', schema, options.default ?? 0, { min, max }, options)
 }
 
 /** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
 export function long(options: ValueOptions = {}): ValueField {
-  const [min, max] = [0, Number.MAX_SAFE_INTEGER]
-  return value('integer', integerSchema(min, max), 0, { min, max }, options)
+  return integer({ ...options, min: 0, max: Number.MAX_SAFE_INTEGER })
 }
 
 /** Another record's id; none is 0 on the wire and NULL in the column. */
@@ -217,11 +210,34 @@ export function reference(column: string): ValueField {
   return integer({ column, min: 0, nullable: true })
 }
 
+const DECIMAL_MAX = 99_999_999_999.9999
+
 /** Money, weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
   const { min = -DECIMAL_MAX } = options
-  return value('decimal', decimalSchema(min), 0, { min, max: DECIMAL_MAX }, options)
+  const error = `must be a number from ${min} to ${DECIMAL_MAX}`
+  const rounded = z
+    .number({ error })
+    .min(min, { error })
+    .max(DECIMAL_MAX, { error })
+    .transform((given) => Number(given.toFixed(4)))
+  return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
 }
+
+const booleanTexts = new Map<unknown, boolean | null>([
+  ['true', true],
+  ['1', true],
+  [1, true],
+  ['false', false],
+  ['0', false],
+  [0, false],
+  ['', null],
+])
+
+const booleanSchema = z.preprocess((given) => {
+  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
+  return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
+}, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
 export function boolean(options: ValueOptions & { default?: boolean } = {}): ValueField {
   return value('boolean', booleanSchema, options.default ?? false, {}, options)
@@ -240,33 +256,17 @@ export function object(typeName: string, fields: Fields): ObjectField {
 }
 
 /** A whole record inside another one; in XML, an element with the record's name identifies its type. */
-export function oneOf(typeName: string, variants: Variants): ObjectField {
+export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>): ObjectField {
   return { ...object(typeName, {}), variants }
 }
 
-interface ListOptions {
-  key?: string
-  keyFrom?: ListField['keyFrom']
-  zeroKeyIsOnly?: boolean
-  rows?: ListRows
-  access?: 'rw' | 'ro'
-  sql?: Sql
-}
+type ListOptions = Partial<Pick<ListField, 'key' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { key, zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
-  const { keyFrom = key === undefined ? 'none' : 'counter' } = options
-  return {
-    kind: 'list',
-    access: sql ? 'derived' : access,
-    typeName,
-    fields: fieldSet(fields),
-    key,
-    keyFrom,
-    zeroKeyIsOnly,
-    rows,
-    sql,
-  }
+  const { key, zeroKeyIsOnly = false, rows, sql } = options
+  const access = sql ? 'derived' : (options.access ?? 'rw')
+  const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
+  return { kind: 'list', access, typeName, fields: fieldSet(fields), key, keyFrom, zeroKeyIsOnly, rows, sql }
 }
 
 function value(
@@ -288,23 +288,11 @@ function textSchema(max: number, trim?: TextOptions['trim']) {
     z
       .string({ error: 'must be text' })
       .overwrite(trimmed)
-      .max(max, {
-        error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed`,
-      })
+      .max(max, { error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed` })
       .refine((given) => !given.includes('\0') && given.isWellFormed(), {
         error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',
       }),
   )
-}
-
-/** Reads an empty text as "not given". */
-function choiceSchema(values: readonly string[]) {
-  const allowed = `must be ${values.join(' or ')}`
-  return z.preprocess((given) => {
-    if (typeof given !== 'string') return given
-    const folded = given.trim().toLowerCase()
-    return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
-  }, z.enum(values, { error: allowed }).nullable())
 }
 
 const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
@@ -317,49 +305,7 @@ function toNumber(given: unknown): unknown {
   return numberText.test(trimmed) ? Number(trimmed) : given
 }
 
-function integerSchema(min: number, max: number) {
-  const allowed = `must be a whole number from ${min} to ${max}`
-  return z.preprocess(
-    toNumber,
-    z
-      .number({ error: allowed })
-      .refine((given) => Number.isInteger(given) && given >= min && given <= max, { error: allowed })
-      .nullable(),
-  )
-}
-
-const DECIMAL_MAX = 99_999_999_999.9999
-
-function decimalSchema(min: number) {
-  const allowed = `must be a number from ${min} to ${DECIMAL_MAX}`
-  return z.preprocess(
-    toNumber,
-    z
-      .number({ error: allowed })
-      .min(min, { error: allowed })
-      .max(DECIMAL_MAX, { error: allowed })
-      .transform((given) => Number(given.toFixed(4)))
-      .nullable(),
-  )
-}
-
-const booleanTexts = new Map<unknown, boolean | null>([
-  ['true', true],
-  ['1', true],
-  [1, true],
-  ['false', false],
-  ['0', false],
-  [0, false],
-  ['', null],
-])
-
-const booleanSchema = z.preprocess((given) => {
-  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
-  return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
-}, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
-
-/** Whether a field is a list whose items are stored in a table. */
-export function hasRows(field: Field | undefined): field is ListField & { readonly rows: ListRows } {
+export function hasRows(field: Field | undefined): field is TableList {
   return field?.kind === 'list' && field.rows !== undefined
 }
 

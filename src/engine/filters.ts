@@ -1,9 +1,10 @@
 import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
 import { type Bound, dateForms, instantText, nextDay, readDate } from '../values/dates.ts'
-import { StoreFailure } from '../values/failure.ts'
+import type { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { CallerStore } from './caller.ts'
 import type { ListRows } from './fields.ts'
+import { wrongField } from './refused.ts'
 
 /** The form of a query parameter: the whole text, a part of it, a number, 1 or 0, or a bound of dates. */
 export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'since' | 'until'
@@ -43,10 +44,16 @@ export function containing(column: string): Filter {
   }
 }
 
-function comparing(kind: FilterKind, operator: Sql, type: Sql, read: (given: string, name: string) => string | number) {
+/** Compares a column, by this operator, with the value that `read` finds in the query parameter. */
+function comparing(
+  kind: FilterKind,
+  operator: Sql,
+  type: Sql,
+  read: (given: string, name: string, store: CallerStore) => string | number,
+) {
   return (column: string): Filter => ({
     kind,
-    read: (given, name) => sql`t.${identifier(column)} ${operator} ${read(given, name)}::${type}`,
+    read: (given, name, store) => sql`t.${identifier(column)} ${operator} ${read(given, name, store)}::${type}`,
   })
 }
 
@@ -57,6 +64,16 @@ export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
 /** Bounds for an integer column, whose index does not serve comparisons with decimals. */
 export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, wholeNumber)
 export const integerAtMost = comparing('integer', sql`<=`, sql`int`, wholeNumber)
+
+/** The inclusive start of a date range, in the store's zone. */
+export const since = comparing('since', sql`>=`, sql`timestamptz`, (given, name, { timeZone }) =>
+  instantText(day(given, name, timeZone, 'start').instant),
+)
+/** The inclusive end of a date range: the whole second, or the whole day if the value has no time. */
+export const until = comparing('until', sql`<`, sql`timestamptz`, (given, name, { timeZone }) => {
+  const { instant, hasTime } = day(given, name, timeZone, 'end')
+  return instantText(hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone))
+})
 
 /** Accepts 1, 0, true or false; −1 is "no filter" (rest-resources §0.5). */
 export function flag(column: string): Filter {
@@ -73,39 +90,15 @@ export function flag(column: string): Filter {
   }
 }
 
-/** The inclusive start of a date range, in the store's zone. */
-export function since(column: string): Filter {
-  return {
-    kind: 'since',
-    read: (given, name, { timeZone }) => {
-      const { instant } = day(given, name, timeZone, 'start')
-      return sql`t.${identifier(column)} >= ${instantText(instant)}::timestamptz`
-    },
-  }
-}
-
-/** The inclusive end of a date range: the whole second, or the whole day if the value has no time. */
-export function until(column: string): Filter {
-  return {
-    kind: 'until',
-    read: (given, name, { timeZone }) => {
-      const { instant, hasTime } = day(given, name, timeZone, 'end')
-      const after = hasTime ? new Date(instant.getTime() + 1000) : nextDay(instant, timeZone)
-      return sql`t.${identifier(column)} < ${instantText(after)}::timestamptz`
-    },
-  }
-}
-
 /** Matches records with at least one item, stored in these rows, that the other filter matches. */
 export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Filter {
   return {
     kind,
     read: (given, name, store) => {
-      const condition = read(given, name, store)
-      if (condition === null) return null
       // `t` is the item inside the sub-select.
-      return sql`t."id" IN (
-        SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)} AND ${condition})`
+      const condition = read(given, name, store)
+      const items = sql`SELECT t.${identifier(parent)} FROM ${identifier(table)} t WHERE t."storeId" = ${storeId(store)}`
+      return condition && sql`t."id" IN (${items} AND ${condition})`
     },
   }
 }
@@ -117,10 +110,8 @@ function day(given: string, name: string, timeZone: string, bound: Bound) {
 }
 
 function checkedText(given: string, name: string): string {
-  if (given.includes('\0') || !given.isWellFormed()) {
-    throw new StoreFailure('bad-request', `${name} holds a character that text cannot have`, { field: name })
-  }
-  return given
+  if (!given.includes('\0') && given.isWellFormed()) return given
+  throw wrongField(name, 'holds a character that text cannot have')
 }
 
 function number(given: string, name: string): string {
@@ -146,5 +137,5 @@ export function readId(given: string, name: string, min = 1, max = INT32_MAX): n
 /** The refusal of a query parameter; `problem` is a sentence without its subject. */
 export function invalid(name: string, given: string, problem: string): StoreFailure {
   const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given
-  return new StoreFailure('bad-request', `${name} ${problem}; "${shown}" was given`, { field: name })
+  return wrongField(name, `${problem}; "${shown}" was given`)
 }

@@ -18,37 +18,25 @@ const PURGED_MAX = 5
 /** Another request can remove or claim the key between two statements, but not repeatedly. */
 const TRIES_MAX = 5
 
-/** A request that may be repeated. */
-export interface KeyedRequest {
-  /** The same for each repetition, and different from all other requests of the store. */
-  readonly scope: string
-  /** Differs if the body differs. */
-  readonly bodyHash: string
-}
-
-/** The results of a request's records, by index from 0. */
-export type StoredItems = Map<number, ResultItem>
-
 /** The right to store the results of a request's records. An attempt that takes over has another `claim`. */
 export interface Attempt {
   readonly scope: string
   /** Null: the whole answer is stored. */
   readonly claim: string | null
-  readonly stored: StoredItems
+  /** The results of the request's records, by index from 0. */
+  readonly stored: Map<number, ResultItem>
 }
 
 export type Claim =
   /** `ours`: held until the attempt ends or stores nothing for 60 s; stored results stand. `answered`: all stored. */
   | { readonly kind: 'ours' | 'answered'; readonly attempt: Attempt }
-  /** Another attempt holds the claim. */
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
 
-/** The answer for one record of a request, to be stored with its change. */
+/** The answer for one of the request's `records`, to be stored with its change. */
 export interface PendingAnswer<Key = Scalar> {
   readonly attempt: Attempt
   readonly place: number
-  /** The number of records in the request. */
   readonly records: number
   readonly itemOf: (key: Key) => ResultItem
 }
@@ -58,28 +46,23 @@ export interface PendingAnswer<Key = Scalar> {
  * `key-reused` for a key first sent with another body, `in-progress` while another attempt runs.
  */
 export async function beginAttempt(call: Call): Promise<Attempt | null> {
-  const key = keyIn(call)
-  if (key === null) return null
-  const claim = await claimRequest(call.caller, keyedRequest(call, key))
+  const { caller, method, route, params, headers, body } = call
+  const header = headers['idempotency-key']
+  if (header === undefined) return null
+  // A structured field may be quoted.
+  const key = String(header).replace(/^"(.*)"$/, '$1')
+  if (!/^[!-~]{1,255}$/.test(key)) throw refusal('bad-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
+  const address = JSON.stringify([caller.application?.id ?? null, method, route, params])
+  // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
+  const bodyHash = hash(key, body?.format ?? '', body?.text ?? '')
+  const claim = await claimRequest(caller, { scope: hash(address, key), bodyHash })
   if (claim.kind === 'in-progress') throw inProgress()
   if (claim.kind !== 'other-body') return claim.attempt
-  throw new StoreFailure('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`, {
-    field: HEADER,
-  })
+  throw refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
 }
 
-/** The key without the quotes of a structured field; null if none was sent. */
-function keyIn({ headers: { 'idempotency-key': header } }: Call): string | null {
-  if (header === undefined) return null
-  const key = String(header).replace(/^"(.*)"$/, '$1')
-  if (/^[!-~]{1,255}$/.test(key)) return key
-  throw new StoreFailure('bad-request', `${HEADER} must be 1 to 255 visible ASCII characters`, { field: HEADER })
-}
-
-/** Includes the key in the body's hash. The key is not stored, so a password in a body cannot be found by trial. */
-function keyedRequest({ caller, method, route, params, body }: Call, key: string): KeyedRequest {
-  const address = JSON.stringify([caller.application?.id ?? null, method, route, params])
-  return { scope: hash(address, key), bodyHash: hash(key, body?.format ?? '', body?.text ?? '') }
+function refusal(kind: 'bad-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {
+  return new StoreFailure(kind, message, { field: HEADER })
 }
 
 /** Only the last text may contain a line feed, the separator. */
@@ -90,13 +73,17 @@ function hash(...texts: string[]): string {
 }
 
 function inProgress(): StoreFailure {
-  return new StoreFailure('in-progress', `Another request with this ${HEADER} is in progress; try again in a moment`, {
-    field: HEADER,
-  })
+  return refusal('in-progress', `Another request with this ${HEADER} is in progress; try again in a moment`)
 }
 
-/** Claims a request for an attempt. A key first used 24 hours ago counts as new. */
-export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedRequest): Promise<Claim> {
+/**
+ * Claims a request for an attempt. `scope` is the same for each repetition and differs from all other requests of the
+ * store; `bodyHash` differs if the body differs. A key first used 24 hours ago counts as new.
+ */
+export async function claimRequest(
+  caller: Caller,
+  { scope, bodyHash }: { readonly scope: string; readonly bodyHash: string },
+): Promise<Claim> {
   const claim = randomUUID()
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (await insertKey(caller, scope, claim, bodyHash)) {
@@ -105,7 +92,9 @@ export async function claimRequest(caller: Caller, { scope, bodyHash }: KeyedReq
     const key = await readKey(caller, scope)
     if (key === null) continue
     if (key.isOver) {
-      await deleteKey(caller, scope)
+      await caller.db.$executeRaw(sql`
+        DELETE FROM "IdempotencyKey"
+        WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(caller)}::timestamptz`)
       continue
     }
     if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
@@ -134,16 +123,9 @@ async function insertKey(caller: Caller, scope: string, claim: string, bodyHash:
   return inserted > 0
 }
 
-interface Key {
-  readonly bodyHash: string
-  readonly claim: string
-  readonly answered: boolean
-  readonly isOver: boolean
-  readonly stored: StoredItems
-}
-
-async function readKey(caller: Caller, scope: string): Promise<Key | null> {
-  const [row] = await caller.db.$queryRaw<(Omit<Key, 'stored'> & { items: string | null })[]>(sql`
+async function readKey(caller: Caller, scope: string) {
+  type Row = { bodyHash: string; claim: string; answered: boolean; isOver: boolean; items: string | null }
+  const [row] = await caller.db.$queryRaw<Row[]>(sql`
     SELECT k."bodyHash", k."claim", k."answered", k."claimedAt" <= ${over(caller)}::timestamptz AS "isOver",
       (SELECT json_agg(json_build_array(a."place", a."item") ORDER BY a."place")::text FROM "IdempotencyAnswer" a
        WHERE a."storeId" = k."storeId" AND a."scope" = k."scope") AS "items"
@@ -151,12 +133,6 @@ async function readKey(caller: Caller, scope: string): Promise<Key | null> {
   if (row === undefined) return null
   const { items, ...key } = row
   return { ...key, stored: new Map(JSON.parse(items ?? '[]') as [number, ResultItem][]) }
-}
-
-async function deleteKey(caller: Caller, scope: string): Promise<void> {
-  await caller.db.$executeRaw(sql`
-    DELETE FROM "IdempotencyKey"
-    WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(caller)}::timestamptz`)
 }
 
 /** False while the lease runs or after another attempt's claim. Waits for a transaction that is storing an answer. */
@@ -168,7 +144,7 @@ async function takeOver(caller: Caller, scope: string, claim: string, former: st
   return taken > 0
 }
 
-/** Stores the answer of a change in its transaction. Throws `in-progress` if another attempt has taken over. */
+/** `rememberItem` for the answer of a change. */
 export function rememberAnswer<Key>(tx: Caller, { itemOf, ...answer }: PendingAnswer<Key>, key: Key): Promise<void> {
   return rememberItem(tx, answer, itemOf(key))
 }

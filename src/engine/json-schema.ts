@@ -1,6 +1,6 @@
 import { dateForms } from '../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
-import { DATE_LENGTH_MAX, type Field, type FieldSet, isFilledIn, type ListField, type ValueField } from './fields.ts'
+import { DATE_LENGTH_MAX, type Field, isFilledIn, type ListField, type ObjectType, type ValueField } from './fields.ts'
 import { LIST_ITEMS_MAX } from './input.ts'
 
 /** A JSON Schema (draft 2020-12), or a reference to one. */
@@ -9,33 +9,19 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** `read`: a record in an answer; `create` and `update`: a record in a request; `item`: a list item in a request. */
 export type SchemaMode = 'read' | 'create' | 'update' | 'item'
 
-export interface DescribedType {
-  readonly typeName: string
-  readonly fields: FieldSet
-}
-
 /** Schemas by name, for references as `#/components/schemas/{name}`. */
 export type Schemas = Map<string, JsonSchema>
 
-const suffixes: Readonly<Record<SchemaMode, string>> = {
-  read: '',
-  create: 'Create',
-  update: 'Update',
-  item: 'Input',
-}
+const suffixes: Readonly<Record<SchemaMode, string>> = { read: '', create: 'Create', update: 'Update', item: 'Input' }
 
 /**
  * Adds the JSON Schema of a record, and of everything inside it, to `schemas`; returns the reference to it. The schema
  * follows the fields that validate the record. A `read` record has every member, in this order, and no other. A record
  * in a request has the members that a caller may set; others are ignored. Tolerated spellings (numbers as text, null
- * for "not given", names in another case) are not described.
+ * for "not given", names in another case) are not described. `owner` names the enclosing record, because two types with
+ * one name may differ.
  */
-export function describeRecord(schemas: Schemas, { typeName, fields }: DescribedType, mode: SchemaMode): JsonSchema {
-  return recordSchema(schemas, { typeName, fields }, mode, '')
-}
-
-/** `owner` names the enclosing record, because two types with one name may differ. */
-function recordSchema(schemas: Schemas, type: DescribedType, mode: SchemaMode, owner: string): JsonSchema {
+export function describeRecord(schemas: Schemas, type: ObjectType, mode: SchemaMode, owner = ''): JsonSchema {
   const { typeName, fields } = type
   const properties: Record<string, JsonSchema> = {}
   const required: string[] = []
@@ -68,48 +54,43 @@ function isRequired(field: Field): boolean {
 
 function memberSchema(schemas: Schemas, field: Field, mode: SchemaMode, owner: string): JsonSchema {
   if (field.kind === 'object' && field.variants) {
-    return { oneOf: field.variants.types.map((type) => recordSchema(schemas, type, mode, owner)) }
+    return { oneOf: field.variants.types.map((type) => describeRecord(schemas, type, mode, owner)) }
   }
-  if (field.kind === 'object') return recordSchema(schemas, field, mode, owner)
+  if (field.kind === 'object') return describeRecord(schemas, field, mode, owner)
   if (field.kind === 'list') return listSchema(schemas, field, mode, owner)
   const description = [descriptionOf(field, mode), field.note].filter((part) => part !== '').join(' ')
   return {
     ...valueSchema(schemas, field, mode),
     ...(mode === 'create' && !field.required && field.default !== '' && { default: field.default }),
-    ...(mode === 'read' && isOfPlatform(field) && { readOnly: true }),
+    ...(mode === 'read' && ['key', 'ro', 'derived'].includes(field.access) && { readOnly: true }),
     ...(mode !== 'read' && field.access === 'wo' && { writeOnly: true }),
     ...(description !== '' && { description }),
   }
 }
 
 function listSchema(schemas: Schemas, field: ListField, mode: SchemaMode, owner: string): JsonSchema {
-  const items = recordSchema(schemas, field, mode === 'read' ? 'read' : 'item', owner)
+  const items = describeRecord(schemas, field, mode === 'read' ? 'read' : 'item', owner)
   const needsKey = mode !== 'read' && field.keyFrom === 'caller' && field.key !== undefined
+  const keeps = field.key === undefined ? '' : `; an item with a known ${field.key} keeps what is not sent of it`
   return {
     type: 'array',
     items: needsKey ? { ...items, type: 'object', required: [field.key] } : items,
     ...(mode !== 'read' && { maxItems: LIST_ITEMS_MAX }),
     xml: { wrapped: true },
     ...(mode === 'read' && field.access !== 'rw' && { readOnly: true }),
-    ...(mode === 'update' && { description: replacesList(field) }),
+    ...(mode === 'update' && { description: `Replaces the stored list as a whole${keeps}.` }),
   }
 }
 
-function replacesList({ key }: ListField): string {
-  const keeps = key === undefined ? '' : `; an item with a known ${key} keeps what is not sent of it`
-  return `Replaces the stored list as a whole${keeps}.`
-}
-
 function valueSchema(schemas: Schemas, field: ValueField, mode: SchemaMode): JsonSchema {
-  if (mode === 'read' && field.access === 'wo') return { type: typeOf(field), const: field.default }
+  if (mode === 'read' && field.access === 'wo') return { type: types[field.kind], const: field.default }
   const { min, max, maxLength, values, format } = field.bounds
   // A secret sent back empty, as it was read, counts as not given.
   const isNeeded = field.required && (mode === 'create' || (mode === 'update' && field.access !== 'wo'))
   switch (field.kind) {
     case 'date':
-      return mode === 'read'
-        ? addSchema(schemas, 'LocalTime', localTime)
-        : addSchema(schemas, 'LocalTimeInput', localTimeInput)
+      if (mode === 'read') return addSchema(schemas, 'LocalTime', localTime)
+      return addSchema(schemas, 'LocalTimeInput', localTimeInput)
     case 'decimal':
       if (field.access === 'derived') return { type: 'number' }
       return min === -(max ?? 0)
@@ -150,14 +131,7 @@ const localTimeInput: JsonSchema = {
   description: `A time in the zone of the store: ${dateForms}.`,
 }
 
-function typeOf({ kind }: ValueField): string {
-  if (kind === 'integer' || kind === 'boolean') return kind
-  return kind === 'decimal' ? 'number' : 'string'
-}
-
-function isOfPlatform({ access }: ValueField): boolean {
-  return access === 'key' || access === 'ro' || access === 'derived'
-}
+const types = { text: 'string', date: 'string', integer: 'integer', decimal: 'number', boolean: 'boolean' }
 
 function descriptionOf(field: ValueField, mode: SchemaMode): string {
   const { access, nullable, kind, required } = field

@@ -27,14 +27,24 @@ export function defineLedger(definition: Omit<Ledger, 'fields' | 'reader'> & { f
   return { ...definition, fields, reader: compileReader(fields) }
 }
 
-/** A row of a ledger for `insertLedgerRows`; `columns` are the values in the transfer line. */
-export function ledgerRow(caller: Caller, ledger: Ledger, recordId: number, columns: Row): Row {
-  const defaults = columnDefaults(ledger.fields, caller.now())
-  return { ...defaults, ...columns, storeId: caller.store.id, [ledger.parent]: recordId }
+/** Rows of a ledger in a transfer line. */
+export interface LedgerPiece {
+  /** The number of rows in the record's earlier lines; above 0 the line contains only these rows. */
+  readonly after: number
+  /** By column. */
+  readonly rows: readonly Row[]
 }
 
-/** Appends rows; the database numbers them in this order. */
-export async function insertLedgerRows(caller: Caller, ledger: Ledger, rows: readonly Row[]): Promise<void> {
+/** Appends the rows of each record; the database numbers them in this order. */
+export async function appendPieces(
+  caller: Caller,
+  ledger: Ledger,
+  pieces: readonly { readonly id: number; readonly piece: LedgerPiece }[],
+): Promise<void> {
+  const defaults = columnDefaults(ledger.fields, caller.now())
+  const rows = pieces.flatMap(({ id, piece }) =>
+    piece.rows.map((row) => ({ ...defaults, ...row, storeId: caller.store.id, [ledger.parent]: id })),
+  )
   const [first] = rows
   if (first === undefined) return
   const columns = join(Object.keys(first).map(identifier))
@@ -45,12 +55,7 @@ export async function insertLedgerRows(caller: Caller, ledger: Ledger, rows: rea
 }
 
 /** Deletes all but the first `kept` rows of each of these records. */
-export async function cutLedger(
-  caller: Caller,
-  ledger: Ledger,
-  recordIds: readonly number[],
-  kept: number,
-): Promise<void> {
+export async function cutLedger(caller: Caller, ledger: Ledger, recordIds: readonly number[], kept: number) {
   const [table, parent] = [identifier(ledger.table), identifier(ledger.parent)]
   await caller.db.$executeRaw(sql`
     DELETE FROM ${table} l USING (

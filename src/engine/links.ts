@@ -1,18 +1,15 @@
 import { identifier, type Sql, sql, storeId } from '../database/sql.ts'
 
 /**
- * How records refer to another one: by their own column, or by rows of a table with both ids. If the link makes a list
- * (`RelatedSubResource`), the table has at most one row for each pair of record and target.
+ * How records refer to another one: by their own column that holds the target's id, or by rows of a table with both
+ * ids. If the link makes a list (`RelatedSubResource`), the table has at most one row for each pair.
  */
-export type Link = ColumnLink | TableLink
+export type Link = { readonly column: string } | TableLink
 
-export interface ColumnLink {
-  /** Holds the target's id. */
-  readonly column: string
-}
-
-export interface TableLink extends ColumnLink {
+export interface TableLink {
   readonly table: string
+  /** The column that holds the target's id. */
+  readonly column: string
   /** The column that holds the referring record's id. */
   readonly record: string
 }

@@ -5,6 +5,7 @@ import type { ListField } from './fields.ts'
 import { readId } from './filters.ts'
 import type { Document } from './merge.ts'
 import { cursorIn, emptyPage, getRecord, type Page, pageOf, type Query } from './read.ts'
+import { refused } from './refused.ts'
 
 /** Maximum and default items per page of a list inside a record (contract §8). */
 export const ITEMS_MAX = 500
@@ -35,33 +36,25 @@ export async function listItems(
   }
   const end = start + limit
   const page = items.slice(start, end)
-  return {
-    records: page.map((item) => JSON.stringify(item)),
-    next: end < items.length ? cursorBehind(field, page, end) : null,
-    total: null,
-  }
-}
-
-function cursorBehind({ key }: ListField, page: readonly Document[], end: number): string {
-  return key === undefined ? String(end) : encodeURIComponent(String(page.at(-1)?.[key]))
+  const cursorAfter = field.key === undefined ? String(end) : encodeURIComponent(String(page.at(-1)?.[field.key]))
+  const next = end < items.length ? cursorAfter : null
+  return { records: page.map((item) => JSON.stringify(item)), next, total: null }
 }
 
 /**
  * The index after the item that the cursor names. If it was removed, its key still gives the position among ascending
  * keys, as appended items have. In any other order the position is lost: a guess would skip or repeat items.
  */
-function placeBehind(field: ListField, items: readonly Document[], cursor: string): number {
-  const { key } = field
+function placeBehind({ key, fields }: ListField, items: readonly Document[], cursor: string): number {
   if (key === undefined) return readId(cursor, 'cursor')
-  const last = field.fields.get(key)?.kind === 'text' ? cursor : readId(cursor, 'cursor')
+  const last = fields.get(key)?.kind === 'text' ? cursor : readId(cursor, 'cursor')
   const keys = items.map((item) => item[key] as number | string)
   const place = keys.indexOf(last)
   if (place !== -1) return place + 1
   // Key 0 names the only item, whichever it is.
   const isOrdered = keys.every((each, index) => each !== 0 && (index === 0 || (keys[index - 1] as typeof each) < each))
   if (isOrdered) return keys.filter((each) => each < last).length
-  const message = 'cursor names an item that was removed from the list; begin again without cursor'
-  throw new StoreFailure('bad-request', message, { field: 'cursor' })
+  throw refused('cursor', 'cursor names an item that was removed from the list; begin again without cursor')
 }
 
 export function listField(resource: Resource, sub: NestedSubResource): ListField {

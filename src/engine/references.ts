@@ -2,8 +2,8 @@ import { identifier, sql, storeId } from '../database/sql.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { Resource } from './define.ts'
-import { hasRows, type ListField } from './fields.ts'
-import type { Json } from './input.ts'
+import { hasRows } from './fields.ts'
+import type { Json, Patch } from './input.ts'
 import { keyColumn } from './reader.ts'
 import type { TransferRecord } from './transfer/record.ts'
 
@@ -29,19 +29,13 @@ export async function referencesOf(caller: Caller, resource: Resource): Promise<
        AND f."relname" IN (SELECT json_array_elements_text(${JSON.stringify(tables)}::text::json))`)
   return keys.flatMap(({ table, column, target }) => {
     const list = lists.find(({ field }) => field.rows.table === table)
-    if (list && list.field.rows.parent === column) return []
-    const valuesOf = list ? listValues(list.name, list.field, column) : recordValue(column)
-    return [{ path: fieldOf(resource, table, column), target, valuesOf }]
+    const path = fieldOf(resource, table, column)
+    if (!list) return [{ path, target, valuesOf: ({ patch }) => [patch.columns[column]] }]
+    const { name, field } = list
+    if (field.rows.parent === column) return []
+    const memberOf = keyColumn(field) === column ? ({ key }: Patch) => key : ({ columns }: Patch) => columns[column]
+    return [{ path, target, valuesOf: ({ patch }) => (patch.lists[name] ?? []).map(memberOf) }]
   })
-}
-
-function recordValue(column: string): Reference['valuesOf'] {
-  return ({ patch }) => [patch.columns[column]]
-}
-
-function listValues(name: string, field: ListField, column: string): Reference['valuesOf'] {
-  const isKey = keyColumn(field) === column
-  return ({ patch }) => (patch.lists[name] ?? []).map((item) => (isKey ? item.key : item.columns[column]))
 }
 
 /**
@@ -73,13 +67,9 @@ export async function findMissing(
   return missing
 }
 
-async function unknownIds(
-  caller: Caller,
-  { target, valuesOf }: Reference,
-  records: readonly TransferRecord[],
-): Promise<Set<Json | undefined>> {
+async function unknownIds(caller: Caller, { target, valuesOf }: Reference, records: readonly TransferRecord[]) {
   const ids = new Set(records.flatMap(valuesOf).filter((id) => id !== undefined && id !== null))
-  if (ids.size === 0) return new Set()
+  if (ids.size === 0) return new Set<Json | undefined>()
   const rows = await caller.db.$queryRaw<{ id: number }[]>(sql`
     SELECT v."id" FROM unnest(string_to_array(${[...ids].join(',')}, ',')::int[]) AS v ("id")
     WHERE NOT EXISTS (

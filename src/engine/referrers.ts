@@ -23,9 +23,7 @@ export interface Referrer {
   readonly without?: (details: Document, id: number) => Document
 }
 
-/** Maximum records named in a refusal. */
 const NAMED_MAX = 10
-/** Documents rewritten at a time. */
 const REWRITTEN_MAX = 200
 
 /** The first of the two numbers of an advisory lock; the second is the store's id. */
@@ -41,11 +39,7 @@ export async function lockDeletions({ db, store }: Caller, { table, referrers }:
 }
 
 /** The record to be deleted. */
-interface Target {
-  readonly caller: Caller
-  readonly resource: Resource
-  readonly id: number
-}
+type Target = { readonly caller: Caller; readonly resource: Resource; readonly id: number }
 
 /**
  * Applies the rules of a resource's referrers to a record about to be deleted, in the transaction of the deletion and
@@ -72,51 +66,35 @@ async function refuse(target: Target, referrer: Referrer): Promise<void> {
   )
 }
 
+/** Stamps the referring records as changed. Where no `without` clears a reference, its foreign key does. */
 async function clear(target: Target, referrer: Referrer): Promise<void> {
-  const ids = await lockReferring(target, referrer)
-  if (ids.length === 0) return
+  const { caller, resource, id } = target
   const { without, raises } = referrer
-  if (raises) for (const referring of ids) raise(target.caller, raises.kind, raises.of ?? target.resource, referring)
-  if (without === undefined) return stamp(target, referrer)
-  for (let first = 0; first < ids.length; first += REWRITTEN_MAX) {
-    await rewrite(target, referrer, without, ids.slice(first, first + REWRITTEN_MAX))
-  }
-}
-
-/** Locks in the order of ids, as everywhere. Returns the ids as one value, because each value has a cost. */
-async function lockReferring(target: Target, referrer: Referrer): Promise<number[]> {
-  const [found] = await target.caller.db.$queryRaw<{ ids: string | null }[]>(sql`
-    SELECT string_agg(o."id"::text, ',') AS "ids" FROM (
-      SELECT t."id" FROM ${identifier(referrer.table)} t WHERE ${refersTo(target, referrer)}
-      ORDER BY t."id" FOR NO KEY UPDATE) o`)
-  return found?.ids?.split(',').map(Number) ?? []
-}
-
-/** Stamps the referring records as changed. The foreign key clears the reference on deletion. */
-async function stamp(target: Target, referrer: Referrer): Promise<void> {
-  await target.caller.db.$executeRaw(sql`
-    UPDATE ${identifier(referrer.table)} t SET ${stamps(target)} WHERE ${refersTo(target, referrer)}`)
-}
-
-async function rewrite(
-  target: Target,
-  referrer: Referrer,
-  without: NonNullable<Referrer['without']>,
-  ids: readonly number[],
-): Promise<void> {
-  const { caller, id } = target
   const table = identifier(referrer.table)
-  const rows = await caller.db.$queryRaw<{ id: number; details: Document }[]>(sql`
-    SELECT t."id", t."details" FROM ${table} t WHERE t."id" = ${anyOf(ids)} AND ${refersTo(target, referrer)}`)
-  const changed = rows.map((row) => ({ id: row.id, details: without(row.details, id) }))
-  await caller.db.$executeRaw(sql`
-    UPDATE ${table} t SET "details" = n."details", ${stamps(target)}
-    FROM json_to_recordset(${JSON.stringify(changed)}::text::json) AS n ("id" int, "details" json)
-    WHERE t."storeId" = ${storeId(caller.store)} AND t."id" = n."id"`)
-}
-
-function stamps({ caller: { now, actor } }: Target): Sql {
-  return sql`"updatedAt" = greatest(t."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}`
+  const condition = refersTo(target, referrer)
+  // In the order of ids, as everywhere. The ids are one value, because each value has a cost.
+  const [found] = await caller.db.$queryRaw<{ ids: string | null }[]>(sql`
+    SELECT string_agg(o."id"::text, ',') AS "ids" FROM (
+      SELECT t."id" FROM ${table} t WHERE ${condition} ORDER BY t."id" FOR NO KEY UPDATE) o`)
+  const ids = found?.ids?.split(',').map(Number) ?? []
+  if (ids.length === 0) return
+  if (raises) for (const referring of ids) raise(caller, raises.kind, raises.of ?? resource, referring)
+  const { now, actor } = caller
+  const stamps = sql`"updatedAt" = greatest(t."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}`
+  if (without === undefined) {
+    await caller.db.$executeRaw(sql`UPDATE ${table} t SET ${stamps} WHERE ${condition}`)
+    return
+  }
+  for (let first = 0; first < ids.length; first += REWRITTEN_MAX) {
+    const batch = anyOf(ids.slice(first, first + REWRITTEN_MAX))
+    const rows = await caller.db.$queryRaw<{ id: number; details: Document }[]>(sql`
+      SELECT t."id", t."details" FROM ${table} t WHERE t."id" = ${batch} AND ${condition}`)
+    const changed = rows.map((row) => ({ id: row.id, details: without(row.details, id) }))
+    await caller.db.$executeRaw(sql`
+      UPDATE ${table} t SET "details" = n."details", ${stamps}
+      FROM json_to_recordset(${JSON.stringify(changed)}::text::json) AS n ("id" int, "details" json)
+      WHERE t."storeId" = ${storeId(caller.store)} AND t."id" = n."id"`)
+  }
 }
 
 /** Excludes the record itself: its reference is deleted with it. */

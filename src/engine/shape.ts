@@ -1,8 +1,9 @@
-import { StoreFailure } from '../values/failure.ts'
-import type { Field, FieldSet } from './fields.ts'
+import type { StoreFailure } from '../values/failure.ts'
+import type { FieldSet } from './fields.ts'
 import type { Json } from './input.ts'
 import type { Document } from './merge.ts'
 import type { Query } from './read.ts'
+import { refused } from './refused.ts'
 
 /** Maximum names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200
@@ -16,17 +17,16 @@ export function shapeRecords(records: readonly string[], fields: FieldSet, query
   const select = query.get('$select')
   if (orderby === undefined && select === undefined) return records
   const orders = orderby === undefined ? [] : readOrders(orderby, fields)
-  const selection = select === undefined ? null : readSelection(select, fields)
+  const selected = select === undefined ? [] : namesIn(select, '$select')
+  const selection: Selection = new Map()
+  for (const property of selected) addChoice(selection, property, property.split('/'), fields)
   const page = records.map((text) => ({ text, record: JSON.parse(text) as Document }))
   if (orders.length > 0) page.sort((one, other) => compareRecords(one.record, other.record, orders))
-  return page.map(({ text, record }) => (selection === null ? text : JSON.stringify(chosen(record, selection))))
+  return page.map(({ text, record }) => (select === undefined ? text : JSON.stringify(chosen(record, selection))))
 }
 
-interface Order {
-  /** Wire names, from the record inwards. */
-  readonly path: readonly string[]
-  readonly sign: 1 | -1
-}
+/** `path`: wire names, from the record inwards. */
+type Order = { readonly path: readonly string[]; readonly sign: 1 | -1 }
 
 function readOrders(given: string, fields: FieldSet): Order[] {
   return namesIn(given, '$orderby').map((term) => {
@@ -40,9 +40,7 @@ function valuePath(property: string, fields: FieldSet): string[] {
   const path: string[] = []
   let set: FieldSet | null = fields
   for (const segment of property.split('/')) {
-    const name: string | undefined = set?.byLowerName.get(segment.toLowerCase())
-    const field: Field | undefined = name === undefined ? undefined : set?.get(name)
-    if (name === undefined || field === undefined) throw unknownProperty('$orderby', property)
+    const { name, field } = findMember('$orderby', property, set, segment)
     if (field.kind === 'list') throw invalid('$orderby', 'cannot sort by a list', property)
     path.push(name)
     set = field.kind === 'object' ? field.fields : null
@@ -51,53 +49,40 @@ function valuePath(property: string, fields: FieldSet): string[] {
   return path
 }
 
+/** The member of a set that a segment of a property names; a value has no members. */
+function findMember(parameter: string, property: string, set: FieldSet | null, segment: string) {
+  const name = set?.byLowerName.get(segment.toLowerCase())
+  const field = name === undefined ? undefined : set?.get(name)
+  if (name === undefined || field === undefined) {
+    throw invalid(parameter, 'names what is not a property of the record', property)
+  }
+  return { name, field }
+}
+
 /** Maps wire names to the selection among their members; null: the whole member. */
 type Selection = Map<string, Selection | null>
 
-function readSelection(given: string, fields: FieldSet): Selection {
-  const selection: Selection = new Map()
-  for (const property of namesIn(given, '$select')) addChoice(selection, property, property.split('/'), fields)
-  return selection
-}
-
-function addChoice(selection: Selection, property: string, segments: readonly string[], fields: FieldSet): void {
+function addChoice(selection: Selection, property: string, segments: string[], set: FieldSet | null): void {
   const [segment = '', ...rest] = segments
-  const name = fields.byLowerName.get(segment.toLowerCase())
-  const field = name === undefined ? undefined : fields.get(name)
-  if (name === undefined || field === undefined) throw unknownProperty('$select', property)
-  if (rest.length === 0) {
-    selection.set(name, null)
-    return
-  }
-  if (field.kind !== 'object' && field.kind !== 'list') throw unknownProperty('$select', property)
+  const { name, field } = findMember('$select', property, set, segment)
+  if (rest.length === 0) return void selection.set(name, null)
   const known = selection.get(name)
   // If the whole member is selected, it already includes this one.
   const inner: Selection = known ?? new Map()
-  addChoice(inner, property, rest, field.fields)
+  addChoice(inner, property, rest, 'fields' in field ? field.fields : null)
   if (known !== null) selection.set(name, inner)
 }
 
 function namesIn(given: string, parameter: string): string[] {
-  const names = given
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  if (names.length === 0) throw new StoreFailure('bad-request', `${parameter} names no property`, { field: parameter })
-  if (names.length > NAMES_MAX) {
-    throw new StoreFailure('bad-request', `${parameter} has ${names.length} names; at most ${NAMES_MAX} are allowed`, {
-      field: parameter,
-    })
-  }
-  return names
-}
-
-function unknownProperty(parameter: string, property: string): StoreFailure {
-  return invalid(parameter, 'names what is not a property of the record', property)
+  const names = given.split(',').flatMap((name) => name.trim() || [])
+  if (names.length === 0) throw refused(parameter, `${parameter} names no property`)
+  if (names.length <= NAMES_MAX) return names
+  throw refused(parameter, `${parameter} has ${names.length} names; at most ${NAMES_MAX} are allowed`)
 }
 
 function invalid(parameter: string, problem: string, given: string): StoreFailure {
   const shown = given.length > 80 ? `${given.slice(0, 80)}…` : given
-  return new StoreFailure('bad-request', `${parameter} ${problem}: "${shown}"`, { field: parameter })
+  return refused(parameter, `${parameter} ${problem}: "${shown}"`)
 }
 
 function compareRecords(one: Document, other: Document, orders: readonly Order[]): number {
@@ -108,7 +93,8 @@ function compareRecords(one: Document, other: Document, orders: readonly Order[]
   return 0
 }
 
-function valueAt(record: Document, path: readonly string[]): Json | undefined {
+/** The value at a path of members; undefined where one is missing. */
+export function valueAt(record: Document, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((value, name) => (value as Document | undefined)?.[name], record)
 }
 
@@ -135,7 +121,6 @@ function ranked(unit: number): number {
   return unit >= 0xd800 ? unit + 0x2000 : unit
 }
 
-/** Keeps only the selected members, in record order. */
 function chosen(value: Json, selection: Selection): Json {
   if (Array.isArray(value)) return value.map((item) => chosen(item, selection))
   const members = Object.entries(value as Document).filter(([name]) => selection.has(name))

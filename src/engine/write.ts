@@ -3,7 +3,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
-import { hasRows, type ListField, type ListRows } from './fields.ts'
+import { hasRows, type ListField, type TableList } from './fields.ts'
 import type { Patch } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
 import type { NewRows } from './plan-change.ts'
@@ -17,8 +17,6 @@ export interface Stored {
   row: Row
   lists: Record<string, Row[]>
 }
-
-type FieldWithRows = ListField & { readonly rows: ListRows }
 
 /** The counter of nested row ids, shared by all lists of a store. */
 export const ROW_COUNTER = 'row'
@@ -51,12 +49,11 @@ class RowIdsExhausted extends Error {}
 export class RowIds {
   readonly #first: number
   readonly #count: number
-  #next: number
+  #taken = 0
 
   constructor(first: number, count: number) {
     this.#first = first
     this.#count = count
-    this.#next = first
   }
 
   /** The same ids from the start, for a transaction that is run again. */
@@ -65,8 +62,8 @@ export class RowIds {
   }
 
   take(): number {
-    if (this.#next >= this.#first + this.#count) throw new RowIdsExhausted()
-    return this.#next++
+    if (this.#taken >= this.#count) throw new RowIdsExhausted()
+    return this.#first + this.#taken++
   }
 }
 
@@ -75,11 +72,7 @@ export async function reserveRowIds(caller: Caller, count: number): Promise<RowI
 }
 
 /** Runs a write with ids for the rows without a key; if keys turn out to be unknown, again with ids for all rows. */
-export async function withRowIds<T>(
-  caller: Caller,
-  { keyless, all }: NewRows,
-  write: (ids: RowIds) => Promise<T>,
-): Promise<T> {
+export async function withRowIds<T>(caller: Caller, { keyless, all }: NewRows, write: (ids: RowIds) => Promise<T>) {
   try {
     return await write(await reserveRowIds(caller, keyless))
   } catch (error) {
@@ -103,7 +96,7 @@ export async function lockRecord(
   const [found] = await caller.db.$queryRaw<{ row: string }[]>(sql`
     SELECT to_json(t)::text AS "row" FROM ${identifier(resource.table)} t
     WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int ${own ? sql`AND ${own}` : empty}
-    ${kind === 'update' ? forUpdate : forDeletion}`)
+    ${kind === 'update' ? sql`FOR NO KEY UPDATE` : sql`FOR UPDATE`}`)
   if (!found) throw notFound(resource, id)
   const lists: Record<string, Row[]> = {}
   for (const name of listNames) {
@@ -112,9 +105,6 @@ export async function lockRecord(
   }
   return { row: JSON.parse(found.row) as Row, lists }
 }
-
-const forUpdate = sql`FOR NO KEY UPDATE`
-const forDeletion = sql`FOR UPDATE`
 
 /** The rows of one record's table list, in order. */
 export async function readRows({ db, store }: Caller, field: ListField, id: number): Promise<Row[]> {
@@ -137,14 +127,10 @@ export function newRecordRow(caller: Caller, resource: Resource, id: number): Ro
 }
 
 /** A new row of a table list, before its fields and key are set. */
-export function newListRow(caller: Caller, { fields, rows }: FieldWithRows, parentId: number): Row {
+export function newListRow(caller: Caller, { fields, rows }: TableList, parentId: number): Row {
   const now = caller.now()
-  const row: Row = {
-    ...columnDefaults(fields, now),
-    ...rows.hidden,
-    storeId: caller.store.id,
-    [rows.parent]: parentId,
-  }
+  const owner = { storeId: caller.store.id, [rows.parent]: parentId }
+  const row: Row = { ...columnDefaults(fields, now), ...rows.hidden, ...owner }
   if (rows.position !== undefined) row[rows.position] = 0
   if (hasDocumentMember(fields)) row.details = {}
   return { ...row, ...stamps(row, caller, now) }
@@ -166,7 +152,11 @@ export function mergeRecord(
   patch: Patch,
   ids: RowIds,
 ): Stored {
-  const newKey = newKeyOf(ids)
+  const newKey: NewKey = (field, { key }, others) => {
+    if (field.keyFrom === 'caller') return key as number | string
+    if (field.keyFrom === 'none') throw new Error(`${field.typeName} has no key`)
+    return field.keyFrom === 'record' ? Math.max(0, ...others.map(Number)) + 1 : ids.take()
+  }
   const base = before === null ? newRecordRow(caller, resource, id) : stamped(before.row, caller)
   const row: Row = { ...base, ...patch.columns }
   if (resource.hasDetails) {
@@ -187,22 +177,8 @@ function stamped(row: Row, caller: Caller): Row {
   return { ...row, ...stamps(row, caller, new Date(now)) }
 }
 
-function newKeyOf(ids: RowIds): NewKey {
-  return (field, patch, others) => {
-    if (field.keyFrom === 'caller') return patch.key as number | string
-    if (field.keyFrom === 'none') throw new Error(`${field.typeName} has no key`)
-    if (field.keyFrom === 'record') return Math.max(0, ...others.map(Number)) + 1
-    return ids.take()
-  }
-}
-
 /** Inserts rows that have every column of the table, by name. */
-export async function insertRows(
-  { db }: Caller,
-  table: string,
-  rows: readonly Row[],
-  onConflict: Sql = empty,
-): Promise<void> {
+export async function insertRows({ db }: Caller, table: string, rows: readonly Row[], onConflict: Sql = empty) {
   if (rows.length === 0) return
   const name = identifier(table)
   await db.$executeRaw(sql`
@@ -230,31 +206,24 @@ export async function deleteRow({ db, store }: Caller, { table }: Resource, id: 
     DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`)
 }
 
-/** Writes the changes in a record's table lists: removed, new and changed rows. */
 export async function storeLists(
   caller: Caller,
   { fields }: Resource,
   id: number,
   before: Stored | null,
   after: Stored,
-): Promise<void> {
+) {
   for (const [name, rows] of Object.entries(after.lists)) {
     const field = fields.get(name)
     if (hasRows(field)) await replaceRows(caller, field, id, before?.lists[name] ?? [], rows)
   }
 }
 
-async function replaceRows(
-  caller: Caller,
-  field: FieldWithRows,
-  parentId: number,
-  before: readonly Row[],
-  after: readonly Row[],
-): Promise<void> {
+async function replaceRows(caller: Caller, field: TableList, parentId: number, before: Row[], after: Row[]) {
   const { table, parent } = field.rows
   const column = keyColumn(field)
   const kept = new Set(after.map((row) => row[column]))
-  const gone = before.filter((row) => !kept.has(row[column])).map((row) => row[column])
+  const gone = before.map((row) => row[column]).filter((key) => !kept.has(key))
   if (gone.length > 0) {
     await caller.db.$executeRaw(sql`
       DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int AND ${identifier(parent)} = ${parentId}::int

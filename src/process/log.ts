@@ -21,7 +21,6 @@ export async function createLog(level: string): Promise<Log> {
   return Object.assign(pino(logOptions(level), destination), { drained })
 }
 
-/** The options for the content of the lines. */
 export function logOptions(level: string): LoggerOptions {
   return {
     level,
@@ -33,25 +32,21 @@ export function logOptions(level: string): LoggerOptions {
   }
 }
 
-interface Output {
-  destination: DestinationStream
-  drained: () => Promise<void>
-}
-
 /**
  * A pipe that nobody reads must not block the server. process.stderr writes to pipes synchronously, and pino's own destination
  * leaves a thread that delays the exit; a socket on the same descriptor does neither.
  */
-async function openStandardError(): Promise<Output> {
+async function openStandardError(): Promise<{ destination: DestinationStream; drained: () => Promise<void> }> {
   const kind = fstatSync(STDERR)
   if (!kind.isFIFO() && !kind.isSocket()) {
     const destination = pino.destination({ dest: STDERR, sync: true })
-    if (!isatty(STDERR)) return { destination, drained: async () => {} }
+    const drained = async () => {}
+    if (!isatty(STDERR)) return { destination, drained }
     // Loaded on demand, because a service never needs it.
     const { readableLines } = await import('./readable-log.ts')
     // Node considers NO_COLOR and the kind of terminal.
     const readable = readableLines({ colorize: process.stderr.hasColors() })
-    return { destination: { write: (line) => destination.write(readable(line)) }, drained: async () => {} }
+    return { destination: { write: (line) => destination.write(readable(line)) }, drained }
   }
   const socket = new Socket({ fd: STDERR, readable: false })
   socket.on('error', () => {})

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { StartupError } from './startup-error.ts'
 
@@ -5,12 +6,10 @@ import { StartupError } from './startup-error.ts'
  * Checks that the address can be listened on, before a start spends time on anything else. Returns the port, or a free one
  * for 0. Throws `StartupError`.
  */
-export async function findPort(host: string, port: number, setting: PortSetting = 'PORT'): Promise<number> {
+export async function findPort(host: string, port: number, setting: Place['setting'] = 'PORT'): Promise<number> {
   const server = createServer()
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject).listen({ host, port }, resolve)
   try {
-    await promise
+    await once(server.listen({ host, port }), 'listening')
     const address = server.address()
     return typeof address === 'object' && address ? address.port : port
   } catch (error) {
@@ -20,14 +19,7 @@ export async function findPort(host: string, port: number, setting: PortSetting 
   }
 }
 
-export type PortSetting = 'PORT' | 'HTTP_PORT'
-
-interface Place {
-  readonly host: string
-  readonly port: number
-  /** The setting that names the port. */
-  readonly setting: PortSetting
-}
+type Place = { host: string; port: number; setting: 'PORT' | 'HTTP_PORT' }
 
 /** Turns an error of listening into a `StartupError` with a remedy. */
 export function cannotListen({ host, port, setting }: Place, error: unknown): StartupError {

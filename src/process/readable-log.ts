@@ -18,18 +18,8 @@ export function readableLines({ colorize }: { colorize: boolean }): (line: strin
 }
 
 /** Such as "GET /StoreWebAPI/v1/Products 200 12 ms store 1 app 1 from 127.0.0.1 id …". The route says less than the path. */
-function head({
-  msg,
-  method,
-  path,
-  operation,
-  status,
-  ms,
-  storeId,
-  applicationId,
-  requestId,
-  ip,
-}: Record<string, unknown>) {
+function head(line: Record<string, unknown>) {
+  const { msg, method, path, operation, status, ms, storeId, applicationId, requestId, ip } = line
   const labelled = { store: storeId, app: applicationId, from: ip, id: requestId }
   return [
     ...[method, path, operation, msg === 'request' ? undefined : msg, status],

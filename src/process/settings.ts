@@ -7,65 +7,12 @@ import { isAddressBlock } from '../values/address-blocks.ts'
 import { isLoopbackHost } from '../values/loopback.ts'
 import { StartupError } from './startup-error.ts'
 
-/** Both in PEM form. */
-export interface TlsFiles {
-  readonly cert: string
-  readonly key: string
-}
-
-export interface Config {
-  readonly host: string
-  /** 0: any free port, chosen at start. */
-  readonly port: number
-  /** Where plain http is listened to beside TLS; null: nowhere. */
-  readonly httpPort: number | null
-  /** Base of all addresses that are handed out, without a trailing slash. */
-  readonly publicUrl: string
-  /** Null: plain http, behind a proxy or on this machine alone. */
-  readonly tls: TlsFiles | null
-  /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
-  readonly trustProxy: readonly string[]
-  /** Null: the embedded database in `dataDir`. */
-  readonly databaseUrl: string | null
-  /** Absolute. */
-  readonly dataDir: string
-  /** Null, with the embedded database alone: generated into `dataDir`. */
-  readonly secretKey: string | null
-  /** Null, with the embedded database alone: generated into `dataDir`. */
-  readonly operatorKey: string | null
-  readonly sandbox: boolean
-  /** Each begins with a slash and ends without one; the first is canonical. */
-  readonly restPrefixes: readonly string[]
-  /** Where cartAPI answers; begins with a slash and ends without one. */
-  readonly soapPath: string
-  /** Of cartAPI's elements: the first stands in the WSDL, all are accepted. */
-  readonly soapNamespaces: readonly string[]
-  /** IANA name: the zone of a new store that names none. */
-  readonly timeZone: string
-  /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
-  readonly outboundAllow: readonly string[]
-  /** Whether anyone may open a developer account, or the operator alone. */
-  readonly developerSignup: 'open' | 'closed'
-  readonly logLevel: string
-}
-
-const SECRET_KEY_LENGTH_MIN = 32
-const OPERATOR_KEY_LENGTH_MIN = 16
+/** What `readConfig` returns: frozen, with every default filled in. */
+export type Config = ReturnType<typeof readConfig>
 
 /** First segments that the server itself uses. */
-const OWN_ADDRESSES = [
-  '.well-known',
-  'account',
-  'admin',
-  'assets',
-  'developers',
-  'docs',
-  'healthz',
-  'metrics',
-  'oauth',
-  'openapi.json',
-  'readyz',
-] as const
+const OWN_ADDRESSES =
+  '/.well-known, /account, /admin, /assets, /developers, /docs, /healthz, /metrics, /oauth, /openapi.json, /readyz'
 
 /** What a sandbox may call besides: receivers that are being developed on this machine. */
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
@@ -75,102 +22,61 @@ const SOAP_PATH = '/cart.asmx'
 const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-
-/** Faults of the keys are told without their values, which are secret. */
 const Settings = z.object({
-  HOST: z
-    .string()
-    .regex(/^[A-Za-z0-9.:%_-]+$/, { error: shown('is not an address', 'an IP address or host name of this machine') })
-    .default('127.0.0.1'),
-  PORT: z
-    .string()
-    .refine(isPort, { error: shown('is not a port', 'a whole number from 0 to 65535') })
-    .default('3000'),
-  HTTP_PORT: z
-    .string()
-    .refine((text) => isPort(text) && Number(text) > 0, {
-      error: shown('is not a port', 'a whole number from 1 to 65535'),
-    })
-    .optional(),
-  PUBLIC_URL: z
-    .string()
-    .refine(isBaseAddress, {
-      error: shown('is not a base address', 'such as https://api.shop.example, without user, query or fragment'),
-    })
-    .optional(),
+  HOST: checked(
+    (text) => /^[A-Za-z0-9.:%_-]+$/.test(text),
+    'is not an address',
+    'an IP address or host name of this machine',
+  ).default('127.0.0.1'),
+  PORT: port(0).default('3000'),
+  HTTP_PORT: port(1).optional(),
+  PUBLIC_URL: checked(
+    isBaseAddress,
+    'is not a base address',
+    'such as https://api.shop.example, without user, query or fragment',
+  ).optional(),
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
-  TRUST_PROXY: addressBlocks().optional(),
-  DATABASE_URL: z
-    .string()
-    .refine(isDatabaseAddress, {
-      error:
-        'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
-    })
-    .optional(),
+  TRUST_PROXY: addressBlocks(),
+  DATABASE_URL: secret(
+    (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
+  ),
   DATA_DIR: z.string().default('.data'),
-  SECRET_KEY: z
-    .string()
-    .min(SECRET_KEY_LENGTH_MIN, {
-      error: `is too short; allowed: at least ${SECRET_KEY_LENGTH_MIN} characters, such as \`openssl rand -hex 32\` prints`,
-    })
-    .optional(),
-  OPERATOR_KEY: z
-    .string()
-    .regex(new RegExp(`^[!-~]{${OPERATOR_KEY_LENGTH_MIN},}$`), {
-      error: `does not do; allowed: at least ${OPERATOR_KEY_LENGTH_MIN} visible ASCII characters without blanks, such as \`openssl rand -hex 32\` prints`,
-    })
-    .optional(),
+  SECRET_KEY: secret(
+    (text) => text.length >= 32,
+    'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
+  ),
+  OPERATOR_KEY: secret(
+    (text) => /^[!-~]{16,}$/.test(text),
+    'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
+  ),
   SANDBOX: z.stringbool({ error: shown('is neither yes nor no', 'true, false') }).optional(),
-  REST_PREFIXES: commaList(
-    isPrefix,
-    'is not a path to serve',
-    `such as /StoreWebAPI, outside ${OWN_ADDRESSES.map((name) => `/${name}`).join(', ')}`,
-  )
-    .refine(
-      (prefixes) =>
-        new Set(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())).size === prefixes.length,
-      {
-        error: 'names a path twice (upper and lower case do not differ)',
-      },
-    )
-    .default([REST_PREFIX]),
-  SOAP_PATH: z
-    .string()
-    .refine(isPrefix, {
-      error: shown(
-        'is not a path to serve',
-        `such as /cart.asmx, outside ${OWN_ADDRESSES.map((name) => `/${name}`).join(', ')}`,
-      ),
+  REST_PREFIXES: commaList(isPrefix, 'is not a path to serve', `such as /StoreWebAPI, outside ${OWN_ADDRESSES}`)
+    .refine((prefixes) => areDistinct(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())), {
+      error: 'names a path twice (upper and lower case do not differ)',
     })
-    .default(SOAP_PATH),
+    .default([REST_PREFIX]),
+  SOAP_PATH: checked(isPrefix, 'is not a path to serve', `such as /cart.asmx, outside ${OWN_ADDRESSES}`).default(
+    SOAP_PATH,
+  ),
   SOAP_NAMESPACES: commaList(
     isNamespace,
     'is not a namespace',
     `such as urn:store-platform:cartAPI or http://shop.example/, of at most ${NAMESPACE_LENGTH_MAX} characters`,
   )
-    .refine((namespaces) => namespaces.length <= NAMESPACES_MAX && new Set(namespaces).size === namespaces.length, {
+    .refine((namespaces) => namespaces.length <= NAMESPACES_MAX && areDistinct(namespaces), {
       error: `names a namespace twice, or more than ${NAMESPACES_MAX}`,
     })
     .default(['urn:store-platform:cartAPI']),
-  TIME_ZONE: z
-    .string()
-    .refine((name) => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name), {
-      error: shown('is not a time zone', 'an IANA name, such as America/New_York'),
-    })
-    .default('America/New_York'),
-  OUTBOUND_ALLOW: addressBlocks().optional(),
-  DEVELOPER_SIGNUP: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(['open', 'closed'], { error: shown('is neither open nor closed', 'open, closed') }))
-    .optional(),
-  LOG_LEVEL: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(LOG_LEVELS, { error: shown('is not a level', LOG_LEVELS.join(', ')) }))
-    .default('info'),
+  TIME_ZONE: checked(
+    (name) => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name),
+    'is not a time zone',
+    'an IANA name, such as America/New_York',
+  ).default('America/New_York'),
+  OUTBOUND_ALLOW: addressBlocks(),
+  DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level').default('info'),
 })
 
 export const settingNames: readonly string[] = Object.keys(Settings.shape)
@@ -179,7 +85,7 @@ export const settingNames: readonly string[] = Object.keys(Settings.shape)
  * Checks the environment once; whatever is wrong is reported together, one line per fault, as a StartupError.
  * A setting that is empty counts as not given.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Readonly<Record<string, string | undefined>>) {
   const given: Given = Object.fromEntries(
     settingNames.flatMap((name) => {
       const value = environment[name]?.trim()
@@ -195,21 +101,36 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const sandbox = settings.SANDBOX ?? settings.DATABASE_URL === undefined
   return Object.freeze({
     host: settings.HOST,
+    /** 0: any free port, chosen at start. */
     port: Number(settings.PORT),
+    /** Where plain http is listened to beside TLS; null: nowhere. */
     httpPort: settings.HTTP_PORT === undefined ? null : Number(settings.HTTP_PORT),
+    /** Base of all addresses that are handed out, without a trailing slash. */
     publicUrl: withoutTrailingSlash(publicUrlOf(given)),
+    /** Certificate and key in PEM form. Null: plain http, behind a proxy or on this machine alone. */
     tls,
+    /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
     trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
+    /** Null: the embedded database in `dataDir`. */
     databaseUrl: settings.DATABASE_URL ?? null,
+    /** Absolute. */
     dataDir: resolve(settings.DATA_DIR),
+    /** Null, with the embedded database alone: generated into `dataDir`. */
     secretKey: settings.SECRET_KEY ?? null,
+    /** As `secretKey`. */
     operatorKey: settings.OPERATOR_KEY ?? null,
     sandbox,
+    /** Each begins with a slash and ends without one; the first is canonical. */
     restPrefixes: Object.freeze(settings.REST_PREFIXES.map(withoutTrailingSlash)),
+    /** Where cartAPI answers; begins with a slash and ends without one. */
     soapPath: withoutTrailingSlash(settings.SOAP_PATH),
+    /** Of cartAPI's elements: the first stands in the WSDL, all are accepted. */
     soapNamespaces: Object.freeze(settings.SOAP_NAMESPACES),
+    /** IANA name: the zone of a new store that names none. */
     timeZone: settings.TIME_ZONE,
+    /** Addresses and CIDR blocks that outbound requests may reach though they are not public. */
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
+    /** Whether anyone may open a developer account, or the operator alone. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     logLevel: settings.LOG_LEVEL,
   })
@@ -225,10 +146,10 @@ function wrongSettings(faults: readonly string[]): StartupError {
 }
 
 /** The pair, when both files are given and fit; each fault is added to `faults`. */
-function readTls({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Given, faults: string[]): TlsFiles | null {
-  if (!certFile && !keyFile) return null
-  const cert = readPem('TLS_CERT_FILE', certFile, faults)
-  const key = readPem('TLS_KEY_FILE', keyFile, faults)
+function readTls(given: Given, faults: string[]) {
+  if (!hasTls(given)) return null
+  const cert = readPem('TLS_CERT_FILE', given, faults)
+  const key = readPem('TLS_KEY_FILE', given, faults)
   if (cert === null || key === null) return null
   try {
     createSecureContext({ cert, key })
@@ -241,20 +162,18 @@ function readTls({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Given, faul
   return Object.freeze({ cert, key })
 }
 
-function readPem(setting: string, file: string | undefined, faults: string[]): string | null {
-  if (file === undefined) {
-    faults.push(`${setting} is missing; allowed: both TLS_CERT_FILE and TLS_KEY_FILE, or neither`)
-    return null
-  }
+function readPem(setting: 'TLS_CERT_FILE' | 'TLS_KEY_FILE', given: Given, faults: string[]): string | null {
+  const file = given[setting]
   try {
-    return readFileSync(file, 'utf8')
+    if (file !== undefined) return readFileSync(file, 'utf8')
+    faults.push(`${setting} is missing; allowed: both TLS_CERT_FILE and TLS_KEY_FILE, or neither`)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     faults.push(
       `${setting} ${JSON.stringify(file)} cannot be read (${code}); allowed: a PEM file that the server may read`,
     )
-    return null
   }
+  return null
 }
 
 /** What single settings cannot tell. Silent about values that are faults by themselves. */
@@ -266,7 +185,7 @@ function faultsBetween(given: Given): string[] {
   if (given.DATABASE_URL && !given.OPERATOR_KEY) {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
-  if (given.HTTP_PORT && !given.TLS_CERT_FILE && !given.TLS_KEY_FILE) {
+  if (given.HTTP_PORT && !hasTls(given)) {
     faults.push(
       'HTTP_PORT goes with TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which is plain http then',
     )
@@ -284,7 +203,7 @@ function faultsBetween(given: Given): string[] {
   const publicUrl = publicUrlOf(given)
   if (isBaseAddress(publicUrl) && new URL(publicUrl).protocol === 'http:') {
     const host = given.HOST ?? '127.0.0.1'
-    if (given.TLS_CERT_FILE || given.TLS_KEY_FILE) {
+    if (hasTls(given)) {
       faults.push(`PUBLIC_URL ${JSON.stringify(publicUrl)} does not fit TLS_CERT_FILE; allowed: an https address`)
     } else if (!isLoopbackHost(host)) {
       faults.push(
@@ -295,27 +214,43 @@ function faultsBetween(given: Given): string[] {
   return faults
 }
 
+function hasTls(given: Given): boolean {
+  return Boolean(given.TLS_CERT_FILE ?? given.TLS_KEY_FILE)
+}
+
 function publicUrlOf(given: Given): string {
-  const scheme = given.TLS_CERT_FILE || given.TLS_KEY_FILE ? 'https' : 'http'
-  return given.PUBLIC_URL ?? `${scheme}://localhost:${given.PORT ?? 3000}`
+  return given.PUBLIC_URL ?? `${hasTls(given) ? 'https' : 'http'}://localhost:${given.PORT ?? 3000}`
 }
 
 function withoutTrailingSlash(text: string): string {
   return text.replace(/\/+$/, '')
 }
 
-/** Not for secrets: the value stands in the message. */
-function shown(problem: string, allowed: string): (issue: { input?: unknown }) => string {
-  return ({ input }) => `${JSON.stringify(withoutPassword(String(input)))} ${problem}; allowed: ${allowed}`
+/** A setting of one text. Not for secrets: the value stands in the message. */
+function checked(isAllowed: (text: string) => boolean, problem: string, allowed: string) {
+  return z.string().refine(isAllowed, { error: shown(problem, allowed) })
 }
 
-/** An address with credentials may have been put into the wrong setting. */
-function withoutPassword(text: string): string {
-  return text.replace(/\/\/.*@/, '//…@')
+/** A setting whose messages omit its value. */
+function secret(isAllowed: (text: string) => boolean, error: string) {
+  return z.string().refine(isAllowed, { error }).optional()
+}
+
+/** One of these words; ignores case. */
+function oneOf<const Words extends readonly string[]>(words: Words, problem: string) {
+  return z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(words, { error: shown(problem, words.join(', ')) }))
+}
+
+/** Removes the password of an address, which may have been put into the wrong setting. */
+function shown(problem: string, allowed: string): (issue: { input?: unknown }) => string {
+  return ({ input }) => `${JSON.stringify(String(input).replace(/\/\/.*@/, '//…@'))} ${problem}; allowed: ${allowed}`
 }
 
 function addressBlocks() {
-  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16')
+  return commaList(isAddressBlock, 'is not an IP address or CIDR block', 'such as 10.0.0.5, 10.1.0.0/16').optional()
 }
 
 function commaList(isAllowed: (item: string) => boolean, problem: string, allowed: string) {
@@ -330,8 +265,13 @@ function commaList(isAllowed: (item: string) => boolean, problem: string, allowe
     })
 }
 
-function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+function areDistinct(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length
+}
+
+function port(min: number) {
+  const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535
+  return checked(isPort, 'is not a port', `a whole number from ${min} to 65535`)
 }
 
 function isBaseAddress(text: string): boolean {
@@ -339,14 +279,9 @@ function isBaseAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && !`${url.username}${url.password}${url.search}${url.hash}`
 }
 
-function isDatabaseAddress(text: string): boolean {
-  return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')
-}
-
 function isPrefix(text: string): boolean {
-  if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(text)) return false
-  const first = text.split('/')[1]?.toLowerCase()
-  return !OWN_ADDRESSES.some((name) => name === first)
+  const [, first = ''] = /^(\/[A-Za-z0-9._~-]+)(?:\/[A-Za-z0-9._~-]+)*\/?$/.exec(text) ?? []
+  return first !== '' && !OWN_ADDRESSES.split(', ').includes(first.toLowerCase())
 }
 
 /** An absolute URI; envelopes have namespaces of their own. */

@@ -1,11 +1,7 @@
-import { keysPath } from './keys.ts'
-import { type SandboxFile, sandboxPath } from './sandbox-file.ts'
+import { keysPath, type SandboxFile, sandboxPath } from './data-folder.ts'
 import type { Config } from './settings.ts'
 
-/**
- * What a person is told when the server is ready: where it is; for the sandbox, everything to try it with; where there is no
- * store, how to make one.
- */
+/** Says where the ready server is; for the sandbox, everything to try it with; without a store, how to make one. */
 export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: boolean): string {
   const lines = [
     ['Base address', config.publicUrl],

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../applications/applications.ts'
-import type { Db, Transaction } from '../database/client.ts'
+import type { DataServices, Db, Transaction } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { hashPassword } from '../people/passwords.ts'
-import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/sandbox-file.ts'
+import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/data-folder.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
 import { addSubscription } from '../subscriptions/subscription-rows.ts'
-import type { Secrets } from '../values/secrets.ts'
 
 /** Advisory lock: one process at a time checks whether the database is empty and fills it. The number is arbitrary. */
 const SANDBOX_LOCK = 7_420_313
@@ -16,16 +15,13 @@ const CREATION_TIMEOUT_MS = 600_000
 
 const DOMAIN = 'sandbox.store-platform.test'
 
-export interface EnsureSandbox {
+export interface EnsureSandbox extends DataServices {
   /** Whether to create a sandbox in an empty database. */
   wanted: boolean
   baseUrl: string
   dataDir: string
   operatorKey: string
   defaultTimeZone: string
-  db: Db
-  secrets: Secrets
-  now: () => Date
   /** Creates the records in the new store, in the caller's transaction. */
   fill: (caller: Caller) => Promise<void>
   /** Runs when the creation begins. */
@@ -37,12 +33,9 @@ export interface EnsureSandbox {
  * in the database. Null: no sandbox, or the file is missing.
  */
 export async function ensureSandbox(options: EnsureSandbox): Promise<SandboxFile | null> {
-  if (options.wanted && (await isEmpty(options.db))) {
-    options.onCreate()
-    const created = await create(options)
-    if (created) return created
-  }
-  return find(options)
+  if (!options.wanted || !(await isEmpty(options.db))) return find(options)
+  options.onCreate()
+  return (await create(options)) ?? find(options)
 }
 
 /** Also checks for order statuses, because a store whose row was deleted manually may have left other records. */
@@ -75,6 +68,7 @@ function create(options: EnsureSandbox): Promise<SandboxFile | null> {
 
 async function createEverything(options: EnsureSandbox, tx: Transaction): Promise<SandboxFile> {
   const { baseUrl, operatorKey, defaultTimeZone, secrets, now, fill } = options
+  const newPassword = () => randomBytes(15).toString('base64url')
   const merchant = { email: `merchant@${DOMAIN}`, password: newPassword() }
   const developer = { email: `developer@${DOMAIN}`, password: newPassword() }
 
@@ -97,10 +91,6 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
     developer,
     application: { publicKey, privateKey, token },
   }
-}
-
-function newPassword(): string {
-  return randomBytes(15).toString('base64url')
 }
 
 /** Ignores the file of another database or of a deleted sandbox. Updates address and keys to the current ones. */

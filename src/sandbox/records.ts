@@ -32,8 +32,6 @@ export async function readRecords(today: string): Promise<TransferLine[]> {
     const [toYear, toMonth, toDay] = move(`${year}-${month}-${day}`).split('-')
     return `"${toMonth}/${toDay}/${toYear}"`
   })
-  return moved
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as TransferLine)
+  const lines = moved.trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line) as TransferLine)
 }

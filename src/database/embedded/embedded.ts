@@ -1,14 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { makeDataFolder } from '../../process/secret-file.ts'
+import { makeDataFolder } from '../../process/data-folder.ts'
 import { StartupError } from '../../process/startup-error.ts'
-import { type KeptConnection, keepConnected } from '../kept-connection.ts'
+import { type KeptConnection, keepConnected } from '../connection.ts'
 import { type Login, openFolder, removeLeftovers } from './folder.ts'
 import { chooseRunner } from './runner.ts'
 import { addressOf, type Endpoint, ensureRunning, findRunning, type Server, stopServer } from './server.ts'
-import { DATABASE, newServerLogin, prepareDatabase } from './server-role.ts'
+import { DATABASE, prepareDatabase, SERVER_ROLE } from './server-role.ts'
 
 /** Advisory lock of the process that uses the folder; it ends with that process. The number is arbitrary. */
 const FOLDER_LOCK = 7_420_312
@@ -24,23 +25,20 @@ export interface Embedded {
   readonly stop: () => Promise<void>
 }
 
-export interface EmbeddedOptions {
-  dataDir: string
-  /** False for databases of a test run, which need not survive a power failure. */
-  durable?: boolean
-}
-
 /**
  * Starts PostgreSQL on `dataDir/postgres`, or takes over the server that a killed process left running there. Restarts the
  * server at the same address when it is killed. It listens on a socket in that folder (on 127.0.0.1 where sockets do not
- * work) and uses generated passwords. One process at a time uses a folder. Throws a `StartupError` that says what to do.
+ * work) and uses generated passwords. One process at a time uses a folder. `durable: false` is for databases of a test run,
+ * which need not survive a power failure. Throws a `StartupError` that says what to do.
  */
-export async function startEmbedded({ dataDir, durable = true }: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded(options: { dataDir: string; durable?: boolean }): Promise<Embedded> {
+  const { dataDir, durable = true } = options
   await makeDataFolder(dataDir)
   const path = join(resolve(dataDir), 'postgres')
   const runner = await chooseRunner(path)
   const server = { runner, folder: await openFolder(runner, path, durable), durable }
-  const login = newServerLogin()
+  // For this run of the server. Stored nowhere: `prepareDatabase` sets the role's password.
+  const login = { user: SERVER_ROLE, password: randomBytes(24).toString('hex') }
   const { endpoint, lock } = await occupy(server, login, dataDir)
   await removeLeftovers(path)
 
@@ -71,11 +69,7 @@ export async function visitEmbedded(dataDir: string): Promise<Embedded> {
 }
 
 /** Retries because a running server that was found may be stopping. */
-async function occupy(
-  server: Server,
-  login: Login,
-  dataDir: string,
-): Promise<{ endpoint: Endpoint; lock: KeptConnection }> {
+async function occupy(server: Server, login: Login, dataDir: string) {
   for (let attempt = 1; ; attempt++) {
     const endpoint = await ensureRunning(server)
     try {
@@ -107,10 +101,8 @@ function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: s
 
 async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
   for (let attempt = 1; attempt <= LOCK_ATTEMPTS_MAX; attempt++) {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS "locked"', [
-      FOLDER_LOCK,
-    ])
-    if (rows[0]?.locked) return
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "locked"', [FOLDER_LOCK])
+    if (rows[0].locked) return
     await sleep(LOCK_RETRY_MS)
   }
   throw new StartupError(

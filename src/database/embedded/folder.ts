@@ -2,18 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { readIfThere, syncFolder } from '../../process/secret-file.ts'
+import { readIfThere, syncFolder } from '../../process/data-folder.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Runner } from './runner.ts'
 
 /** PostgreSQL's bootstrap role, which always is a superuser. */
 const ADMINISTRATOR = 'store_platform'
 
-/** A role and its password. */
-export interface Login {
-  readonly user: string
-  readonly password: string
-}
+export type Login = { readonly user: string; readonly password: string }
 
 /** The folder of an embedded server, which only its owner may enter. */
 export interface PostgresFolder {

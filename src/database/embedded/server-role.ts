@@ -1,15 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
+import { withConnection } from '../connection.ts'
 import type { Login } from './folder.ts'
 
 export const DATABASE = 'store_platform'
 /** Owns the database. It cannot read files, run programs or change other roles. */
-const SERVER_ROLE = 'store_server'
-
-/** A login for this run of the server. It is stored nowhere: `prepareDatabase` sets the role's password. */
-export function newServerLogin(): Login {
-  return { user: SERVER_ROLE, password: randomBytes(24).toString('hex') }
-}
+export const SERVER_ROLE = 'store_server'
 
 /**
  * Creates the server's role and database if they are missing, and sets the role's password to that of `login`. `client` and
@@ -23,7 +18,7 @@ export async function prepareDatabase(client: pg.Client, login: Login, databaseU
   if (!(await exists(client, 'SELECT FROM pg_database WHERE datname = $1', DATABASE))) {
     await client.query(`CREATE DATABASE "${DATABASE}" OWNER "${SERVER_ROLE}"`)
   }
-  await handOver(databaseUrl)
+  await withConnection(databaseUrl, (own) => own.query(handOver))
 }
 
 async function exists(client: pg.Client, sql: string, name: string): Promise<boolean> {
@@ -32,21 +27,9 @@ async function exists(client: pg.Client, sql: string, name: string): Promise<boo
 
 /**
  * Transfers what the superuser owns in the database to the server's role: everything in a database made by the first version,
- * and what an operator restored. All or nothing.
+ * and what an operator restored. All or nothing. (REASSIGN OWNED skips the bootstrap role. Extensions keep their owner.)
  */
-async function handOver(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    await client.query(handOverSql)
-  } finally {
-    await client.end().catch(() => {})
-  }
-}
-
-/** REASSIGN OWNED skips the bootstrap role. Extensions keep their owner, which cannot be changed. */
-const handOverSql = `
+const handOver = `
   DO $$
   DECLARE
     owned text;

@@ -3,9 +3,9 @@ import { existsSync, readlinkSync, realpathSync } from 'node:fs'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { findPort } from '../../process/port.ts'
 import { StartupError } from '../../process/startup-error.ts'
+import { withConnection } from '../connection.ts'
 import type { Login, PostgresFolder } from './folder.ts'
 import type { Runner } from './runner.ts'
 
@@ -31,11 +31,8 @@ export interface Server {
   readonly durable: boolean
 }
 
-/** The folder that holds the server's socket, or an address of this machine. */
-export interface Endpoint {
-  readonly host: string
-  readonly port: number
-}
+/** `host`: the folder that holds the server's socket, or an address of this machine. */
+export type Endpoint = { readonly host: string; readonly port: number }
 
 /**
  * Returns where the server of the folder listens, starting it if necessary: at `endpoint`, else on a socket in its own folder,
@@ -99,9 +96,13 @@ async function readLockFile(file: string, { data }: PostgresFolder): Promise<str
   const pid = Number.parseInt(text, 10)
   if (pid && !isAlive(pid)) return null
   if (pid && runsOn(pid, data)) return text
-  if (pid) await disown(file, text)
-  // Empty: the machine lost power while a server started, or one is starting now.
-  else if ((await ageMs(file)) > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
+  if (pid) {
+    await disown(file, text)
+  } else {
+    // Empty: the machine lost power while a server started, or one is starting now.
+    const writtenAtMs = await stat(file).then(({ mtimeMs }) => mtimeMs, Date.now)
+    if (Date.now() - writtenAtMs > EMPTY_NOTE_AGE_MAX_MS) await rm(file, { force: true })
+  }
   return null
 }
 
@@ -117,10 +118,6 @@ async function disown(path: string, note: string): Promise<void> {
   } finally {
     await file.close()
   }
-}
-
-async function ageMs(path: string): Promise<number> {
-  return Date.now() - (await stat(path).then(({ mtimeMs }) => mtimeMs, Date.now))
 }
 
 function isAlive(pid: number): boolean {
@@ -142,19 +139,11 @@ function runsOn(pid: number, data: string): boolean {
 }
 
 async function answers({ data, administrator }: PostgresFolder, endpoint: Endpoint): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: addressOf(endpoint, administrator, 'postgres'),
-    connectionTimeoutMillis: 2_000,
-  })
-  client.on('error', () => {})
   try {
-    await client.connect()
-    return true
+    return await withConnection(addressOf(endpoint, administrator, 'postgres'), async () => true, 2_000)
   } catch (error) {
     if ((error as { code?: string }).code !== '28P01') return false
     throw new StartupError(`The server on ${data} does not accept the password beside it. Give the former file back`)
-  } finally {
-    await client.end().catch(() => {})
   }
 }
 
@@ -164,9 +153,8 @@ async function start({ runner, folder, durable }: Server, endpoint: Endpoint): P
   await rename(folder.log, `${folder.log}.1`).catch(() => {})
   const options = ['-p', endpoint.port, ...optionsOf(endpoint, durable)].join(' ')
   try {
-    await runner.run('pg_ctl', [
-      ...['start', '-D', folder.data, '-w', '-t', String(TIMEOUT_S), '-l', folder.log, '-o', options],
-    ])
+    const args = ['start', '-D', folder.data, '-w', '-t', String(TIMEOUT_S), '-l', folder.log, '-o', options]
+    await runner.run('pg_ctl', args)
     return null
   } catch (error) {
     const log = await readFile(folder.log, 'utf8').catch(() => '')

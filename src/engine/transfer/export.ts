@@ -1,14 +1,13 @@
-import { type Db, isClient, type Transaction } from '../../database/client.ts'
+import { isClient, type Transaction } from '../../database/client.ts'
 import { constant, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../define.ts'
-import { columnPath, type FieldSet } from '../fields.ts'
+import { columnPath } from '../fields.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Selected } from '../reader.ts'
 import { compileExtras, type Extras } from './extras.ts'
 
 const PAGE_RECORDS = 200
-/** Maximum ledger rows in one line. */
 const PIECE_ROWS = 1000
 /** The time limit of one export. Its snapshot prevents PostgreSQL from removing rows replaced since. */
 const TIMEOUT_MS = 6 * 60 * 60 * 1000
@@ -22,30 +21,22 @@ export async function exportRecords(
   resources: readonly Resource[],
   write: (lines: string) => Promise<void>,
 ): Promise<void> {
-  await inSnapshot(caller.db, async (db) => {
+  const exportAll = async (db: Transaction) => {
     let count = 0
     for (const resource of resources) count += await exportResource({ ...caller, db }, resource, write)
     await write(`{"end":{"records":${count}}}\n`)
-  })
+  }
+  const { db } = caller
+  // A caller's own transaction has its isolation level.
+  if (!isClient(db)) return exportAll(db)
+  const options = { isolationLevel: 'RepeatableRead', maxWait: 10_000, timeout: TIMEOUT_MS } as const
+  await db.$transaction(async (tx) => {
+    await tx.$executeRaw`SET TRANSACTION READ ONLY`
+    await exportAll(tx)
+  }, options)
 }
 
-/** Reads in a snapshot, or in the caller's own transaction at its isolation level. */
-async function inSnapshot(db: Db | Transaction, read: (db: Transaction) => Promise<void>): Promise<void> {
-  if (!isClient(db)) return read(db)
-  await db.$transaction(
-    async (tx) => {
-      await tx.$executeRaw`SET TRANSACTION READ ONLY`
-      await read(tx)
-    },
-    { isolationLevel: 'RepeatableRead', maxWait: 10_000, timeout: TIMEOUT_MS },
-  )
-}
-
-async function exportResource(
-  caller: Caller,
-  resource: Resource,
-  write: (lines: string) => Promise<void>,
-): Promise<number> {
+async function exportResource(caller: Caller, resource: Resource, write: (lines: string) => Promise<void>) {
   const extras = compileExtras(resource)
   let count = 0
   for (let last = 0; ; ) {
@@ -63,15 +54,8 @@ async function exportResource(
   }
 }
 
-interface StoredRecord {
-  readonly id: number
-  /** The arrays of the three selects, as text. */
-  readonly record: string
-  readonly private: string
-  readonly extras: string
-  /** The first piece of the ledger: rows with their ids. */
-  readonly ledger: string | null
-}
+/** JSON texts: the arrays of the three selects, and the first piece of the ledger, rows with their ids. */
+type StoredRecord = { id: number; record: string; private: string; extras: string; ledger: string | null }
 
 async function readPage(caller: Caller, resource: Resource, extras: Extras, last: number): Promise<StoredRecord[]> {
   const { table, reader, privateReader, ledger } = resource
@@ -103,15 +87,12 @@ async function readPieces(caller: Caller, ledger: Ledger, stored: StoredRecord):
     const rows = JSON.parse(text) as LedgerRow[]
     pieces.push(rows.map(([, row]) => ledger.reader.compose(row)))
     const last = rows.at(-1)
-    text = last && rows.length === PIECE_ROWS ? await readLedgerAfter(caller, ledger, stored.id, last[0]) : null
+    if (!last || rows.length < PIECE_ROWS) break
+    const more = ledgerRows(caller, ledger, sql`${stored.id}::int`, sql`${last[0]}::bigint`)
+    const [found] = await caller.db.$queryRaw<{ rows: string | null }[]>(sql`SELECT ${more} AS "rows"`)
+    text = found?.rows ?? null
   }
   return pieces
-}
-
-async function readLedgerAfter(caller: Caller, ledger: Ledger, id: number, after: string): Promise<string | null> {
-  const rows = ledgerRows(caller, ledger, sql`${id}::int`, sql`${after}::bigint`)
-  const [found] = await caller.db.$queryRaw<{ rows: string | null }[]>(sql`SELECT ${rows} AS "rows"`)
-  return found?.rows ?? null
 }
 
 function linesOf(resource: Resource, extras: Extras, stored: StoredRecord, pieces: readonly string[][]): string[] {
@@ -125,16 +106,11 @@ function linesOf(resource: Resource, extras: Extras, stored: StoredRecord, piece
   const hidden = members.length > 0 ? `,"private":{${members.join(',')}}` : ''
   const record = reader.compose(JSON.parse(stored.record) as Selected)
   const line = `{"service":"${service}","record":${record}${hidden}}\n`
-  const identifier = identifierOf(resource.fields, stored.id)
+  const path = columnPath(resource.fields, 'id') ?? []
+  const identifier = path.reduceRight((value, name) => `{${JSON.stringify(name)}:${value}}`, String(stored.id))
   const continuations = others.map(
     (member, index) =>
       `{"service":"${service}","record":${identifier},"private":{${member}},"continues":${(index + 1) * PIECE_ROWS}}\n`,
   )
   return [line, ...continuations]
-}
-
-/** A record that contains only its identifier. */
-function identifierOf(fields: FieldSet, id: number): string {
-  const path = columnPath(fields, 'id') ?? []
-  return path.reduceRight((value, name) => `{${JSON.stringify(name)}:${value}}`, String(id))
 }

@@ -1,7 +1,7 @@
 import { identifier, join, type Sql, sql } from '../../database/sql.ts'
 import { readDate } from '../../values/dates.ts'
 import type { Resource } from '../define.ts'
-import { type FieldSet, hasRows, isFilledIn, type ListField, type ListRows, LONG_TEXT, type Scalar } from '../fields.ts'
+import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../fields.ts'
 import { isRecord, type Patch } from '../input.ts'
 import { arrayOf, keyColumn, rowOrder, type Selected } from '../reader.ts'
 import { refused } from '../refused.ts'
@@ -12,71 +12,60 @@ import { refused } from '../refused.ts'
  * `Repeated`: the dates in the second of the two hours that autumn repeats;
  * `Derived`: the fields whose shown value is filled in and not stored.
  */
-export interface Extras {
-  /** A json array, over `t` and `s`. */
-  readonly select: Sql
-  /** Writes members of the line's `private`, as JSON texts, from the parsed array. */
-  readonly compose: (row: Selected) => string[]
-}
+export type Extras = ReturnType<typeof compileExtras>
+type Members = Readonly<Record<string, unknown>>
 
-export function compileExtras(resource: Resource): Extras {
+/** `select`: a json array, over `t` and `s`; `compose` writes members of the line's `private` from the parsed array. */
+export function compileExtras(resource: Resource) {
   const lists = listsWithExtras(resource)
   const dates = columnDates(resource.storedFields)
   const filledIn = filledInNames(resource.storedFields)
   return {
     select: arrayOf([
       ...lists.map(rowsSql),
-      ...dates.map(([, column]) => isRepeatedSql(column)),
+      ...dates.map(([, column]) => isRepeated(sql`t.${identifier(column)}`)),
       ...filledIn.map((name) => sql`t."details" -> ${name}::text IS NULL`),
     ]),
-    compose: (row) => {
+    /** The members as JSON texts. */
+    compose: (row: Selected): string[] => {
       const flags = row.slice(lists.length)
-      const rows = lists.flatMap(({ name }, index) => (hasColumns(row[index]) ? [[name, row[index]] as const] : []))
-      const repeated = dates.filter((_date, index) => flags[index] === true).map(([name]) => name)
-      const derived = filledIn.filter((_name, index) => flags[dates.length + index] === true)
-      return [
-        ...(rows.length > 0 ? [`"Rows":${JSON.stringify(Object.fromEntries(rows))}`] : []),
-        ...(repeated.length > 0 ? [`"Repeated":${JSON.stringify(repeated)}`] : []),
-        ...(derived.length > 0 ? [`"Derived":${JSON.stringify(derived)}`] : []),
-      ]
+      const rows = lists.map(({ name }, index) => [name, (row[index] ?? []) as object[]] as const)
+      const members = {
+        Rows: Object.fromEntries(rows.filter(([, items]) => items.some((item) => Object.keys(item).length > 0))),
+        Repeated: dates.filter((_date, index) => flags[index] === true).map(([name]) => name),
+        Derived: filledIn.filter((_name, index) => flags[dates.length + index] === true),
+      }
+      const used = Object.entries(members).filter(([, member]) => Object.keys(member).length > 0)
+      return used.map(([name, member]) => `"${name}":${JSON.stringify(member)}`)
     },
   }
 }
 
-export interface ExtrasInput {
-  record: Record<string, unknown>
-  /** Completed with the values read. */
-  patch: Patch
-  timeZone: string
-}
-
-/** Reads the members that `compileExtras` writes. Throws `bad-request`. */
-export function readExtras(resource: Resource, hidden: Record<string, unknown>, input: ExtrasInput): void {
+/** Reads the members that `compileExtras` writes into the patch. Throws `bad-request`. */
+export function readExtras(resource: Resource, hidden: Members, record: Members, patch: Patch, timeZone: string): void {
   const { Rows: rows = {}, Repeated: repeated = [], Derived: derived = [] } = hidden
   if (!isRecord(rows)) throw refused('Rows', 'Rows must be an object of lists')
   if (!Array.isArray(repeated)) throw refused('Repeated', 'Repeated must be a list of names')
   if (!Array.isArray(derived)) throw refused('Derived', 'Derived must be a list of names')
   for (const list of listsWithExtras(resource)) {
     const items = rows[list.name]
-    if (items !== undefined) readRows(list, items, input.patch.lists[list.name] ?? [])
+    if (items !== undefined) readRows(list, items, patch.lists[list.name] ?? [])
   }
   for (const [name, column] of columnDates(resource.storedFields)) {
-    if (repeated.includes(name)) input.patch.columns[column] = laterInstant(name, hidden, input)
+    if (!repeated.includes(name)) continue
+    const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'end')
+    if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
+    patch.columns[column] = read.instant.toISOString()
   }
   for (const name of filledInNames(resource.storedFields)) {
-    if (derived.includes(name)) delete input.patch.details[name]
+    if (derived.includes(name)) delete patch.details[name]
   }
 }
 
-interface ListExtras {
-  readonly name: string
-  readonly field: ListField & { readonly rows: ListRows }
-  /** The key column, if the wire may show 0 for the key. */
-  readonly key: string | null
-  readonly columns: readonly string[]
-}
+type ListExtras = ReturnType<typeof listsWithExtras>[number]
 
-function listsWithExtras({ fields }: Resource): ListExtras[] {
+/** `key`: the key column, if the wire may show 0 for the key. */
+function listsWithExtras({ fields }: Resource) {
   return fields.entries.flatMap(([name, field]) => {
     if (!hasRows(field)) return []
     const key = field.zeroKeyIsOnly ? keyColumn(field) : null
@@ -92,13 +81,8 @@ function rowsSql({ field, columns }: ListExtras): Sql {
     FROM ${identifier(table)} r WHERE r."storeId" = t."storeId" AND r.${identifier(parent)} = t."id")`
 }
 
-function hasColumns(items: unknown): boolean {
-  return Array.isArray(items) && items.some((item: object) => Object.keys(item).length > 0)
-}
-
 /** True in the second of two equal hours: one hour earlier, the local time was the same. */
-function isRepeatedSql(name: string): Sql {
-  const column = sql`t.${identifier(name)}`
+function isRepeated(column: Sql): Sql {
   return sql`${column} AT TIME ZONE s."timeZone" = (${column} - interval '1 hour') AT TIME ZONE s."timeZone"`
 }
 
@@ -130,7 +114,7 @@ function readRows({ name, field, key, columns }: ListExtras, given: unknown, ite
   })
 }
 
-function keyOf({ fields, key }: ListField, value: unknown, path: string): number {
+function keyOf({ fields, key }: TableList, value: unknown, path: string): number {
   const field = fields.get(key ?? '')
   const read = field && 'schema' in field ? field.schema.safeParse(value).data : undefined
   if (typeof read !== 'number') throw refused(path, `${path} must be a whole number`)
@@ -141,10 +125,4 @@ function scalarOf(value: unknown, path: string): Scalar {
   const isText = typeof value === 'string' && value.length <= LONG_TEXT && !value.includes('\0') && value.isWellFormed()
   if (isText || typeof value === 'number' || typeof value === 'boolean') return value as Scalar
   throw refused(path, `${path} must be text, a number, true or false`)
-}
-
-function laterInstant(name: string, hidden: Record<string, unknown>, { record, timeZone }: ExtrasInput): string {
-  const read = readDate(String(hidden[name] ?? record[name] ?? ''), timeZone, 'end')
-  if (!read) throw refused(name, `${name} is in Repeated, and is not a date`)
-  return read.instant.toISOString()
 }

@@ -7,9 +7,8 @@ import type { Resource } from '../define.ts'
 import { hasRows } from '../fields.ts'
 import { isRecord } from '../input.ts'
 import { findMissing, type Reference, referencesOf } from '../references.ts'
-import type { NumberedLine } from './lines.ts'
+import { type NumberedLine, Spool } from './lines.ts'
 import { nameLine, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
-import { Spool, type WaitingLine } from './spool.ts'
 import { continueLedger, storeRecords } from './store.ts'
 
 /**
@@ -71,26 +70,28 @@ export async function importRecords(
   watch: ImportWatch,
   { raising = false }: ImportOptions = {},
 ): Promise<ImportCounts> {
-  const run = new ImportRun(caller, resources, watch, raising)
+  const run = new ImportRun(caller, servicesOf(resources), watch, raising)
   try {
     for await (const line of lines) await run.take(line)
     await run.settle()
-    if (run.counts.stored >= COUNTED_ANEW_FROM) await countAnew(caller, resources)
+    if (run.counts.stored >= COUNTED_ANEW_FROM) {
+      const tables = resources.flatMap(({ table, fields, ledger }) => [
+        table,
+        ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
+        ...(ledger ? [ledger.table] : []),
+      ])
+      await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
+    }
     return run.counts
   } finally {
     await run.close()
   }
 }
 
-export interface ImportOptions {
-  /** Records events for the changes of the import, as if each record had been changed separately. */
-  raising?: boolean
-}
+/** `raising`: records events for the changes of the import, as if each record had been changed separately. */
+export type ImportOptions = { readonly raising?: boolean }
 
-interface PendingRecord {
-  readonly line: NumberedLine
-  readonly record: TransferRecord
-}
+type PendingRecord = { readonly line: NumberedLine; readonly record: TransferRecord }
 
 class ImportRun {
   readonly counts: ImportCounts = { lines: 0, stored: 0, refused: 0 }
@@ -107,11 +108,11 @@ class ImportRun {
   #waitingIds = new Set<string>()
   #linesSinceEnd = 0
 
-  constructor(caller: Caller, resources: readonly Resource[], watch: ImportWatch, raising: boolean) {
+  constructor(caller: Caller, services: Services, watch: ImportWatch, raising: boolean) {
     this.#caller = caller
+    this.#services = services
     this.#watch = watch
     this.#raising = raising
-    this.#services = servicesOf(resources)
   }
 
   async take(line: NumberedLine): Promise<void> {
@@ -121,7 +122,7 @@ class ImportRun {
     await this.#takeRecord(line)
   }
 
-  /** Retries the waiting lines after the last line, as long as any can be stored. */
+  /** Retries the waiting lines after the last line, as long as any can be stored, and refuses the others. */
   async settle(): Promise<void> {
     await this.#flush()
     while (this.#waiting.count > 0) {
@@ -135,7 +136,9 @@ class ImportRun {
       } finally {
         await waiting.close()
       }
-      if (this.counts.stored === before) return this.#refuseWaiting()
+      if (this.counts.stored > before) continue
+      for await (const line of this.#waiting.read()) await this.#refuse(line, line.reason)
+      return
     }
   }
 
@@ -154,20 +157,16 @@ class ImportRun {
   }
 
   async #takeRecord(line: NumberedLine): Promise<void> {
-    const record = this.#read(line)
-    if (record instanceof StoreFailure) return this.#refuse(line, record.message)
-    if (!this.#batch.takes(record, line.bytes)) await this.#handOver()
-    this.#batch.add({ line, record }, line.bytes)
-  }
-
-  #read(line: NumberedLine): TransferRecord | StoreFailure {
-    if (line.content instanceof StoreFailure) return line.content
+    let record: TransferRecord
     try {
-      return readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
+      record = readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
     } catch (error) {
-      if (error instanceof StoreFailure) return error
-      throw error
+      if (!(error instanceof StoreFailure)) throw error
+      return this.#refuse(line, error.message)
     }
+    const pending = { line, record }
+    if (!this.#batch.takes(pending)) await this.#handOver()
+    this.#batch.add(pending)
   }
 
   async #handOver(): Promise<void> {
@@ -187,47 +186,37 @@ class ImportRun {
   async #store(pending: readonly PendingRecord[]): Promise<void> {
     const [first] = pending
     if (first === undefined) return
-    const { resource } = first.record
-    if (isContinuation(first.record)) {
-      await this.#storeContinuation(first)
+    const { record } = first
+    const { resource } = record
+    if (isContinuation(record)) {
+      if (this.#waitingIds.has(nameOf(record))) await this.#setAside(first, `The ${resource.typeName} is not stored`)
+      else await this.#attempt([first], () => continueLedger(this.#caller, record))
     } else {
-      const missing = await this.#findMissing(resource, pending)
-      const ready = pending.filter(({ record }) => !missing.has(record))
+      const records = pending.map((one) => one.record)
+      const missing = await findMissing(this.#caller, await this.#referencesOf(resource), records)
       for (const one of pending) {
         const reason = missing.get(one.record)
         if (reason !== undefined) await this.#setAside(one, reason)
       }
-      await this.#storeOrSplit(resource, ready)
+      await this.#storeOrSplit(pending.filter((one) => !missing.has(one.record)))
     }
     await this.#watch.progress?.(this.counts)
   }
 
-  async #findMissing(resource: Resource, pending: readonly PendingRecord[]) {
-    let references = this.#references.get(resource)
-    if (!references) {
-      references = referencesOf(this.#caller, resource)
-      this.#references.set(resource, references)
-    }
-    const records = pending.map(({ record }) => record)
-    return findMissing(this.#caller, await references, records)
-  }
-
-  async #storeContinuation(one: PendingRecord): Promise<void> {
-    const { record } = one
-    if (this.#waitingIds.has(nameOf(record)))
-      return this.#setAside(one, `The ${record.resource.typeName} is not stored`)
-    await this.#attempt([one], () => continueLedger(this.#caller, record.resource, record))
+  #referencesOf(resource: Resource): Promise<Reference[]> {
+    const references = this.#references.get(resource) ?? referencesOf(this.#caller, resource)
+    this.#references.set(resource, references)
+    return references
   }
 
   /** Halves a failed batch to isolate the record at fault, because one failure rolls back the whole transaction. */
-  async #storeOrSplit(resource: Resource, pending: readonly PendingRecord[]): Promise<void> {
+  async #storeOrSplit(pending: readonly PendingRecord[]): Promise<void> {
     if (pending.length === 0) return
     const records = pending.map(({ record }) => record)
-    const isDone = await this.#attempt(pending, () => storeRecords(this.#caller, resource, records, this.#raising))
-    if (isDone) return
+    if (await this.#attempt(pending, () => storeRecords(this.#caller, records, this.#raising))) return
     const middle = pending.length >> 1
-    await this.#storeOrSplit(resource, pending.slice(0, middle))
-    await this.#storeOrSplit(resource, pending.slice(middle))
+    await this.#storeOrSplit(pending.slice(0, middle))
+    await this.#storeOrSplit(pending.slice(middle))
   }
 
   /** Returns false if at least one of several records is refused. Sets a single refused record aside. */
@@ -238,12 +227,13 @@ class ImportRun {
       this.counts.stored += pending.length
       return true
     } catch (error) {
-      const reason = reasonOf(error, one.record.resource)
-      if (reason === null) throw error
+      const failure = error instanceof StoreFailure ? error : refusalOf(error, one.record.resource, 'import')
+      // Not about the record.
+      if (failure === null || failure.kind === 'unavailable') throw error
       // A failed statement aborts the transaction, so halves cannot be retried.
-      if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${reason}`)
+      if (this.#isInTransaction()) throw new StoreFailure('bad-request', `${linesOf(pending)}: ${failure.message}`)
       if (pending.length > 1) return false
-      await this.#setAside(one, reason)
+      await this.#setAside(one, failure.message)
       return true
     }
   }
@@ -251,10 +241,6 @@ class ImportRun {
   async #setAside({ line, record }: PendingRecord, reason: string): Promise<void> {
     if (record.resource.ledger) this.#waitingIds.add(nameOf(record))
     await this.#waiting.add({ ...line, reason })
-  }
-
-  async #refuseWaiting(): Promise<void> {
-    for await (const line of this.#waiting.read()) await this.#refuse(line, (line as WaitingLine).reason)
   }
 
   async #refuse(line: NumberedLine, message: string): Promise<void> {
@@ -268,15 +254,6 @@ class ImportRun {
   }
 }
 
-async function countAnew(caller: Caller, resources: readonly Resource[]): Promise<void> {
-  const tables = resources.flatMap(({ table, fields, ledger }) => [
-    table,
-    ...fields.entries.flatMap(([, field]) => (hasRows(field) ? [field.rows.table] : [])),
-    ...(ledger ? [ledger.table] : []),
-  ])
-  await caller.db.$executeRaw(sql`ANALYZE ${join(tables.map(identifier))}`)
-}
-
 /** Records of one service, with distinct ids. */
 class Batch {
   readonly pending: PendingRecord[] = []
@@ -284,20 +261,21 @@ class Batch {
   #bytes = 0
   #items = 0
 
-  takes(record: TransferRecord, bytes: number): boolean {
+  takes({ line, record }: PendingRecord): boolean {
     const [first] = this.pending
     if (first === undefined) return true
     if (first.record.resource !== record.resource || this.#ids.has(record.id)) return false
     if (isContinuation(first.record) || isContinuation(record)) return false
-    if (this.pending.length >= BATCH_LINES_MAX || this.#bytes + bytes > BATCH_BYTES_MAX) return false
+    if (this.pending.length >= BATCH_LINES_MAX || this.#bytes + line.bytes > BATCH_BYTES_MAX) return false
     return this.#items + record.keys.items <= BATCH_ITEMS_MAX
   }
 
-  add(one: PendingRecord, bytes: number): void {
-    this.pending.push(one)
-    this.#ids.add(one.record.id)
-    this.#bytes += bytes
-    this.#items += one.record.keys.items
+  add(pending: PendingRecord): void {
+    const { line, record } = pending
+    this.pending.push(pending)
+    this.#ids.add(record.id)
+    this.#bytes += line.bytes
+    this.#items += record.keys.items
   }
 }
 
@@ -313,10 +291,4 @@ function linesOf(pending: readonly PendingRecord[]): string {
   const [first] = pending
   const last = pending.at(-1)
   return first === last ? `Line ${first?.line.number}` : `Lines ${first?.line.number} to ${last?.line.number}`
-}
-
-/** The reason for a refusal; null if the error is not about the record. */
-function reasonOf(error: unknown, resource: Resource): string | null {
-  if (error instanceof StoreFailure) return error.kind === 'unavailable' ? null : error.message
-  return refusalOf(error, resource, 'import')?.message ?? null
 }

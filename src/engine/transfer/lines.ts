@@ -1,6 +1,8 @@
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { refused } from '../refused.ts'
 
-/** A line of a transfer file. */
 export interface NumberedLine {
   /** From 1; blank lines count. */
   readonly number: number
@@ -19,19 +21,32 @@ export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
 ): AsyncGenerator<NumberedLine> {
-  const line = new PartialLine(bytesMax)
+  let parts: Uint8Array[] = []
+  let bytes = 0
   let number = 0
+  const add = (part: Uint8Array) => {
+    bytes += part.length
+    if (bytes > bytesMax) parts = []
+    else parts.push(part)
+  }
+  const takeLine = (): NumberedLine => {
+    const line = { number: ++number, bytes, content: bytes > bytesMax ? tooLong : parse(Buffer.concat(parts)) }
+    parts = []
+    bytes = 0
+    return line
+  }
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      line.add(chunk.subarray(start, end))
+      add(chunk.subarray(start, end))
       start = end + 1
-      number++
-      if (line.bytes > 0) yield* numbered(number, line)
+      const line = takeLine()
+      if (line.content !== undefined) yield line
     }
-    line.add(chunk.subarray(start))
+    add(chunk.subarray(start))
   }
-  if (line.bytes > 0) yield* numbered(number + 1, line)
+  const line = takeLine()
+  if (line.content !== undefined) yield line
 }
 
 /** Numbers records in memory from 1. */
@@ -40,45 +55,11 @@ export function* numberLines(records: Iterable<unknown>): Generator<NumberedLine
   for (const content of records) yield { number: ++number, bytes: 0, content }
 }
 
-class PartialLine {
-  readonly #bytesMax: number
-  #parts: Uint8Array[] = []
-  #bytes = 0
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
-  }
-
-  get bytes(): number {
-    return this.#bytes
-  }
-
-  add(part: Uint8Array): void {
-    this.#bytes += part.length
-    if (this.#bytes > this.#bytesMax) this.#parts = []
-    else if (part.length > 0) this.#parts.push(part)
-  }
-
-  /** Returns and resets the line; null if it was too long. */
-  take(): Buffer | null {
-    const whole = this.#bytes > this.#bytesMax ? null : Buffer.concat(this.#parts)
-    this.#parts = []
-    this.#bytes = 0
-    return whole
-  }
-}
-
-function* numbered(number: number, line: PartialLine): Generator<NumberedLine> {
-  const bytes = line.bytes
-  const content = parse(line.take())
-  if (content !== undefined) yield { number, bytes, content }
-}
-
+const tooLong = refused('', `The line is longer than ${LINE_BYTES_MAX} bytes`)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Undefined for a blank line. */
-function parse(bytes: Buffer | null): unknown {
-  if (bytes === null) return refused('', `The line is longer than ${LINE_BYTES_MAX} bytes`)
+function parse(bytes: Buffer): unknown {
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -90,5 +71,44 @@ function parse(bytes: Buffer | null): unknown {
     return JSON.parse(text) as unknown
   } catch {
     return refused('', 'The line is not valid JSON')
+  }
+}
+
+export interface WaitingLine extends NumberedLine {
+  readonly reason: string
+}
+
+/** Waiting lines in an unlinked temporary file: no other process can open it, and it disappears with this one. */
+export class Spool {
+  #file: FileHandle | null = null
+  count = 0
+
+  async add({ number, content, reason }: WaitingLine): Promise<void> {
+    this.#file ??= await openNameless()
+    await this.#file.appendFile(`${JSON.stringify({ number, reason, content })}\n`)
+    this.count++
+  }
+
+  /** In the order of `add`. */
+  async *read(): AsyncGenerator<WaitingLine> {
+    if (!this.#file) return
+    const chunks = this.#file.createReadStream({ start: 0, autoClose: false })
+    for await (const { bytes, content } of readLines(chunks, Number.POSITIVE_INFINITY)) {
+      yield { ...(content as WaitingLine), bytes }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+    this.#file = null
+  }
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'store-platform-'))
+  try {
+    return await open(join(folder, 'waiting'), 'wx+', 0o600)
+  } finally {
+    await rm(folder, { recursive: true })
   }
 }

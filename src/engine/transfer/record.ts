@@ -1,10 +1,11 @@
+import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Resource } from '../define.ts'
-import type { FieldSet, ListField, Scalar } from '../fields.ts'
+import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
 import { isRecord, type Patch, readInput } from '../input.ts'
-import type { Ledger } from '../ledger.ts'
-import type { Row } from '../merge.ts'
+import type { LedgerPiece } from '../ledger.ts'
 import { refused } from '../refused.ts'
+import { valueAt } from '../shape.ts'
 import { readExtras } from './extras.ts'
 
 /** A line of a transfer file, read and checked. */
@@ -14,23 +15,8 @@ export interface TransferRecord {
   readonly patch: Patch
   /** The ledger rows of the line; null: none, and the stored rows stay. */
   readonly ledger: LedgerPiece | null
-  readonly keys: KeyCounts
-}
-
-export interface LedgerPiece {
-  /** The number of rows in the record's earlier lines; above 0 the line contains only these rows. */
-  readonly after: number
-  /** By column. */
-  readonly rows: readonly Row[]
-}
-
-export interface KeyCounts {
-  /** List items, at all depths. */
-  items: number
-  /** Items that need a new id. */
-  keyless: number
-  /** The highest given id. */
-  highest: number
+  /** Of its list items, at all depths: all, those that need a new id, and the highest given id. */
+  readonly keys: { items: number; keyless: number; highest: number }
 }
 
 /** Services by lower-case name, including aliases. */
@@ -42,18 +28,25 @@ export function servicesOf(resources: readonly Resource[]): Services {
 
 /** Reads a line. Throws `bad-request` that names the field. */
 export function readTransferRecord(services: Services, content: unknown, timeZone: string): TransferRecord {
+  if (content instanceof StoreFailure) throw content
   if (!isRecord(content)) throw refused('', 'The line must be an object with service and record')
   const resource = resourceOf(services, content.service)
   const { record, private: hidden = {} } = content
   if (!isRecord(record)) throw refused('record', 'record must be an object with fields')
   if (!isRecord(hidden)) throw refused('private', 'private must be an object with fields')
   const patch = readInput(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
-  const id = recordId(resource, patch)
+  const { resultKey } = resource
+  const { key: id } = patch
+  if (typeof id !== 'number' || id < 1) {
+    throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
+  }
   const ledger = readLedger(resource, content.continues, hidden, timeZone)
-  if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch, patch.details, '')
-  refuseWriteOnly(patch)
-  readExtras(resource, hidden, { record, patch, timeZone })
-  const keys: KeyCounts = { items: 0, keyless: 0, highest: 0 }
+  if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch)
+  // Exports never contain write-only values.
+  const [name] = Object.entries(patch.writeOnly).find(([, value]) => value !== '') ?? []
+  if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
+  readExtras(resource, hidden, record, patch, timeZone)
+  const keys = { items: 0, keyless: 0, highest: 0 }
   checkKeys(resource.storedFields, patch, '', keys)
   return { resource, id, patch, ledger, keys }
 }
@@ -63,22 +56,15 @@ export function nameLine(services: Services, content: unknown): { service: strin
   const { service, record } = isRecord(content) ? content : {}
   if (typeof service !== 'string') return { service: '', id: '' }
   const resource = services.get(service.toLowerCase())
-  const id = resource && isRecord(record) ? givenId(resource.fields, record) : undefined
+  const id = resource && columnPath(resource.fields, 'id')?.reduce<unknown>(memberOf, record)
   const shown = typeof id === 'number' || typeof id === 'string' ? String(id) : ''
   return { service: (resource?.service ?? service).slice(0, 50), id: shown.slice(0, 50) }
 }
 
-function givenId(fields: FieldSet, record: Record<string, unknown>): unknown {
-  for (const [given, value] of Object.entries(record)) {
-    const field = fields.get(fields.byLowerName.get(given.toLowerCase()) ?? '')
-    if (field?.kind === 'object' && isRecord(value)) {
-      const inner = givenId(field.fields, value)
-      if (inner !== undefined) return inner
-    } else if (field !== undefined && field.kind !== 'object' && field.kind !== 'list' && field.column === 'id') {
-      return value
-    }
-  }
-  return undefined
+/** Ignores case, as reading a record does. */
+function memberOf(record: unknown, name: string): unknown {
+  if (!isRecord(record)) return undefined
+  return Object.entries(record).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
 }
 
 function resourceOf(services: Services, service: unknown): Resource {
@@ -87,11 +73,6 @@ function resourceOf(services: Services, service: unknown): Resource {
   const known = [...new Set([...services.values()].map((one) => one.service))].join(', ')
   const given = typeof service === 'string' ? `service "${service.slice(0, 50)}" is not` : 'service must be'
   throw refused('service', `${given} one of ${known}`)
-}
-
-function recordId({ resultKey }: Resource, { key }: Patch): number {
-  if (typeof key === 'number' && key >= 1) return key
-  throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
 }
 
 function readLedger(
@@ -109,39 +90,28 @@ function readLedger(
   }
   if (!ledger || given === undefined) return null
   if (!Array.isArray(given)) throw refused(ledger.name, `${ledger.name} must be a list`)
-  const rows = given.map((item, index) => readLedgerRow(ledger, item, `${ledger.name}[${index}]`, timeZone))
+  const rows = given.map((item, index) => {
+    const path = `${ledger.name}[${index}]`
+    const patch = readInput(ledger.fields, item, { mode: 'import', timeZone }, path)
+    refuseMissing(ledger.fields, patch, path)
+    return patch.columns
+  })
   return { after: Number(continues ?? 0), rows }
 }
 
-function readLedgerRow({ fields }: Ledger, item: unknown, path: string, timeZone: string): Row {
-  const patch = readInput(fields, item, { mode: 'import', timeZone }, path)
-  refuseMissing(fields, patch, patch.details, path)
-  return patch.columns
-}
-
 /** Refuses missing required fields: a record replaces the stored one, so without them it is probably incomplete. */
-function refuseMissing(fields: FieldSet, patch: Patch, details: Record<string, unknown>, path: string): void {
-  for (const [name, field] of fields.entries) {
-    const at = path === '' ? name : `${path}.${name}`
-    if (field.kind === 'object') {
-      refuseMissing(field.fields, patch, (details[name] ?? {}) as Record<string, unknown>, at)
-    } else if (field.kind !== 'list' && field.required && field.access !== 'wo' && !field.nullable) {
-      const value = field.column === undefined ? details[name] : patch.columns[field.column]
-      if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
-        throw refused(at, `${at} is required and must not be empty`)
-      }
-    }
+function refuseMissing({ leaves }: FieldSet, { columns, details }: Patch, path = ''): void {
+  for (const { path: names, field } of leaves) {
+    if (field.kind === 'list' || !field.required || field.access === 'wo' || field.nullable) continue
+    const value = field.column === undefined ? valueAt(details, names) : columns[field.column]
+    if (value !== undefined && (typeof value !== 'string' || value.trim() !== '')) continue
+    const at = [path, ...names].filter((part) => part !== '').join('.')
+    throw refused(at, `${at} is required and must not be empty`)
   }
 }
 
-/** Refuses values of write-only fields, because exports never contain them. */
-function refuseWriteOnly({ writeOnly }: Patch): void {
-  const [name] = Object.entries(writeOnly).find(([, value]) => value !== '') ?? []
-  if (name !== undefined) throw refused(name, `${name} cannot be imported: leave it out`)
-}
-
 /** Counts the items of all lists; checks that their keys are valid ids and unique in their list. */
-function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: KeyCounts): void {
+function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: TransferRecord['keys']): void {
   for (const [name, items] of Object.entries(patch.lists)) {
     const field = fields.get(name)
     if (field?.kind !== 'list') continue
@@ -154,7 +124,7 @@ function checkKeys(fields: FieldSet, patch: Patch, path: string, counts: KeyCoun
   }
 }
 
-function checkListKeys(field: ListField, key: string, items: Patch[], path: string, counts: KeyCounts): void {
+function checkListKeys(field: ListField, key: string, items: Patch[], path: string, counts: TransferRecord['keys']) {
   const seen = new Set<Scalar>()
   items.forEach((item, index) => {
     if (field.keyFrom !== 'caller' && isNewKey(item)) return
@@ -173,7 +143,6 @@ function checkListKeys(field: ListField, key: string, items: Patch[], path: stri
   for (const item of keyless) item.key = ++last
 }
 
-/** Whether an item has no id of its own. */
 export function isNewKey({ key }: Patch): boolean {
   return key === undefined || key === 0
 }

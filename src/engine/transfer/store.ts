@@ -3,9 +3,11 @@ import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { inChange } from '../change.ts'
 import type { Resource } from '../define.ts'
-import { hasRows, type ListField, type ListRows } from '../fields.ts'
-import { cutLedger, insertLedgerRows, type Ledger, ledgerRow } from '../ledger.ts'
-import { mergeDocument, mergeRows, type NewKey, type Row } from '../merge.ts'
+import { type FieldSet, hasRows, type ListField, type TableList } from '../fields.ts'
+import type { Json, Patch } from '../input.ts'
+import { appendPieces, cutLedger, type Ledger } from '../ledger.ts'
+import { type Document, mergeDocument, mergeRows, type NewKey, type Row } from '../merge.ts'
+import { keyColumn } from '../reader.ts'
 import { refused } from '../refused.ts'
 import {
   insertRows,
@@ -19,86 +21,81 @@ import {
   type Stored,
   upsertOn,
 } from '../write.ts'
-import { adoptKeys } from './keys.ts'
-import { isNewKey, type LedgerPiece, type TransferRecord } from './record.ts'
+import { isNewKey, type TransferRecord } from './record.ts'
 
 /**
  * Stores records of one service with distinct ids exactly as given, in one transaction; with `raising`, records their
  * changes as events. Raises the counters first, so that stored ids are not assigned again.
  */
-export async function storeRecords(
-  caller: Caller,
-  resource: Resource,
-  records: readonly TransferRecord[],
-  raising: boolean,
-): Promise<void> {
+export async function storeRecords(caller: Caller, records: readonly TransferRecord[], raising: boolean) {
+  const [{ resource }] = records as [TransferRecord]
   await raiseCounter(caller, resource.table, Math.max(...records.map(({ id }) => id)))
   const highest = Math.max(...records.map(({ keys }) => keys.highest))
   if (highest > 0) await raiseCounter(caller, ROW_COUNTER, highest)
-  const ids = await reserveRowIds(
-    caller,
-    records.reduce((sum, { keys }) => sum + keys.keyless, 0),
-  )
+  const keyless = records.reduce((sum, { keys }) => sum + keys.keyless, 0)
+  const ids = await reserveRowIds(caller, keyless)
   // In the order of ids, as every transaction locks them.
   const ordered = [...records].sort((one, other) => one.id - other.id)
-  if (raising && resource.effects)
-    await inChange(caller, (tx) => writeRecords(tx, resource, ordered, ids.anew(), readStored))
-  else
-    await inTransaction(caller.db, (db) =>
-      writeRecords({ ...caller, db, raised: new Map() }, resource, ordered, ids.anew()),
-    )
+  const write = (tx: Caller) => writeRecords(tx, resource, ordered, ids.anew(), raising)
+  if (raising) await inChange(caller, write)
+  else await inTransaction(caller.db, (db) => write({ ...caller, db, raised: new Map() }))
 }
 
 /** Locks and reads the records that exist, by id. */
-async function readStored(
-  tx: Caller,
-  resource: Resource,
-  records: readonly TransferRecord[],
-): Promise<Map<number, Stored>> {
-  const ids = records.map(({ id }) => id)
-  const found = await tx.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT t."id" FROM ${identifier(resource.table)} t
-    WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
-  const lists = resource.fields.entries.filter(([, field]) => hasRows(field)).map(([name]) => name)
+async function readStored(tx: Caller, resource: Resource, records: readonly TransferRecord[]) {
+  const ids = records.map((record) => record.id)
+  const lists = tableLists(resource).map(([name]) => name)
   const stored = new Map<number, Stored>()
-  for (const { id } of found) stored.set(id, await lockRecord(tx, resource, id, lists))
+  for (const { id } of await lockIds(tx, resource, ids)) stored.set(id, await lockRecord(tx, resource, id, lists))
   return stored
 }
 
+/** Locks the records that exist, in the order of ids, and returns them with their documents. */
+function lockIds({ db, store }: Caller, { table, hasDetails }: Resource, ids: readonly number[]) {
+  const details = hasDetails ? sql`t."details"` : sql`'{}'::json`
+  return db.$queryRaw<{ id: number; details: Document }[]>(sql`
+    SELECT t."id", ${details} AS "details" FROM ${identifier(table)} t
+    WHERE t."storeId" = ${storeId(store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
+}
+
+function tableLists({ fields }: Resource): [name: string, field: TableList][] {
+  return fields.entries.flatMap(([name, field]): [string, TableList][] => (hasRows(field) ? [[name, field]] : []))
+}
+
 /** Adds the ledger rows of a record's later line. Throws `bad-request` for an unknown record. */
-export async function continueLedger(caller: Caller, resource: Resource, { id, ledger: piece }: TransferRecord) {
+export async function continueLedger(caller: Caller, { resource, id, ledger: piece }: TransferRecord): Promise<void> {
   const { ledger } = resource
   if (!ledger || !piece) throw new Error(`${resource.service} ${id}: nothing to continue`)
   await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
-    const found = await db.$queryRaw<unknown[]>(sql`
-      SELECT 1 FROM ${identifier(resource.table)} t
-      WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int FOR NO KEY UPDATE`)
+    const found = await lockIds(tx, resource, [id])
     if (found.length === 0) throw refused(resource.resultKey, `There is no ${resource.typeName} ${id} to continue`)
     await cutLedger(tx, ledger, [id], piece.after)
-    await insertPieces(tx, ledger, [{ id, piece }])
+    await appendPieces(tx, ledger, [{ id, piece }])
   })
 }
 
-/** Runs an import's steps of a change: merge, write, ledger, effects. `read` fetches the stored records for effects. */
+/** Runs an import's steps of a change: merge, write, ledger, effects, for which `raising` reads the stored records. */
 async function writeRecords(
   tx: Caller,
   resource: Resource,
   records: readonly TransferRecord[],
   ids: RowIds,
-  read?: typeof readStored,
+  raising: boolean,
 ): Promise<void> {
-  const before = await read?.(tx, resource, records)
+  const before = raising && resource.effects ? await readStored(tx, resource, records) : null
   const keyed = await adoptKeys(tx, resource, records)
-  const newKey = newKeyOf(ids)
-  const rows = keyed.map((record) => recordRow(tx, resource, record, newKey))
+  const newKey: NewKey = (field, patch) =>
+    field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
+  const rows = keyed.map(({ id, patch }): Row => {
+    const row = { ...newRecordRow(tx, resource, id), ...patch.columns }
+    return resource.hasDetails ? { ...row, details: mergeDocument(resource.storedFields, {}, patch, newKey) } : row
+  })
   await insertRows(tx, resource.table, rows, upsertOn(['storeId', 'id'], resource.columns))
-  for (const [name, field] of resource.fields.entries) {
-    if (hasRows(field)) await writeList(tx, name, field, keyed, newKey)
-  }
+  for (const [name, field] of tableLists(resource)) await writeList(tx, name, field, keyed, newKey)
   if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
   if (!resource.effects) return
-  const after = await read?.(tx, resource, records)
+  const after = raising ? await readStored(tx, resource, records) : null
   const changes = keyed.map(({ id, patch }, index) => {
     const stored = { before: before?.get(id) ?? null, after: after?.get(id) ?? { row: rows[index] as Row, lists: {} } }
     return { kind: 'import', caller: tx, resource, id, patch, ...stored } as const
@@ -106,22 +103,11 @@ async function writeRecords(
   await resource.effects(changes)
 }
 
-function newKeyOf(ids: RowIds): NewKey {
-  return (field, patch) =>
-    field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
-}
-
-function recordRow(tx: Caller, resource: Resource, { id, patch }: TransferRecord, newKey: NewKey): Row {
-  const row: Row = { ...newRecordRow(tx, resource, id), ...patch.columns }
-  if (resource.hasDetails) row.details = mergeDocument(resource.storedFields, {}, patch, newKey)
-  return row
-}
-
 /** Deletes the items of all records before inserting, so that an item may move between records. */
 async function writeList(
   tx: Caller,
   name: string,
-  field: ListField & { readonly rows: ListRows },
+  field: TableList,
   records: readonly TransferRecord[],
   newKey: NewKey,
 ): Promise<void> {
@@ -136,23 +122,71 @@ async function writeList(
   await insertRows(tx, table, rows)
 }
 
-async function writeLedger(
-  tx: Caller,
-  resource: Resource,
-  ledger: Ledger,
-  records: readonly TransferRecord[],
-): Promise<void> {
+async function writeLedger(tx: Caller, resource: Resource, ledger: Ledger, records: readonly TransferRecord[]) {
   const pieces = records.flatMap(({ id, ledger: piece }) => (piece ? [{ id, piece }] : []))
   if (pieces.length > 0) {
     const ids = pieces.map(({ id }) => id)
     await cutLedger(tx, ledger, ids, 0)
-    await insertPieces(tx, ledger, pieces)
+    await appendPieces(tx, ledger, pieces)
   }
   const without = records.filter((record) => record.ledger === null).map(({ id }) => id)
   if (without.length > 0) await ledger.complete(tx, resource, without)
 }
 
-async function insertPieces(tx: Caller, ledger: Ledger, pieces: readonly { id: number; piece: LedgerPiece }[]) {
-  const rows = pieces.flatMap(({ id, piece }) => piece.rows.map((columns) => ledgerRow(tx, ledger, id, columns)))
-  await insertLedgerRows(tx, ledger, rows)
+/**
+ * Gives items without an id, in order, the ids of stored items that the line does not name, so that a file without ids
+ * can be imported again without changes. Locks the records; call it inside the transaction.
+ */
+async function adoptKeys(caller: Caller, resource: Resource, records: readonly TransferRecord[]) {
+  const keyless = records.filter(({ keys }) => keys.keyless > 0)
+  if (keyless.length === 0) return [...records]
+  const ids = keyless.map(({ id }) => id)
+  const documents = new Map((await lockIds(caller, resource, ids)).map(({ id, details }) => [id, details]))
+  const rows = new Map<string, Map<number, Document[]>>()
+  for (const [name, field] of tableLists(resource)) {
+    if (field.keyFrom === 'counter') rows.set(name, await storedKeys(caller, field, ids))
+  }
+  return records.map((record) => {
+    const document = documents.get(record.id)
+    if (record.keys.keyless === 0 || document === undefined) return record
+    const storedOf = (name: string) => rows.get(name)?.get(record.id) ?? itemsOf(document, name)
+    return { ...record, patch: withKeys(resource.fields, record.patch, storedOf) }
+  })
+}
+
+/** The keys of the items of a table list, by record, in the form of items of a document list. */
+async function storedKeys(caller: Caller, field: TableList, ids: readonly number[]) {
+  const [parent, column] = [identifier(field.rows.parent), identifier(keyColumn(field))]
+  const found = await caller.db.$queryRaw<{ parent: number; items: Document[] }[]>(sql`
+    SELECT r.${parent} AS "parent", json_agg(json_build_object(${field.key}::text, r.${column}) ORDER BY r.${column}) AS "items"
+    FROM ${identifier(field.rows.table)} r
+    WHERE r."storeId" = ${storeId(caller.store)} AND r.${parent} = ${anyOf(ids)} GROUP BY r.${parent}`)
+  return new Map(found.map(({ parent, items }) => [parent, items]))
+}
+
+function withKeys(fields: FieldSet, patch: Patch, storedOf: (name: string) => Document[]): Patch {
+  const lists = Object.entries(patch.lists).map(([name, items]) => {
+    const field = fields.get(name)
+    return [name, field?.kind === 'list' ? keyedItems(field, items, storedOf(name)) : items] as const
+  })
+  return { ...patch, lists: Object.fromEntries(lists) }
+}
+
+function keyedItems(field: ListField, items: Patch[], stored: Document[]): Patch[] {
+  const { key, keyFrom } = field
+  if (key === undefined || keyFrom !== 'counter') return items
+  const byKey = new Map(stored.map((document) => [document[key], document]))
+  const named = new Set<Json | undefined>(items.map((item) => item.key))
+  const free = stored.filter((document) => !named.has(document[key] as Json))
+  let next = 0
+  return items.map((item) => {
+    const own = isNewKey(item) ? free[next++] : byKey.get(item.key as Json)
+    if (own === undefined) return item
+    return withKeys(field.fields, { ...item, key: own[key] as number }, (name) => itemsOf(own, name))
+  })
+}
+
+function itemsOf(document: Document, name: string): Document[] {
+  const items = document[name]
+  return Array.isArray(items) ? (items as Document[]) : []
 }

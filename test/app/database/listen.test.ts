@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { type Listening, listen } from '../../../src/database/listen.ts'
+import { type Listening, listen } from '../../../src/database/connection.ts'
 import { openClient } from '../../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, type Db } from '../../../src/database/client.ts'
-import { listen } from '../../../src/database/listen.ts'
+import { listen } from '../../../src/database/connection.ts'
 import { findStoreEntry, RefusedStore } from '../../../src/stores/store-entry.ts'
 import { rotateUserKey, type Store, updateStore } from '../../../src/stores/stores.ts'
 import { accessChannel } from '../../../src/subscriptions/access-changes.ts'

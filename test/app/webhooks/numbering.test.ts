@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { listen } from '../../../src/database/listen.ts'
+import { listen } from '../../../src/database/connection.ts'
 import { deliveriesChannel } from '../../../src/engine/announce.ts'
 import { numberEvents } from '../../../src/webhooks/dispatch/number.ts'
 import { openReceiver } from './dispatch-receiver.ts'

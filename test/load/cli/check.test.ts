@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkDatabase, type Finding } from '../../../src/cli/check-database.ts'
-import { checks } from '../../../src/cli/checks.ts'
+import { checkDatabase, checks, type Finding } from '../../../src/cli/checks.ts'
 import { connect } from '../../../src/database/client.ts'
 import { startEmbedded } from '../../../src/database/embedded/embedded.ts'
 import { migrate } from '../../../src/database/migrations.ts'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SandboxFile } from '../../../src/process/sandbox-file.ts'
+import type { SandboxFile } from '../../../src/process/data-folder.ts'
 import { hasPostgres15, ordinaryUser, type Postgres15, programs15, startPostgres15 } from '../../support/postgres-15.ts'
 import { freePort, type Run, runProgram, temporaryFolder } from '../../support/run-server.ts'
 

@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, stripVTControlCharacters } from 'node:util'
 import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
-import type { SandboxFile } from '../../../src/process/sandbox-file.ts'
+import type { SandboxFile } from '../../../src/process/data-folder.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { freePort, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 

@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { installationKeys, type Keys } from '../../../src/process/keys.ts'
-import { makeDataFolder } from '../../../src/process/secret-file.ts'
+import { installationKeys, type Keys, makeDataFolder } from '../../../src/process/data-folder.ts'
 import { StartupError } from '../../../src/process/startup-error.ts'
 
 let dataDir: string

@@ -1,12 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
-export interface KeepOptions {
+// Connections outside the pool.
+
+export const CONNECT_TIMEOUT_MS = 10_000
+
+/** Runs `work` on a connection of its own, which is closed behind it. */
+export async function withConnection<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  connectionTimeoutMillis = CONNECT_TIMEOUT_MS,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis })
+  // Without a listener, an error between two statements would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+interface KeepOptions {
   /** Runs on every new connection before it is used. An error it throws counts as a failure to connect. */
   setUp: (client: pg.Client) => Promise<void>
   /** Gets the reason whenever the connection is lost or an attempt to reconnect fails. */
   onLost: (error: Error) => void
-  /** Runs before each attempt to reconnect. */
   beforeRetry?: () => Promise<void>
 }
 
@@ -20,11 +40,9 @@ export interface KeptConnection {
 
 const RETRY_MIN_MS = 100
 const RETRY_MAX_MS = 5_000
-/** The system default is two hours, which is too long to notice a dead connection. */
-const KEEP_ALIVE_AFTER_MS = 30_000
 
 /**
- * Opens a connection outside the pool and reopens it whenever it is lost: after 100 ms at first, then with growing delays up
+ * Opens a connection and reopens it whenever it is lost: after 100 ms at first, then with growing delays up
  * to 5 s. Does not keep the process alive. Resolves once connected; rejects when the first attempt fails.
  */
 export async function keepConnected(url: string, { setUp, onLost, beforeRetry }: KeepOptions): Promise<KeptConnection> {
@@ -36,9 +54,10 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
   async function open(): Promise<pg.Client> {
     const next = new pg.Client({
       connectionString: url,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+      // The system default is two hours, which is too long to notice a dead connection.
+      keepAliveInitialDelayMillis: 30_000,
     })
     let reason = new Error('The server closed the connection')
     // Without a listener, an error on the idle connection would end the process.
@@ -91,4 +110,28 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
       await client.end().catch(() => {})
     },
   }
+}
+
+export interface Listening {
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Listens to PostgreSQL's notifications on a kept connection. Resolves once it listens; rejects when the first attempt
+ * fails. `onConnect` runs after every connect: notifications sent before it were missed.
+ */
+export async function listen(
+  url: string,
+  channels: Readonly<Record<string, (payload: string) => void>>,
+  { onConnect, onLost }: { onConnect: () => void; onLost: KeepOptions['onLost'] },
+): Promise<Listening> {
+  const connection = await keepConnected(url, {
+    setUp: async (client) => {
+      client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload))
+      for (const channel of Object.keys(channels)) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
+      onConnect()
+    },
+    onLost,
+  })
+  return { stop: connection.end }
 }

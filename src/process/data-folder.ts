@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import type { Config } from './settings.ts'
+import { StartupError } from './startup-error.ts'
+
+// The data folder and the files in it that only their owner may read: keys.json and sandbox.json.
+
+const Keys = z.object({ secretKey: z.string().min(32), operatorKey: z.string().min(16) })
+export type Keys = Readonly<z.infer<typeof Keys>>
+
+/** The shape that scripts rely on (contract §10.2). */
+const SandboxFile = z.object({
+  baseUrl: z.string(),
+  operatorKey: z.string(),
+  store: z.object({
+    id: z.number(),
+    secureUrl: z.string(),
+    email: z.string(),
+    password: z.string(),
+    userKey: z.string(),
+  }),
+  developer: z.object({ email: z.string(), password: z.string() }),
+  application: z.object({ publicKey: z.string(), privateKey: z.string(), token: z.string() }),
+})
+export type SandboxFile = z.infer<typeof SandboxFile>
+
+/**
+ * Returns the keys of this installation. A key that is not given comes from `keys.json`, or is generated if the file
+ * does not exist. `keep` writes generated keys there; call it before anything is stored under them. A damaged file is
+ * never replaced, because a new secret key would make every stored secret unreadable.
+ */
+export async function installationKeys(config: Pick<Config, 'dataDir' | 'secretKey' | 'operatorKey'>) {
+  const { dataDir, secretKey, operatorKey } = config
+  if (secretKey !== null && operatorKey !== null) return { keys: { secretKey, operatorKey }, keep: async () => {} }
+  const path = keysPath(dataDir)
+  const stored = await readJson(path, Keys)
+  if (stored === 'damaged') {
+    throw new StartupError(
+      `${path} is damaged. Restore it from a backup: stored secrets cannot be read without its secretKey`,
+    )
+  }
+  const own = stored ?? { secretKey: randomBytes(32).toString('hex'), operatorKey: randomBytes(24).toString('hex') }
+  return {
+    keys: { secretKey: secretKey ?? own.secretKey, operatorKey: operatorKey ?? own.operatorKey },
+    keep: async () => {
+      if (stored === null) await writeSecretFile(path, own)
+    },
+  }
+}
+
+/** The operator key in `keys.json`; null: there is none, or the file is damaged. */
+export async function readOperatorKey(dataDir: string): Promise<string | null> {
+  const stored = await readJson(keysPath(dataDir), z.object({ operatorKey: z.string() }))
+  return stored === 'damaged' ? null : (stored?.operatorKey ?? null)
+}
+
+export function keysPath(dataDir: string): string {
+  return join(dataDir, 'keys.json')
+}
+
+export function sandboxPath(dataDir: string): string {
+  return join(dataDir, 'sandbox.json')
+}
+
+/** Null: there is none, or somebody has damaged it. */
+export async function readSandboxFile(dataDir: string): Promise<SandboxFile | null> {
+  const stored = await readJson(sandboxPath(dataDir), SandboxFile)
+  return stored === 'damaged' ? null : stored
+}
+
+export function writeSandboxFile(dataDir: string, content: SandboxFile): Promise<void> {
+  return writeSecretFile(sandboxPath(dataDir), content)
+}
+
+/** Null: the file does not exist. */
+async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | 'damaged' | null> {
+  const text = await readIfThere(path)
+  if (text === null) return null
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch {
+    return 'damaged'
+  }
+}
+
+/** Creates the folder if it is missing. Throws `StartupError` when it cannot be written. */
+export async function makeDataFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true })
+    await access(path, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw notWritable(path, error)
+  }
+}
+
+/** Returns null when the file does not exist. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw new StartupError(
+      `${path} cannot be read (${codeOf(error)}). Make it readable for the user who runs the server`,
+    )
+  }
+}
+
+/**
+ * Writes JSON that only its owner may read. The write is atomic: readers find the old content or the new, even after a power
+ * failure.
+ */
+async function writeSecretFile(path: string, content: object): Promise<void> {
+  const temporary = `${path}.new`
+  try {
+    const file = await open(temporary, 'w', 0o600)
+    try {
+      // A file left by a kill keeps its former mode.
+      await file.chmod(0o600)
+      await file.writeFile(`${JSON.stringify(content, null, 2)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    throw notWritable(path, error)
+  }
+}
+
+/** Makes renames in the folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+function notWritable(path: string, error: unknown): StartupError {
+  return new StartupError(
+    `${path} cannot be written (${codeOf(error)}). Make its folder writable for the user who runs the server, or name another with DATA_DIR`,
+  )
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}
