@@ -61,6 +61,15 @@ export interface NestedSubResource {
   resultKey?: string
 }
 
+/** Declares the address of a list inside the record; `idParam` names an item in it. */
+export function nested(
+  list: string,
+  idParam: string,
+  { methods = ['GET', 'POST', 'PUT'], resultKey }: { methods?: readonly Method[]; resultKey?: string } = {},
+): NestedSubResource {
+  return { kind: 'nested', list, methods, idParam, ...(resultKey !== undefined && { resultKey }) }
+}
+
 /** An object inside the record, listed for one or all records: `/Products/skuinfo`. */
 export interface ProjectedSubResource {
   kind: 'projected'

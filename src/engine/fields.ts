@@ -72,7 +72,7 @@ export interface ListField {
   /** The element name of an item in XML. */
   readonly typeName: string
   readonly fields: FieldSet
-  /** The wire name of the member that identifies an item inside its record. */
+  /** The wire name of the member with access `key`, which identifies an item inside its record. */
   readonly key: string | undefined
   /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
   readonly keyFrom: 'counter' | 'record' | 'caller' | 'none'
@@ -245,7 +245,6 @@ export function oneOf(typeName: string, variants: Variants): ObjectField {
 }
 
 interface ListOptions {
-  key?: string
   keyFrom?: ListField['keyFrom']
   zeroKeyIsOnly?: boolean
   rows?: ListRows
@@ -254,7 +253,8 @@ interface ListOptions {
 }
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { key, zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
+  const { zeroKeyIsOnly = false, rows, access = 'rw', sql } = options
+  const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
   const { keyFrom = key === undefined ? 'none' : 'counter' } = options
   return {
     kind: 'list',

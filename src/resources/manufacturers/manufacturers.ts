@@ -1,8 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
-import { productChanged } from '../../engine/event-kinds.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
-import { products } from '../products/products.ts'
+import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -29,16 +28,6 @@ export const manufacturers = defineResource({
     FileName: text(255),
   },
   filters: { manufacturer: containing('name') },
-  subResources: {
-    Products: { kind: 'related', resource: () => products, link: ofManufacturer },
-  },
-  referrers: [
-    {
-      table: 'Product',
-      fields: ['ManufacturerID'],
-      by: ofManufacturer,
-      rule: 'clear',
-      raises: { kind: productChanged, of: products },
-    },
-  ],
+  subResources: { Products: productsBy(ofManufacturer) },
+  referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

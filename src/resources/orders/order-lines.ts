@@ -3,6 +3,7 @@ import { LONG_TEXT, type Scalar } from '../../engine/fields.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { lockProducts } from '../products/stock.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
 import { type Choice, chooseOptions, readOptionIds } from './choose-options.ts'
 import { priceOf } from './price.ts'
@@ -16,7 +17,6 @@ import {
   skuOf,
   variantOf,
 } from './sold-products.ts'
-import { lockProducts } from './stock.ts'
 
 /** A line of a new order. */
 export interface OrderLine {

@@ -1,12 +1,13 @@
-import { anyOf, sql, storeId } from '../../database/sql.ts'
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
 import type { Json, Patch } from '../../engine/input.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import type { Referrer } from '../../engine/referrers.ts'
-import { refused } from '../../engine/refused.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { raiseCounter } from '../../engine/write.ts'
+import { lockProducts } from './stock.ts'
 
 // Documents of products and categories name related products, up-selling items and the bundled products of options. No
 // foreign key covers them; the SQL function linkedProducts finds them through an index.
@@ -65,17 +66,14 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
   const stored = productsIn((before?.row.details ?? {}) as Document)
   const links = linksIn(patch).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
   if (links.length === 0) return
-  const found = await lockProducts(caller, [...new Set(links.map(({ id }) => Number(id)))])
-  const unknown = links.find(({ id }) => !found.has(id))
-  if (unknown) throw refused(unknown.field, `${unknown.field} refers to a record that does not exist`)
-}
-
-/** Takes the lock that foreign keys take. */
-async function lockProducts(caller: Caller, ids: readonly number[]): Promise<Set<Json | undefined>> {
-  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(ids)}
-    ORDER BY p."id" FOR KEY SHARE`)
-  return new Set(found.map(({ id }) => id))
+  // The lock that foreign keys take.
+  const found = await lockProducts(
+    caller,
+    links.map(({ id }) => Number(id)),
+    sql`FOR KEY SHARE`,
+  )
+  const unknown = links.find(({ id }) => !found.has(Number(id)))
+  if (unknown) throw wrongField(unknown.field, 'refers to a record that does not exist')
 }
 
 /**
@@ -83,12 +81,8 @@ async function lockProducts(caller: Caller, ids: readonly number[]): Promise<Set
  * in another file, or never.
  */
 export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
-  let highest = 0
-  for (const { details } of rows) {
-    for (const id of productsIn(details as Document)) {
-      if (Number(id) <= KEPT_MAX) highest = Math.max(highest, Number(id))
-    }
-  }
+  const ids = rows.flatMap(({ details }) => [...productsIn(details as Document)].map(Number))
+  const highest = ids.reduce((most, id) => (id <= KEPT_MAX ? Math.max(most, id) : most), 0)
   if (highest === 0) return
   const [counter] = await caller.db.$queryRaw<{ value: number }[]>(sql`
     SELECT "value" FROM "Counter" WHERE "storeId" = ${caller.store.id}::int AND "name" = 'Product'`)
@@ -96,17 +90,12 @@ export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): P
   if (highest > (counter?.value ?? 0)) await raiseCounter(caller, 'Product', highest)
 }
 
-interface Link {
-  readonly field: string
-  readonly id: Json | undefined
-}
-
-function linksIn({ lists }: Patch): Link[] {
+function linksIn({ lists }: Patch) {
   const inSets = (lists[sets] ?? []).flatMap((set, index) => linksOf(bundled, set, `${sets}[${index}].`))
   return [...linksOf(related, { lists }), ...linksOf(upSelling, { lists }), ...inSets]
 }
 
-function linksOf({ list, product }: typeof related, { lists }: Pick<Patch, 'lists'>, path = ''): Link[] {
+function linksOf({ list, product }: typeof related, { lists }: Pick<Patch, 'lists'>, path = '') {
   return (lists[list] ?? []).map(({ details }, index) => ({
     field: `${path}${list}[${index}].${product}`,
     id: details[product],

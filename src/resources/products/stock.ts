@@ -1,4 +1,4 @@
-import { empty, sql } from '../../database/sql.ts'
+import { anyOfFew, empty, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Resource } from '../../engine/define.ts'
 import { productStockChanged } from '../../engine/event-kinds.ts'
@@ -27,7 +27,20 @@ export type StockMove = {
   | { readonly mode: 'written'; readonly quantity: number | string; readonly stockAfter: number | string }
 )
 
-export interface MovedStock {
+/** Locks products by ascending id, as every move of several stocks must, and returns the ids that exist. */
+export async function lockProducts(
+  { db, store }: Caller,
+  productIds: readonly number[],
+  lock = sql`FOR NO KEY UPDATE`,
+): Promise<Set<number>> {
+  if (productIds.length === 0) return new Set()
+  const found = await db.$queryRaw<{ id: number }[]>(sql`
+    SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(store)} AND p."id" = ${anyOfFew(productIds)}
+    ORDER BY p."id" ${lock} OF p`)
+  return new Set(found.map(({ id }) => id))
+}
+
+interface MovedStock {
   readonly before: number
   readonly after: number
 }
@@ -60,17 +73,10 @@ export async function moveStocks(
 async function moveStock(
   caller: Caller,
   products: Resource,
-  {
-    productId,
-    optionCode,
-    quantity,
-    mode,
-    cause,
-    orderId = null,
-    onlyIfEnough = false,
-  }: Exclude<StockMove, { mode: 'written' }>,
+  move: Exclude<StockMove, { mode: 'written' }>,
 ): Promise<MovedStock | null> {
   const { db, store, actor, now } = caller
+  const { productId, optionCode, quantity, mode, cause, orderId = null, onlyIfEnough = false } = move
   const product = sql`"storeId" = ${store.id}::int AND "id" = ${productId}::int`
   const at = sql`${now().toISOString()}::timestamptz`
   const stamps = sql`"updatedAt" = greatest("updatedAt", ${at}), "updatedBy" = ${actor}::text`

@@ -1,4 +1,4 @@
-import { defineResource } from '../../engine/define.ts'
+import { defineResource, nested } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
@@ -36,8 +36,6 @@ export const rma = defineResource({
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
   },
-  subResources: {
-    Items: { kind: 'nested', list: 'RMAItemList', methods: ['GET'], idParam: 'catalogid' },
-  },
+  subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
   rules: returnRules,
 })
