@@ -3,10 +3,9 @@ import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
-import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { eventRecord, happened } from './feed.ts'
+import { eventRecord, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
 import { type Members, readOnly, shownType, time } from './shown-type.ts'
@@ -95,7 +94,7 @@ export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
 
 const LOG_SHOWN_MAX = 100
 
-const summaryColumns = sql`d."id", e."messageId"::text AS "messageId", e."sequence", e."eventType", e."recordId", d."state",
+const summaryColumns = sql`d."id"::float8 AS "id", e."messageId"::text AS "messageId", e."sequence"::float8 AS "sequence", e."eventType", e."recordId", d."state",
   d."attempts", d."status", d."reason", d."createdAt", d."endedAt",
   CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
 
@@ -114,10 +113,7 @@ function ofWebhook({ store }: Caller, webhookId: number): Sql {
   return sql`d."storeId" = ${store.id}::int AND d."webhookId" = ${webhookId}::int`
 }
 
-type SummaryRow = Omit<DeliverySummary, 'id' | 'sequence' | 'eventName' | 'isTest'> & {
-  readonly id: bigint
-  readonly sequence: bigint | null
-}
+type SummaryRow = Omit<DeliverySummary, 'eventName' | 'isTest'>
 
 /**
  * Lists the deliveries of a webhook, newest first: those before the id `before`, and only those in `state` unless null.
@@ -142,11 +138,14 @@ export async function listDeliveries(
   return { deliveries, next: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null }
 }
 
+/** As JSON encodes it. */
+type AttemptRow = Omit<DeliveryAttempt, 'at'> & { readonly at: string }
+
 /** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const [found] = await caller.db.$queryRaw<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>`
+  const [found] = await caller.db.$queryRaw<(SummaryRow & { body: string; log: AttemptRow[] })[]>`
     SELECT ${summaryColumns}, e."body",
-      (SELECT json_agg(a ORDER BY a."id" DESC) FROM (
+      (SELECT coalesce(json_agg(a ORDER BY a."id" DESC), '[]') FROM (
         SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
         WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
@@ -156,7 +155,7 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')
   const { body, log, ...summary } = found
-  return { ...summaryOf(summary), body, log: (log ?? []).map(attemptOf) }
+  return { ...summaryOf(summary), body, log: log.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })) }
 }
 
 /**
@@ -198,16 +197,16 @@ export async function sendTest(caller: Caller, webhookId: number): Promise<numbe
   if (!kind) throw noWebhook(webhookId)
   const { recordId, body } = sampleOf(kind)
   const at = sql`${now()}::timestamptz`
-  const [delivery] = await db.$queryRaw<{ id: bigint }[]>`
+  const [delivery] = await db.$queryRaw<{ id: number }[]>`
     WITH w AS (SELECT t."storeId", t."id", t."eventType" FROM ${own} FOR KEY SHARE),
     e AS (
       INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
       SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${at} FROM w RETURNING "id")
     INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-    SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"`
+    SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"::float8 AS "id"`
   if (!delivery) throw noWebhook(webhookId)
   announce(db, deliveriesChannel)
-  return Number(delivery.id)
+  return delivery.id
 }
 
 function noDelivery(id: number): StoreFailure {
@@ -215,15 +214,5 @@ function noDelivery(id: number): StoreFailure {
 }
 
 function summaryOf(row: SummaryRow): DeliverySummary {
-  const sequence = Number(row.sequence)
-  const eventName = eventKind(row.eventType)?.name ?? ''
-  const messageId = messageIdOf(row.messageId)
-  return { ...row, id: Number(row.id), messageId, sequence, eventName, isTest: sequence === 0 }
-}
-
-/** As JSON encodes it. */
-type AttemptRow = Omit<DeliveryAttempt, 'at'> & { readonly id: number; readonly at: string }
-
-function attemptOf({ number, at, status, reason, durationMs, answer }: AttemptRow): DeliveryAttempt {
-  return { number, at: new Date(at), status, reason, durationMs, answer }
+  return { ...named(row), isTest: row.sequence === 0 }
 }

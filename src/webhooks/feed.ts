@@ -61,13 +61,13 @@ export async function readFeed(
   const storeId = sql`${caller.store.id}::int`
   const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
   const rows = await caller.db.$queryRaw<(FeedRow | NoRow)[]>`
-    SELECT f."deletedThrough", p.* FROM (SELECT) one
+    SELECT f."deletedThrough"::float8 AS "deletedThrough", p.* FROM (SELECT) one
     CROSS JOIN LATERAL (
       SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
       WHERE c."storeId" = ${storeId} AND c."eventType" = ANY (${types}) OFFSET 0) f
     LEFT JOIN LATERAL (
       SELECT * FROM (
-        SELECT e."sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
+        SELECT e."sequence"::float8 AS "sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
           e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
           row_number() OVER (ORDER BY e."sequence") AS "place"
         FROM (
@@ -81,17 +81,19 @@ export async function readFeed(
         JOIN "Event" e ON e."id" = chosen."id") sized
       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
     ORDER BY p."sequence"`
-  const deletedThrough = Number(rows[0]?.deletedThrough ?? 0)
+  const deletedThrough = rows[0]?.deletedThrough ?? 0
   if (after > 0 && after < deletedThrough) throw gone(after, deletedThrough)
-  return rows.filter((row) => row.sequence !== null).map(eventOf)
+  return rows.filter((row) => row.sequence !== null).map(named)
 }
 
-interface FeedRow extends Omit<FeedEvent, 'sequence' | 'eventName'> {
-  readonly sequence: bigint
-  readonly deletedThrough: bigint
-}
+type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number }
 
 type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
+
+/** Gives an event's row its name, and its id as clients know it. */
+export function named<Row extends { readonly eventType: number; readonly messageId: string }>(row: Row) {
+  return { ...row, messageId: messageIdOf(row.messageId), eventName: eventKind(row.eventType)?.name ?? '' }
+}
 
 /** Throws if none is readable, because the caller would wait forever. */
 function readableKinds(caller: Caller, eventType: number | null): readonly EventKind[] {
@@ -105,17 +107,4 @@ function readableKinds(caller: Caller, eventType: number | null): readonly Event
 function gone(after: number, deletedThrough: number): StoreFailure {
   const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
   return new StoreFailure('gone', message, { field: 'after' })
-}
-
-function eventOf({ sequence, messageId, eventType, recordId, createdAt, body }: FeedRow): FeedEvent {
-  const eventName = eventKind(eventType)?.name ?? ''
-  return {
-    sequence: Number(sequence),
-    messageId: messageIdOf(messageId),
-    eventType,
-    eventName,
-    recordId,
-    createdAt,
-    body,
-  }
 }

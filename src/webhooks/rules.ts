@@ -4,7 +4,7 @@ import { eventKind } from '../engine/event-kinds.ts'
 import type { Row } from '../engine/merge.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { endDeliveries } from './numbering.ts'
+import { endDeliveries } from './dispatch/number.ts'
 import { ownSubscriptionId } from './ownership.ts'
 import { newSecretSeed } from './secret.ts'
 

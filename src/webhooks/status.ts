@@ -6,7 +6,7 @@ import { eventKind } from '../engine/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, text } from '../engine/fields.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { KEPT_MS } from './deliveries.ts'
-import { lastSequence, stopNumbering } from './numbering.ts'
+import { lastSequence, stopNumbering } from './dispatch/number.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { readOnly, shownType, time } from './shown-type.ts'
 

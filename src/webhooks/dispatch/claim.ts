@@ -20,6 +20,7 @@ export interface Claim extends WebhookKey {
   readonly url: string
   readonly format: string
   readonly enabled: boolean
+  /** Since when all attempts of the webhook have failed, as known when this one began. */
   readonly failingSince: Date | null
   /** Failing or slow: uses SLOTS_OF_ALL_FAILING. */
   readonly isIsolated: boolean
@@ -32,6 +33,7 @@ export interface Claim extends WebhookKey {
   readonly agreed: Privileges
   readonly asked: Privileges
   readonly messageId: string
+  /** 0: a test. */
   readonly sequence: number
   readonly eventType: number
   /** The record's JSON text. */
