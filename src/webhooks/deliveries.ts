@@ -1,3 +1,4 @@
+import type { Delivery, DeliveryAttempt } from '../database/generated/client.ts'
 import { empty, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
@@ -5,7 +6,7 @@ import { eventKind } from '../engine/event-kinds.ts'
 import { boolean, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { eventRecord, happened, named } from './feed.ts'
+import { eventRecord, type FeedEvent, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
 import { type Members, readOnly, shownType, time } from './shown-type.ts'
@@ -16,48 +17,22 @@ export type DeliveryState = (typeof deliveryStates)[number]
 /** The retention of attempts, ended deliveries, and events without deliveries. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
 
-export interface DeliverySummary {
+/** A delivery and its event; `attempts` includes one in progress. */
+interface DeliverySummary
+  extends Pick<Delivery, 'state' | 'attempts' | 'status' | 'reason' | 'createdAt' | 'dueAt' | 'endedAt'>,
+    Omit<FeedEvent, 'createdAt' | 'body'> {
   readonly id: number
-  /** The header webhook-id: `evt_` and 32 hexadecimal characters, the same in every delivery of the event. */
-  readonly messageId: string
-  /** The event's position in the store's feed; 0: a test. */
-  readonly sequence: number
-  readonly eventType: number
-  readonly eventName: string
-  readonly recordId: number
   readonly isTest: boolean
-  readonly state: DeliveryState
-  /** Includes one in progress. */
-  readonly attempts: number
-  /** Of the last answer; null: no answer. */
-  readonly status: number | null
-  /** Why the last attempt failed or the delivery was given up; empty: no failure. */
-  readonly reason: string
-  readonly createdAt: Date
-  /** Of the next attempt; null: the delivery ended. */
-  readonly dueAt: Date | null
-  readonly endedAt: Date | null
 }
 
-export interface DeliveryDetails extends DeliverySummary {
+interface DeliveryDetails extends DeliverySummary {
   /** The record's JSON text. */
   readonly body: string
   /** Newest first, at most 100. */
-  readonly log: readonly DeliveryAttempt[]
+  readonly log: readonly Attempt[]
 }
 
-export interface DeliveryAttempt {
-  /** From 1. */
-  readonly number: number
-  readonly at: Date
-  /** Null: no answer. */
-  readonly status: number | null
-  /** Why it failed; empty: success. */
-  readonly reason: string
-  readonly durationMs: number
-  /** The first 4 kB. */
-  readonly answer: string
-}
+type Attempt = Pick<DeliveryAttempt, 'number' | 'at' | 'status' | 'reason' | 'durationMs' | 'answer'>
 
 const summary: Members<DeliverySummary> = {
   DeliveryID: [long(readOnly), ({ id }) => id],
@@ -74,7 +49,7 @@ const summary: Members<DeliverySummary> = {
 
 export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
 
-const attemptType = shownType<DeliveryAttempt>('Attempt', {
+const attemptType = shownType<Attempt>('Attempt', {
   Number: [integer(readOnly), ({ number }) => number],
   Date: [time, ({ at }) => at],
   Status: [integer(readOnly), ({ status }) => status],
@@ -138,12 +113,9 @@ export async function listDeliveries(
   return { deliveries, next: found.length > limit ? (deliveries.at(-1)?.id ?? null) : null }
 }
 
-/** As JSON encodes it. */
-type AttemptRow = Omit<DeliveryAttempt, 'at'> & { readonly at: string }
-
 /** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const [found] = await caller.db.$queryRaw<(SummaryRow & { body: string; log: AttemptRow[] })[]>`
+  const [found] = await caller.db.$queryRaw<(SummaryRow & Pick<DeliveryDetails, 'body' | 'log'>)[]>`
     SELECT ${summaryColumns}, e."body",
       (SELECT coalesce(json_agg(a ORDER BY a."id" DESC), '[]') FROM (
         SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
@@ -155,7 +127,8 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')
   const { body, log, ...summary } = found
-  return { ...summaryOf(summary), body, log: log.map((attempt) => ({ ...attempt, at: new Date(attempt.at) })) }
+  // JSON has times as text.
+  return { ...summaryOf(summary), body, log: log.map((one) => ({ ...one, at: new Date(one.at) })) }
 }
 
 /**

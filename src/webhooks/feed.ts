@@ -1,4 +1,5 @@
 import { allows } from '../applications/privileges.ts'
+import type { Event } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
@@ -11,17 +12,9 @@ import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { type Members, readOnly, shownType, time } from './shown-type.ts'
 
-export interface FeedEvent {
-  /** The position in the store's feed, from 1 without gaps. */
+export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'recordId' | 'createdAt' | 'body'> {
   readonly sequence: number
-  /** The header webhook-id of its deliveries. */
-  readonly messageId: string
-  readonly eventType: number
   readonly eventName: string
-  readonly recordId: number
-  readonly createdAt: Date
-  /** The record's JSON text. */
-  readonly body: string
 }
 
 /** The fields that an event in the feed shares with its deliveries. */

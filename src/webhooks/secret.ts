@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Webhook } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { text } from '../engine/fields.ts'
@@ -15,11 +16,7 @@ export const secretType = shownType<WebhookSecret>('WebhookSecret', {
 })
 
 /** The columns of a webhook's secrets. */
-export interface SecretSeeds {
-  readonly secretSeed: string
-  readonly formerSecretSeed: string | null
-  readonly secretRotatedAt: Date | null
-}
+export type SecretSeeds = Pick<Webhook, 'secretSeed' | 'formerSecretSeed' | 'secretRotatedAt'>
 
 /** Returns a seed to derive a secret from; useless without the secret key. */
 export function newSecretSeed(): string {

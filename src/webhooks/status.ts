@@ -1,4 +1,5 @@
 import { inTransaction } from '../database/client.ts'
+import type { Webhook } from '../database/generated/client.ts'
 import { constant, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
@@ -11,24 +12,12 @@ import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
 import { readOnly, shownType, time } from './shown-type.ts'
 
 /** A webhook in a list. */
-export interface WebhookSummary {
-  readonly id: number
-  readonly name: string
-  readonly url: string
-  readonly eventType: number
+export interface WebhookSummary
+  extends Pick<Webhook, 'id' | 'name' | 'url' | 'eventType' | 'format' | 'enabled' | 'createdAt' | 'updatedAt'>,
+    Pick<Webhook, 'failingSince' | 'disabledAt' | 'pauseReason'> {
   readonly eventName: string
-  readonly format: string
-  readonly enabled: boolean
   /** The owner; null: the administration. */
   readonly application: string | null
-  readonly createdAt: Date
-  readonly updatedAt: Date
-  /** When the first attempt since the last success failed; null: the last attempt succeeded, or there was none. */
-  readonly failingSince: Date | null
-  /** Null: enabled. */
-  readonly disabledAt: Date | null
-  /** Why the platform disabled it; null: a user did, or it is enabled. */
-  readonly pauseReason: string | null
   /** When the last of the latest hundred successful deliveries ended. */
   readonly lastDeliveredAt: Date | null
 }

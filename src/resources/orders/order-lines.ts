@@ -42,32 +42,25 @@ export async function makeLines(caller: Caller, items: readonly Patch[], priceLe
   await lockProducts(caller, ids)
   const products = await readSoldProducts(caller, ids)
   const ordered = new Map<number, bigint>()
-  items.forEach(({ columns }, index) => {
-    const id = ids[index] as number
-    ordered.set(id, (ordered.get(id) ?? 0n) + exact(Number(columns.quantity)))
-  })
+  for (const [index, id] of ids.entries()) {
+    ordered.set(id, (ordered.get(id) ?? 0n) + exact(Number(items[index]?.columns.quantity)))
+  }
   return items.map((item, index) => {
     const path = `OrderItemList[${index}]`
     const name = named[index] as NamedProduct
     const product = products.get(name.productId)
     if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+    // In all lines of the order.
     const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
     return makeLine(item, name, product, { priceLevel, orderedQuantity, path })
   })
-}
-
-interface Circumstances {
-  priceLevel: number
-  /** The product's quantity in all lines of the order. */
-  orderedQuantity: number
-  path: string
 }
 
 function makeLine(
   item: Patch,
   { productId, optionCode }: NamedProduct,
   product: SoldProduct,
-  { priceLevel, orderedQuantity, path }: Circumstances,
+  { priceLevel, orderedQuantity, path }: { priceLevel: number; orderedQuantity: number; path: string },
 ): OrderLine {
   const { details } = product
   if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)

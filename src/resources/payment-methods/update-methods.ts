@@ -1,17 +1,14 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
+import type { PaymentMethod as MethodRow } from '../../database/generated/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX, tooManyMethods } from './payment-methods.ts'
 
-export interface PaymentMethod {
-  readonly id: number
-  readonly name: string
-  /** Whether it is offered for new orders. */
-  readonly visible: boolean
-}
+/** `visible`: whether it is offered for new orders. */
+export type PaymentMethod = Pick<MethodRow, 'id' | 'name' | 'visible'>
 
 const ID_MAX = 999_999_999
 const list = `must be a list of 1 to ${METHODS_MAX} payment methods`
