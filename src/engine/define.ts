@@ -20,10 +20,12 @@ export interface Definition {
   typeName: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
-  /** The identifier's name in addresses and queries, such as `catalogid`. */
-  idParam: string
-  table: string
-  methods: readonly Method[]
+  /** The identifier's name in addresses and queries. Omitted: that of its field in lower case, such as `catalogid`. */
+  idParam?: string
+  /** Omitted: `typeName`. */
+  table?: string
+  /** Omitted: all. */
+  methods?: readonly Method[]
   /** False: PUT is allowed for one record, not for the collection. */
   changesMany?: boolean
   /** Maximum records per page (contract §8). */
@@ -61,13 +63,13 @@ export interface NestedSubResource {
   resultKey?: string
 }
 
-/** Declares the address of a list inside the record; `idParam` names an item in it. */
+/** Declares the address of a list inside the record; `idParam` names an item of it. */
 export function nested(
   list: string,
   idParam: string,
-  { methods = ['GET', 'POST', 'PUT'], resultKey }: { methods?: readonly Method[]; resultKey?: string } = {},
+  { methods = ['GET', 'POST', 'PUT'], ...options }: Partial<Pick<NestedSubResource, 'methods' | 'resultKey'>> = {},
 ): NestedSubResource {
-  return { kind: 'nested', list, methods, idParam, ...(resultKey !== undefined && { resultKey }) }
+  return { kind: 'nested', list, methods, idParam, ...options }
 }
 
 /** An object inside the record, listed for one or all records: `/Products/skuinfo`. */
@@ -148,10 +150,10 @@ export function defineResource<const Service extends string>(
     privilege: definition.privilege ?? service,
     typeName: definition.typeName,
     inputTypeNames: definition.inputTypeNames ?? [],
-    idParam: definition.idParam,
+    idParam: definition.idParam ?? resultKey.toLowerCase(),
     resultKey,
-    table: definition.table,
-    methods: definition.methods,
+    table: definition.table ?? definition.typeName,
+    methods: definition.methods ?? ['GET', 'POST', 'PUT', 'DELETE'],
     changesMany: definition.changesMany ?? true,
     maxRecords: definition.maxRecords,
     fields,

@@ -12,9 +12,6 @@ export const categories = defineResource({
   service: 'Category',
   aliases: ['Categories'],
   typeName: 'Category',
-  idParam: 'categoryid',
-  table: 'Category',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CategoryID: integer({ column: 'id', access: 'key' }),

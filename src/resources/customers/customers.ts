@@ -8,9 +8,6 @@ import { customerEffects, customerRules } from './rules.ts'
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
-  idParam: 'customerid',
-  table: 'Customer',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CustomerID: integer({ column: 'id', access: 'key' }),

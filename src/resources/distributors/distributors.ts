@@ -9,9 +9,6 @@ const ofDistributor = { table: 'ProductDistributor', record: 'productId', column
 export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',
-  idParam: 'distributorid',
-  table: 'Distributor',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     DistributorID: integer({ column: 'id', access: 'key' }),

@@ -26,9 +26,6 @@ function sumOfItems(column: 'listed' | 'sold'): Sql {
 export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',
-  idParam: 'giftregistryid',
-  table: 'GiftRegistry',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CustomerAddressBook: object('CustomerAddressBook', {

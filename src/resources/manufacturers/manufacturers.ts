@@ -9,9 +9,6 @@ const ofManufacturer = { column: 'manufacturerId' }
 export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',
-  idParam: 'manufacturerid',
-  table: 'Manufacturer',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     ManufacturerID: integer({ column: 'id', access: 'key' }),

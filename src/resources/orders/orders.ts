@@ -14,8 +14,6 @@ const paymentMethodName = sql`(SELECT m."name"
 export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
-  idParam: 'orderid',
-  table: 'Order',
   methods: ['GET', 'PUT'],
   maxRecords: 300,
   fields: {

@@ -45,9 +45,6 @@ function itemsOf(table: string, list: string, items: TableLink): Referrer {
 export const products = defineResource({
   service: 'Products',
   typeName: 'Product',
-  idParam: 'catalogid',
-  table: 'Product',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 200,
   alternateKey: 'sku',
   fields: {

@@ -8,9 +8,7 @@ import { returnRules } from './rules.ts'
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
-  idParam: 'rmaid',
   table: 'Rma',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     RMAID: integer({ column: 'id', access: 'key' }),
