@@ -161,21 +161,14 @@ function guardedLookup(guard: Guard): LookupFunction {
 
 /** Returns at least one. */
 async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Guard): Promise<LookupAddress[]> {
-  const addresses = knownAddresses(hostname) ?? (await lookedUp(hostname, lookup))
+  const failed = (error: unknown) => Promise.reject(lookupFailure(error, hostname))
+  const addresses = knownAddresses(hostname) ?? (await lookup(hostname).catch(failed))
   const allowed = addresses.filter(isAllowed).slice(0, ADDRESSES_TRIED_MAX)
   if (allowed.length === 0) {
     log?.info({ hostname, addresses: addresses.slice(0, ADDRESSES_TRIED_MAX) }, 'a name leads to no public address')
     throw new OutboundFailure(`${hostname} does not lead to a public address`)
   }
   return allowed.map((address) => ({ address, family: isIP(address) }))
-}
-
-async function lookedUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
-  try {
-    return await lookup(hostname)
-  } catch (error) {
-    throw lookupFailure(error, hostname)
-  }
 }
 
 type Received = Omit<Extract<OutboundAnswer, { ok: true }>, 'ok' | 'durationMs'>
@@ -218,7 +211,7 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
     onResponseStart(_, code, fields) {
       if (code < 200 && ++interimAnswers > INTERIM_ANSWERS_MAX) giveUp('The answer is not valid HTTP')
       status = code
-      headers = joined(fields)
+      headers = new Map(Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')]))
     },
     onResponseData(_, chunk) {
       const isCut = chunk.length > bytesLeft
@@ -244,10 +237,6 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
   const wanted = { 'accept-encoding': 'identity', ...request.headers }
   agent.dispatch({ origin, path: pathname + search, headers: wanted, ...sent }, handler)
   return promise
-}
-
-function joined(fields: Readonly<Record<string, string | string[] | undefined>>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')]))
 }
 
 function seconds(ms: number): string {

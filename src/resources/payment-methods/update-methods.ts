@@ -94,12 +94,9 @@ function lowestFreeId(methods: ReadonlyMap<number, unknown>): number {
 }
 
 function refuseEqualNames(methods: readonly PaymentMethod[]): void {
-  const names = new Set<string>()
-  for (const { name } of methods) {
-    if (names.has(name.toLowerCase())) {
-      const problem = `Two payment methods would have the name ${name}; each needs one of its own`
-      throw new StoreFailure('conflict', problem, { field: 'Name' })
-    }
-    names.add(name.toLowerCase())
-  }
+  const names = methods.map(({ name }) => name.toLowerCase())
+  const twice = methods.find((_, index) => names.indexOf(names[index] as string) < index)
+  if (!twice) return
+  const problem = `Two payment methods would have the name ${twice.name}; each needs one of its own`
+  throw new StoreFailure('conflict', problem, { field: 'Name' })
 }

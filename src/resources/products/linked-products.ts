@@ -63,8 +63,8 @@ function withoutBundled(set: Document, id: number): Document {
  * stored. Does not check links stored before, because an import may have written them.
  */
 export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
-  const stored = productsIn((before?.row.details ?? {}) as Document)
-  const links = linksIn(patch).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
+  const stored = new Set(linksIn((before?.row.details ?? {}) as Document).map(({ id }) => id))
+  const links = linksIn(documentOf(patch)).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
   if (links.length === 0) return
   // The lock that foreign keys take.
   const found = await lockProducts(
@@ -81,7 +81,7 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
  * in another file, or never.
  */
 export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
-  const ids = rows.flatMap(({ details }) => [...productsIn(details as Document)].map(Number))
+  const ids = rows.flatMap(({ details }) => linksIn(details as Document).map(({ id }) => Number(id ?? 0)))
   const highest = ids.reduce((most, id) => (id <= KEPT_MAX ? Math.max(most, id) : most), 0)
   if (highest === 0) return
   const [counter] = await caller.db.$queryRaw<{ value: number }[]>(sql`
@@ -90,23 +90,18 @@ export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): P
   if (highest > (counter?.value ?? 0)) await raiseCounter(caller, 'Product', highest)
 }
 
-function linksIn({ lists }: Patch) {
-  const inSets = (lists[sets] ?? []).flatMap((set, index) => linksOf(bundled, set, `${sets}[${index}].`))
-  return [...linksOf(related, { lists }), ...linksOf(upSelling, { lists }), ...inSets]
+/** Returns the products that a document names, with the paths of their ids. */
+function linksIn(document: Document): { field: string; id: Json | undefined }[] {
+  const inItems = ({ list, product }: typeof related, from: Document, path = '') =>
+    itemsOf(from, list).map((item, index) => ({ field: `${path}${list}[${index}].${product}`, id: item[product] }))
+  const inSets = itemsOf(document, sets).flatMap((set, index) => inItems(bundled, set, `${sets}[${index}].`))
+  return [...inItems(related, document), ...inItems(upSelling, document), ...inSets]
 }
 
-function linksOf({ list, product }: typeof related, { lists }: Pick<Patch, 'lists'>, path = '') {
-  return (lists[list] ?? []).map(({ details }, index) => ({
-    field: `${path}${list}[${index}].${product}`,
-    id: details[product],
-  }))
-}
-
-function productsIn(details: Document): Set<Json | undefined> {
-  const idsOf = ({ list, product }: typeof related, document: Document) =>
-    itemsOf(document, list).map((item) => item[product])
-  const inSets = itemsOf(details, sets).flatMap((set) => idsOf(bundled, set))
-  return new Set([...idsOf(related, details), ...idsOf(upSelling, details), ...inSets])
+/** The document of a patch alone. */
+function documentOf({ details, lists }: Patch): Document {
+  const items = Object.entries(lists).map(([name, patches]) => [name, patches.map(documentOf)])
+  return { ...details, ...Object.fromEntries(items) }
 }
 
 function itemsOf(document: Document, list: string): Document[] {

@@ -42,7 +42,7 @@ export function stocksAndMovements(ofProducts: Sql): Sql {
 /** Writes a movement for each stock that differs from the sum of its movements, because a file may omit them. */
 async function writeMissing(caller: Caller, products: Resource, productIds: readonly number[]): Promise<void> {
   const ofThese = sql`"storeId" = ${storeId(caller.store)} AND "productId" = ${anyOf(productIds)}`
-  const missing = await caller.db.$queryRaw<Missing[]>(sql`
+  const missing = await caller.db.$queryRaw<Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>[]>(sql`
     SELECT "productId", "optionCode", ("stock" - "moved")::text AS "quantity", "stock"::text AS "stockAfter",
       CASE "movements" WHEN 0 THEN 'initial' ELSE 'set' END AS "cause"
     FROM (${stocksAndMovements(ofThese)}) stocks
@@ -53,5 +53,3 @@ async function writeMissing(caller: Caller, products: Resource, productIds: read
     missing.map((move) => ({ mode: 'written', ...move })),
   )
 }
-
-type Missing = Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>

@@ -1,4 +1,5 @@
 import { allows, bothOf } from '../../applications/privileges.ts'
+import type { Log } from '../../engine/endpoints.ts'
 import { eventKind } from '../../engine/event-kinds.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { TRIES_MAX } from '../../outbound/retry-schedule.ts'
@@ -12,7 +13,7 @@ export interface SendServices {
   secrets: Pick<Secrets, 'derive'>
   now: () => Date
   outbound: Outbound
-  log: { warn(details: object, message: string): void }
+  log: Pick<Log, 'warn'>
   /** Converts one record of a service from JSON text to an XML document. */
   toXml: (service: string, record: string) => string
 }
@@ -23,34 +24,30 @@ const ANSWER_BYTES_MAX = 65_536
 /** The stored part of an answer. */
 const KEPT_BYTES_MAX = 4_096
 
+const unanswered = { status: null, durationMs: 0, answer: '', retryAfter: null, isHeldBack: false }
+
 /** Makes one attempt, signed by the Standard Webhooks scheme. Never rejects. */
 export async function send(services: SendServices, claim: Claim): Promise<Outcome> {
   const at = services.now()
-  const nothing = { at, status: null, durationMs: 0, answer: '', retryAfter: null }
   const fault = faultOf(claim)
-  if (fault !== null) return { ...nothing, reason: fault, isHeldBack: true }
+  if (fault !== null) return { ...unanswered, at, reason: fault, isHeldBack: true }
   try {
     return await post(services, claim, at)
   } catch (error) {
     const { storeId, webhookId, id: deliveryId } = claim
     services.log.warn({ err: error, storeId, webhookId, deliveryId }, 'a webhook delivery could not be sent')
-    return { ...nothing, reason: 'The notification could not be made', isHeldBack: false }
+    return { ...unanswered, at, reason: 'The notification could not be made' }
   }
 }
 
 /** Returns why it must not be sent now, whatever applied when the event happened, or null. */
-function faultOf(claim: Claim): string | null {
-  const isTest = claim.sequence === 0
-  if (!claim.enabled && !isTest) return 'The webhook is not enabled'
-  if (claim.attempts - claim.triesBefore > (isTest ? 1 : TRIES_MAX)) return 'The last attempt did not come to an end'
-  return privilegeFault(claim)
-}
-
-function privilegeFault({ subscriptionId, asked, agreed, eventType }: Claim): string | null {
+function faultOf({ sequence, enabled, attempts, triesBefore, subscriptionId, asked, agreed, eventType }: Claim) {
+  const isTest = sequence === 0
+  if (!enabled && !isTest) return 'The webhook is not enabled'
+  if (attempts - triesBefore > (isTest ? 1 : TRIES_MAX)) return 'The last attempt did not come to an end'
   const service = serviceOf(eventType)
   const privileges = subscriptionId === null ? null : bothOf(asked, agreed)
-  if (allows(privileges, service, 'read')) return null
-  return `The application may not read ${service}`
+  return allows(privileges, service, 'read') ? null : `The application may not read ${service}`
 }
 
 function serviceOf(eventType: number): string {
@@ -69,15 +66,16 @@ async function post(services: SendServices, claim: Claim, at: Date): Promise<Out
     answerBytesMax: ANSWER_BYTES_MAX,
   })
   const { durationMs } = answer
-  const sent = { at, durationMs, isHeldBack: false }
-  if (!answer.ok) return { ...sent, status: null, reason: answer.reason, answer: '', retryAfter: null }
+  if (!answer.ok) return { ...unanswered, at, durationMs, reason: answer.reason }
   const { status } = answer
   return {
-    ...sent,
+    at,
+    durationMs,
     status,
     reason: status >= 200 && status < 300 ? '' : `The answer has the status ${status}`,
     answer: kept(answer.body),
     retryAfter: answer.headers.get('retry-after') ?? null,
+    isHeldBack: false,
   }
 }
 
