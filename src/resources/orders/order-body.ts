@@ -1,8 +1,9 @@
 import type { Caller } from '../../engine/caller.ts'
-import { type Field, type FieldSet, fieldSet } from '../../engine/fields.ts'
+import { type Field, type FieldSet, fieldSet, type ValueField } from '../../engine/fields.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
 
@@ -56,15 +57,9 @@ function sendable({ entries }: FieldSet): FieldSet {
   return fieldSet(Object.fromEntries(fields))
 }
 
-/** The columns of what counts toward the order's amount, by wire name. */
-const orderAmounts = {
-  OrderDiscountCoupon: 'discountCoupon',
-  OrderDiscountPromotion: 'discountPromotion',
-  SalesTax: 'salesTax',
-  SalesTax2: 'salesTax2',
-  SalesTax3: 'salesTax3',
-}
-const shipmentAmounts = { ShipmentCost: 'cost', ShipmentWeight: 'weight' }
+/** What counts toward the order's amount. */
+const orderAmounts = ['OrderDiscountCoupon', 'OrderDiscountPromotion', 'SalesTax', 'SalesTax2', 'SalesTax3']
+const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
 
 /**
  * Reads the body of `POST /admin/stores/{id}/orders`, with the wire names of Order. Refuses (400, with the field's
@@ -75,9 +70,9 @@ export function readOrderBody(caller: Caller, body: unknown): Patch {
   const patch = readInput(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
   const { OrderItemList = [], ShipmentList = [] } = patch.lists
   refuseItems(OrderItemList)
-  refuseNegative(patch, orderAmounts, '')
+  refuseNegative(patch, orders.fields, orderAmounts, '')
   for (const [index, shipment] of ShipmentList.entries()) {
-    refuseNegative(shipment, shipmentAmounts, `ShipmentList[${index}].`)
+    refuseNegative(shipment, shipmentList.fields, shipmentAmounts, `ShipmentList[${index}].`)
   }
   const { statusId = statusNotCompleted } = patch.columns
   if (statusId === statusNotCompleted) return patch
@@ -121,8 +116,9 @@ function refuseItems(items: readonly Patch[]): void {
   })
 }
 
-function refuseNegative({ columns }: Patch, amounts: Readonly<Record<string, string>>, path: string): void {
-  for (const [name, column] of Object.entries(amounts)) {
+function refuseNegative({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): void {
+  for (const name of names) {
+    const { column = '' } = fields.get(name) as ValueField
     if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative')
   }
 }

@@ -159,10 +159,29 @@ function descriptionOf(product: SoldProduct, choices: readonly Choice[]): string
   return product.name + chosen.join('')
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  ' ': '&nbsp;',
+}
+const characters = Object.fromEntries(Object.entries(entities).map(([character, entity]) => [entity, character]))
 
 function escaped(text = ''): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] as string)
+}
+
+/**
+ * Splits an order line's description into lines of text: the product's name, which is stored as text, then the chosen
+ * options, which are stored as HTML (rest-resources §3.4), such as `Size: L`.
+ */
+export function descriptionLines(description: string): string[] {
+  const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)
+  const texts = chosen.map((html) =>
+    html.replace(/<\/?b>/gi, '').replace(/&(amp|lt|gt|quot|nbsp);/g, (entity) => characters[entity] ?? ''),
+  )
+  return [name, ...texts]
 }
 
 /** Returns what a line copies from its product when it is ordered, by wire name. */

@@ -23,9 +23,9 @@ interface QuantityDiscount {
 type Priced = Pick<SoldProduct, 'price' | 'salePrice' | 'onSale' | 'details'>
 
 /**
- * Returns the price per unit in ten-thousandths (rest-resources §3.9): the sale price if the product is on sale, else the group's price level,
- * else the list price; then the quantity discount, which never raises the price. A percentage also applies to options
- * if the product says so. A sale price, level or discount of 0 is not set.
+ * Returns the price per unit in ten-thousandths (rest-resources §3.9): the sale price if the product is on sale, else
+ * the group's price level, else the list price; then the quantity discount, which never raises the price. A percentage
+ * also applies to options if the product says so. A sale price, level or discount of 0 is not set.
  */
 export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: Purchase) {
   const price = exact(basePrice(product, priceLevel))

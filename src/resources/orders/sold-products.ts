@@ -76,20 +76,16 @@ const selectProducts = ({ store }: Caller, ids: readonly number[]): Sql => sql`
       WHERE pc."storeId" = p."storeId" AND pc."productId" = p."id"))::text AS "row"
   FROM "Product" p WHERE p."storeId" = ${storeId(store)} AND p."id" = ${anyOfFew(ids)}`
 
+function soldProduct({ product, advancedOptions, categorySets }: ProductRow): SoldProduct {
+  const { OptionSetList: own, DoNotUseCategoryOptions: isOwnOnly } = product.details
+  const sets = [own as unknown as OptionSet[] | undefined, ...(isOwnOnly === true ? [] : (categorySets ?? []))]
+  return { ...product, advancedOptions: advancedOptions ?? [], optionSets: sets.flatMap((some) => some ?? []) }
+}
+
 interface ProductRow {
   product: Omit<SoldProduct, 'advancedOptions' | 'optionSets'>
   advancedOptions: SoldVariant[] | null
   categorySets: (OptionSet[] | null)[] | null
-}
-
-function soldProduct({ product, advancedOptions, categorySets }: ProductRow): SoldProduct {
-  const { OptionSetList: own = [], DoNotUseCategoryOptions: ownAlone = false } = product.details
-  const ofCategories = ownAlone ? [] : (categorySets ?? []).flatMap((sets) => sets ?? [])
-  return {
-    ...product,
-    advancedOptions: advancedOptions ?? [],
-    optionSets: [...(own as unknown as OptionSet[]), ...ofCategories],
-  }
 }
 
 /**

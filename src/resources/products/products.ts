@@ -19,8 +19,8 @@ import type { Link, TableLink } from '../../engine/links.ts'
 import type { Referrer } from '../../engine/referrers.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productLinks } from './linked-products.ts'
-import { stockMovements } from './movements.ts'
 import { productEffects, productRules } from './rules.ts'
+import { stockMovements } from './stock.ts'
 
 const skuNote = 'White space around it is taken off, here and wherever a product is named by it.'
 

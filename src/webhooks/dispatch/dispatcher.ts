@@ -198,7 +198,5 @@ export class Dispatcher {
 }
 
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const limit = new AbortController()
-  await Promise.race([work, delay(limitMs, undefined, { signal: limit.signal }).catch(() => undefined)])
-  limit.abort()
+  await Promise.race([work, delay(limitMs, undefined, { ref: false })])
 }

@@ -56,10 +56,17 @@ function serviceOf(eventType: number): string {
 
 async function post(services: SendServices, claim: Claim, at: Date): Promise<Outcome> {
   const body = bodyOf(services, claim)
+  const secrets = signingSecrets(services.secrets, claim, at)
   const answer = await services.outbound.send({
     url: claim.url,
     method: 'POST',
-    headers: headersOf(services, claim, body, at),
+    headers: {
+      'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
+      'user-agent': 'store-platform',
+      ...signedHeaders(secrets, messageIdOf(claim.messageId), at, body),
+      'webhook-event': eventKind(claim.eventType)?.name ?? '',
+      'webhook-sequence': String(claim.sequence),
+    },
     body,
     connectMs: CONNECT_MS,
     totalMs: TOTAL_MS,
@@ -88,17 +95,6 @@ function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): st
   } catch {
     // The error's message may contain parts of the record, and would be logged.
     throw new Error(`A record of ${service} could not be written as XML`)
-  }
-}
-
-function headersOf({ secrets }: SendServices, claim: Claim, body: string, at: Date): Record<string, string> {
-  const messageId = messageIdOf(claim.messageId)
-  return {
-    'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
-    'user-agent': 'store-platform',
-    ...signedHeaders(signingSecrets(secrets, claim, at), messageId, at, body),
-    'webhook-event': eventKind(claim.eventType)?.name ?? '',
-    'webhook-sequence': String(claim.sequence),
   }
 }
 
