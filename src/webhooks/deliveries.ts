@@ -3,13 +3,13 @@ import { empty, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { boolean, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
+import { boolean, date, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { eventRecord, type FeedEvent, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
-import { type Members, readOnly, shownType, time } from './shown-type.ts'
+import { type Members, shownType } from './shown-type.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -35,34 +35,34 @@ interface DeliveryDetails extends DeliverySummary {
 type Attempt = Pick<DeliveryAttempt, 'number' | 'at' | 'status' | 'reason' | 'durationMs' | 'answer'>
 
 const summary: Members<DeliverySummary> = {
-  DeliveryID: [long(readOnly), ({ id }) => id],
+  DeliveryID: [long(), 'id'],
   ...happened,
-  IsTest: [boolean(readOnly), ({ isTest }) => isTest],
-  State: [text(Math.max(...deliveryStates.map(({ length }) => length)), readOnly), ({ state }) => state],
-  Attempts: [integer(readOnly), ({ attempts }) => attempts],
-  Status: [integer(readOnly), ({ status }) => status],
-  Reason: [text(LONG_TEXT, readOnly), ({ reason }) => reason],
-  DateCreated: [time, ({ createdAt }) => createdAt],
-  DateDue: [time, ({ dueAt }) => dueAt],
-  DateEnded: [time, ({ endedAt }) => endedAt],
+  IsTest: [boolean(), 'isTest'],
+  State: [text(Math.max(...deliveryStates.map(({ length }) => length))), 'state'],
+  Attempts: [integer(), 'attempts'],
+  Status: [integer(), 'status'],
+  Reason: [text(LONG_TEXT), 'reason'],
+  DateCreated: [date(), 'createdAt'],
+  DateDue: [date(), 'dueAt'],
+  DateEnded: [date(), 'endedAt'],
 }
 
 export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
 
 const attemptType = shownType<Attempt>('Attempt', {
-  Number: [integer(readOnly), ({ number }) => number],
-  Date: [time, ({ at }) => at],
-  Status: [integer(readOnly), ({ status }) => status],
-  Reason: [text(LONG_TEXT, readOnly), ({ reason }) => reason],
-  DurationMs: [integer(readOnly), ({ durationMs }) => durationMs],
-  Answer: [text(LONG_TEXT, readOnly), ({ answer }) => answer],
+  Number: [integer(), 'number'],
+  Date: [date(), 'at'],
+  Status: [integer(), 'status'],
+  Reason: [text(LONG_TEXT), 'reason'],
+  DurationMs: [integer(), 'durationMs'],
+  Answer: [text(LONG_TEXT), 'answer'],
 })
 
 export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
   ...summary,
   Record: [eventRecord, ({ body: json }) => ({ json })],
   AttemptList: [
-    list(attemptType.typeName, attemptType.members, readOnly),
+    list(attemptType.typeName, attemptType.members),
     ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
   ],
 })

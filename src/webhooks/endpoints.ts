@@ -30,7 +30,7 @@ import {
 } from './deliveries.ts'
 import { feedEventType, readFeed } from './feed.ts'
 import { rotateWebhookSecret, secretType, webhookSecret } from './secret.ts'
-import { readOnly, type ShownType, shownType } from './shown-type.ts'
+import { type ShownType, shownType } from './shown-type.ts'
 import { resumeWebhook, statusType, webhookStatus } from './status.ts'
 
 const WEBHOOK_KEY = 'Id'
@@ -62,8 +62,8 @@ export function webhookEndpoints(): Endpoint[] {
 
 /** A kind of event (contract §2). */
 const eventKindType = shownType<EventKind>('Event', {
-  EventType: [integer({ ...readOnly, min: 0, max: 255 }), ({ type }) => type],
-  EventName: [text(100, readOnly), ({ name }) => name],
+  EventType: [integer({ min: 0, max: 255 }), 'type'],
+  EventName: [text(100), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */

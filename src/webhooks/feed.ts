@@ -3,14 +3,14 @@ import type { Event } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
-import { integer, long, oneOf, text } from '../engine/fields.ts'
+import { date, integer, long, oneOf, text } from '../engine/fields.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { customers } from '../resources/customers/customers.ts'
 import { orders } from '../resources/orders/orders.ts'
 import { products } from '../resources/products/products.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type Members, readOnly, shownType, time } from './shown-type.ts'
+import { type Members, shownType } from './shown-type.ts'
 
 export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'recordId' | 'createdAt' | 'body'> {
   readonly sequence: number
@@ -19,11 +19,11 @@ export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'reco
 
 /** The fields that an event in the feed shares with its deliveries. */
 export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
-  Sequence: [long(readOnly), ({ sequence }) => sequence],
-  Id: [text(36, readOnly), ({ messageId }) => messageId],
-  EventType: [integer({ ...readOnly, min: 0, max: 255 }), ({ eventType }) => eventType],
-  EventName: [text(100, readOnly), ({ eventName }) => eventName],
-  RecordID: [integer(readOnly), ({ recordId }) => recordId],
+  Sequence: [long(), 'sequence'],
+  Id: [text(36), 'messageId'],
+  EventType: [integer({ min: 0, max: 255 }), 'eventType'],
+  EventName: [text(100), 'eventName'],
+  RecordID: [integer(), 'recordId'],
 }
 
 export const eventRecord = oneOf('EventRecord', {
@@ -33,7 +33,7 @@ export const eventRecord = oneOf('EventRecord', {
 
 export const feedEventType = shownType<FeedEvent>('FeedEvent', {
   ...happened,
-  DateCreated: [time, ({ createdAt }) => createdAt],
+  DateCreated: [date(), 'createdAt'],
   Record: [eventRecord, ({ body: json }) => ({ json })],
 })
 

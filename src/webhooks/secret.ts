@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import type { Webhook } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import { text } from '../engine/fields.ts'
+import { date, text } from '../engine/fields.ts'
 import { FORMER_SECRET_MS, signingSecret } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
-import { readOnly, shownType, time } from './shown-type.ts'
+import { shownType } from './shown-type.ts'
 
 export const secretType = shownType<WebhookSecret>('WebhookSecret', {
-  Secret: [text(100, readOnly), ({ secret }) => secret],
-  FormerSecret: [text(100, readOnly), ({ formerSecret }) => formerSecret],
-  FormerSecretUntil: [time, ({ formerUntil }) => formerUntil],
-  DateRotated: [time, ({ rotatedAt }) => rotatedAt],
+  Secret: [text(100), 'secret'],
+  FormerSecret: [text(100), 'formerSecret'],
+  FormerSecretUntil: [date(), 'formerUntil'],
+  DateRotated: [date(), 'rotatedAt'],
 })
 
 /** The columns of a webhook's secrets. */

@@ -4,12 +4,12 @@ import { constant, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { boolean, integer, LONG_TEXT, text } from '../engine/fields.ts'
+import { boolean, date, integer, LONG_TEXT, text } from '../engine/fields.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { KEPT_MS } from './deliveries.ts'
 import { lastSequence, stopNumbering } from './dispatch/number.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
-import { readOnly, shownType, time } from './shown-type.ts'
+import { shownType } from './shown-type.ts'
 
 /** A webhook in a list. */
 export interface WebhookSummary
@@ -32,15 +32,15 @@ export interface WebhookStatus extends WebhookSummary {
 }
 
 export const statusType = shownType<WebhookStatus>('WebhookStatus', {
-  Id: [integer(readOnly), ({ id }) => id],
-  Enabled: [boolean(readOnly), ({ enabled }) => enabled],
-  FailingSince: [time, ({ failingSince }) => failingSince],
-  DateDisabled: [time, ({ disabledAt }) => disabledAt],
-  PauseReason: [text(LONG_TEXT, readOnly), ({ pauseReason }) => pauseReason],
-  Pending: [integer(readOnly), ({ pending }) => pending],
-  Failed: [integer(readOnly), ({ failed }) => failed],
-  Missed: [integer(readOnly), ({ missed }) => missed],
-  DateLastDelivered: [time, ({ lastDeliveredAt }) => lastDeliveredAt],
+  Id: [integer(), 'id'],
+  Enabled: [boolean(), 'enabled'],
+  FailingSince: [date(), 'failingSince'],
+  DateDisabled: [date(), 'disabledAt'],
+  PauseReason: [text(LONG_TEXT), 'pauseReason'],
+  Pending: [integer(), 'pending'],
+  Failed: [integer(), 'failed'],
+  Missed: [integer(), 'missed'],
+  DateLastDelivered: [date(), 'lastDeliveredAt'],
 })
 
 /** The limit of counts in a status: a webhook may have millions, and the exact number is of no use. */
