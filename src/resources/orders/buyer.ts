@@ -6,19 +6,15 @@ import { wrongField } from '../../engine/refused.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 
-/** The customer of an order. */
-export interface Buyer {
-  /** The customer's Billing… fields under an order's names, cut to its lengths. */
-  readonly billing: Readonly<Record<string, string>>
-  /** The price level of the customer's group; 0: none. */
-  readonly priceLevel: number
-}
-
-const guest: Buyer = { billing: {}, priceLevel: 0 }
-
-/** Returns the customer with this id; null is a guest. Refuses (400) an unknown id. */
-export async function readBuyer(caller: Caller, customerId: number | null): Promise<Buyer> {
-  if (customerId === null) return guest
+/**
+ * Returns the Billing… fields of the customer of an order, under an order's names and cut to its lengths, and the price
+ * level of the customer's group (0: none). An id of null is a guest. Refuses (400) an unknown id.
+ */
+export async function readBuyer(
+  caller: Caller,
+  customerId: number | null,
+): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
+  if (customerId === null) return { billing: {}, priceLevel: 0 }
   const [found] = await caller.db.$queryRaw<{ customer: string; priceLevel: number | null }[]>(sql`
      SELECT to_json(c)::text AS "customer", g."priceLevel"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"

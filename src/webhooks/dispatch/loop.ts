@@ -1,12 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../engine/endpoints.ts'
 
-export interface Loop {
-  /** Runs the work once more, at once or after the current run. */
-  wake(): void
-  /** Resolves when no run is in progress or requested. */
-  idle(): Promise<void>
-}
+export type Loop = ReturnType<typeof createLoop>
 
 const PAUSE_MS_MIN = 2
 const PAUSE_MS_MAX = 50
@@ -17,7 +12,7 @@ const COMPLAINT_EVERY_MS = 10_000
  * as that took, 2 to 50 ms, to batch what arrives meanwhile. Failed work waits for the next wake; `complaint` is logged
  * every 10 s at most.
  */
-export function createLoop(work: () => Promise<void>, log: Pick<Log, 'warn'>, complaint: string): Loop {
+export function createLoop(work: () => Promise<void>, log: Pick<Log, 'warn'>, complaint: string) {
   let running: Promise<void> | undefined
   let isWanted = false
   let complainedAt = Number.NEGATIVE_INFINITY
@@ -39,11 +34,13 @@ export function createLoop(work: () => Promise<void>, log: Pick<Log, 'warn'>, co
   }
 
   return {
-    wake: () => {
+    /** Runs the work once more, at once or after the current run. */
+    wake(): void {
       isWanted = true
       running ??= run()
     },
-    idle: async () => {
+    /** Resolves when no run is in progress or requested. */
+    async idle(): Promise<void> {
       while (running) await running
     },
   }

@@ -16,27 +16,20 @@ export interface Result {
   readonly at: Date
 }
 
-/** A queue of results to write to the database. */
-export interface Recorder {
-  add(result: Result): void
-  /** Whether no attempt should begin until more results are written. */
-  isBehind(): boolean
-  /** Resolves when everything is written or given up. */
-  idle(): Promise<void>
-}
+export type Recorder = ReturnType<typeof createRecorder>
 
 const BATCH_MAX = 500
 const BEHIND_FROM = 1_000
 const RETRY_MS = 100
 
 /**
- * Writes results in batches. Retries a failed write until the lease of the claim ends. Then the attempt counts as
+ * A queue of results, which it writes to the database in batches. Retries a failed write until the lease of the claim ends. Then the attempt counts as
  * interrupted, and the process that claims the delivery next makes another. `onWritten` gets the results of each write.
  */
 export function createRecorder(
   { db, now, log }: Pick<DispatcherServices, 'db' | 'now' | 'log'>,
   onWritten: (results: readonly Result[]) => void,
-): Recorder {
+) {
   let waiting: Result[] = []
   const pauses = new Map<string, { webhook: Claim; pause: Pause; until: Date }>()
   const writing = createLoop(write, log, 'results of webhook deliveries could not be written yet')
@@ -94,12 +87,14 @@ export function createRecorder(
   }
 
   return {
-    add: (result) => {
+    add(result: Result): void {
       waiting.push(result)
       writing.wake()
     },
+    /** Whether no attempt should begin until more results are written. */
     isBehind: () => waiting.length >= BEHIND_FROM,
-    idle: async () => {
+    /** Resolves when everything is written or given up. */
+    async idle(): Promise<void> {
       await writing.idle()
       await pausing.idle()
     },
