@@ -75,7 +75,10 @@ export async function readFeed(
       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
     ORDER BY p."sequence"`
   const deletedThrough = rows[0]?.deletedThrough ?? 0
-  if (after > 0 && after < deletedThrough) throw gone(after, deletedThrough)
+  if (after > 0 && after < deletedThrough) {
+    const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
+    throw new StoreFailure('gone', message, { field: 'after' })
+  }
   return rows.filter((row) => row.sequence !== null).map(named)
 }
 
@@ -95,9 +98,4 @@ function readableKinds(caller: Caller, eventType: number | null): readonly Event
   const [first] = wanted
   if (readable.length === 0 && first !== undefined) requireAccess(caller, first.service, 'read')
   return readable
-}
-
-function gone(after: number, deletedThrough: number): StoreFailure {
-  const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
-  return new StoreFailure('gone', message, { field: 'after' })
 }

@@ -21,14 +21,8 @@ const passwordHash: ValueField = {
 
 function isArgon2id(given: string): boolean {
   const [, memory = 0, passes = 0, lanes = 0] = form.exec(given)?.map(Number) ?? []
-  return (
-    lanes >= 1 &&
-    lanes <= LANES_MAX &&
-    passes >= 1 &&
-    passes <= PASSES_MAX &&
-    memory >= 8 * lanes &&
-    memory <= MEMORY_KIB_MAX
-  )
+  const hasFewPasses = lanes >= 1 && lanes <= LANES_MAX && passes >= 1 && passes <= PASSES_MAX
+  return hasFewPasses && memory >= 8 * lanes && memory <= MEMORY_KIB_MAX
 }
 
 /** Customers (rest-resources §2). Lists filter by LastUpdate, but no answer shows it. */

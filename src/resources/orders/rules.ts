@@ -62,18 +62,15 @@ function settleShipments({ caller, before, after }: OrderChange): void {
   const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
   for (const row of shipments) {
     const stored = known.get(row.id)
+    const isChanged = Object.keys(row).some((name) => JSON.stringify(stored?.[name]) !== JSON.stringify(row[name]))
     if (stored === undefined) {
       if (row.number === 0) row.number = Math.max(...shipments.map(({ number }) => Number(number))) + 1
       if (row.statusId === 0) row.statusId = before.row.statusId as number
-    } else if (differs(stored, row)) {
+    } else if (isChanged) {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
   }
-}
-
-function differs(stored: Row, row: Row): boolean {
-  return Object.keys(row).some((column) => JSON.stringify(stored[column]) !== JSON.stringify(row[column]))
 }
 
 /**

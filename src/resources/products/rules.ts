@@ -92,18 +92,15 @@ function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMov
   return [...(isChanged ? [productChanged] : []), ...(moves.length > 0 ? [productStockChanged] : [])]
 }
 
-/** Omits the stock, and the time and editor of the change. */
+/** Omits the stock, and the time and editor of the change. Sorts by position: not every list keeps the order sent. */
 function withoutStock({ row, lists }: Stored) {
   const { stock, updatedAt, updatedBy, ...columns } = row
-  return { columns, lists: Object.entries(lists).map(([name, rows]) => [name, inOrder(rows).map(optionWithoutStock)]) }
-}
-
-/** Sorts by position: not every list keeps the order sent. */
-function inOrder(rows: readonly Row[]): Row[] {
-  return [...rows].sort((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
-}
-
-/** Of the lists stored in tables, only advanced options have a stock. */
-function optionWithoutStock({ stock, ...columns }: Row): Row {
-  return columns
+  const inOrder = Object.entries(lists).map(([name, rows]) => [
+    name,
+    rows
+      .toSorted((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
+      // Of the lists stored in tables, only advanced options have a stock.
+      .map(({ stock, ...others }) => others),
+  ])
+  return { columns, lists: inOrder }
 }

@@ -6,10 +6,7 @@ import type { Privileges } from '../../engine/caller.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { SecretSeeds } from '../secret.ts'
 
-export interface WebhookKey {
-  readonly storeId: number
-  readonly webhookId: number
-}
+export type WebhookKey = Pick<Delivery, 'storeId' | 'webhookId'>
 
 /** A delivery leased for one attempt, with everything that the attempt needs. */
 export interface Claim

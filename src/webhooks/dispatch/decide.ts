@@ -38,11 +38,9 @@ export interface Pause {
 }
 
 /** A webhook whose attempts have all failed for this long is paused. */
-export const FAILING_MS_MAX = 5 * 24 * 3_600_000
+const FAILING_MS_MAX = 5 * 24 * 3_600_000
 
 const GONE = 410
-const GONE_REASON = 'The receiver answered 410: it wants no more notifications'
-const FAILING_REASON = 'Every attempt of five days failed'
 
 /** `at` is when the outcome is known; `random` is from 0 to below 1. */
 export function decide(tried: Tried, outcome: Outcome, at: Date, random: number): Decision {
@@ -51,17 +49,16 @@ export function decide(tried: Tried, outcome: Outcome, at: Date, random: number)
   if (outcome.isHeldBack) return { ...over, state: 'failed' }
   if (outcome.reason === '') return { ...over, state: 'delivered', hasSucceeded: isTest ? null : true }
   if (isTest) return { ...over, state: 'failed' }
-  const isGone = outcome.status === GONE
-  const dueAt = isGone ? null : nextTry(tried.attempts - tried.triesBefore, at, outcome.retryAfter, random)
-  return {
-    state: dueAt === null ? 'failed' : 'pending',
-    dueAt,
-    hasSucceeded: false,
-    pause: isGone ? { reason: GONE_REASON, failingSince: null } : pauseOfFailing(tried, outcome),
-  }
+  const tries = tried.attempts - tried.triesBefore
+  const dueAt = outcome.status === GONE ? null : nextTry(tries, at, outcome.retryAfter, random)
+  const state = dueAt === null ? 'failed' : 'pending'
+  return { state, dueAt, hasSucceeded: false, pause: pauseOf(tried, outcome) }
 }
 
-function pauseOfFailing({ failingSince }: Tried, { at }: Outcome): Pause | null {
+function pauseOf({ failingSince }: Tried, { at, status }: Outcome): Pause | null {
+  if (status === GONE) {
+    return { reason: 'The receiver answered 410: it wants no more notifications', failingSince: null }
+  }
   if (failingSince === null || at.getTime() - failingSince.getTime() < FAILING_MS_MAX) return null
-  return { reason: FAILING_REASON, failingSince }
+  return { reason: 'Every attempt of five days failed', failingSince }
 }
