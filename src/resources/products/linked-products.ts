@@ -1,9 +1,8 @@
 import { sql } from '../../database/sql.ts'
-import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
 import type { Json, Patch } from '../../engine/input.ts'
-import type { Document, Row } from '../../engine/merge.ts'
+import type { Document } from '../../engine/merge.ts'
 import type { Referrer } from '../../engine/referrers.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { raiseCounter } from '../../engine/write.ts'
@@ -80,10 +79,12 @@ export async function refuseUnknownProducts({ caller, patch, before }: Change): 
  * Reserves product ids that imported documents name, so that no new product gets one: the named product may come later,
  * in another file, or never.
  */
-export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
-  const ids = rows.flatMap(({ details }) => linksIn(details as Document).map(({ id }) => Number(id ?? 0)))
+export async function keepNamedProducts(changes: readonly Change[]): Promise<void> {
+  const imported = changes.filter(({ kind }) => kind === 'import')
+  const ids = imported.flatMap(({ after }) => linksIn(after.row.details as Document).map(({ id }) => Number(id ?? 0)))
   const highest = ids.reduce((most, id) => (id <= KEPT_MAX ? Math.max(most, id) : most), 0)
-  if (highest === 0) return
+  const [{ caller } = {}] = imported
+  if (!caller || highest === 0) return
   const [counter] = await caller.db.$queryRaw<{ value: number }[]>(sql`
     SELECT "value" FROM "Counter" WHERE "storeId" = ${caller.store.id}::int AND "name" = 'Product'`)
   // Raising it blocks new products until the import's transaction ends.

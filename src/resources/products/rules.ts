@@ -42,19 +42,11 @@ async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Ch
 
 /** Writes the ledger for stocks set through the record, and raises events. Imports bring their own ledger. */
 export async function productEffects(changes: readonly Change[]): Promise<void> {
-  const imported = changes.filter(({ kind }) => kind === 'import')
-  if (imported[0]) {
-    const { caller } = imported[0]
-    await keepNamedProducts(
-      caller,
-      imported.map(({ after }) => after.row),
-    )
-  }
+  await keepNamedProducts(changes)
   for (const { kind, caller, resource, id, before, after } of changes) {
     if (kind === 'delete') continue
     const moves = stockMoves(id, before, after)
-    const written = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
-    if (written.length > 0) await moveStocks(caller, resource, written)
+    if (kind !== 'import') await moveStocks(caller, resource, [...moves, ...goneOptions(id, before, after)])
     for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
   }
 }
