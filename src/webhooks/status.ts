@@ -95,10 +95,7 @@ export async function webhookStatus(caller: Caller, id: number): Promise<Webhook
 }
 
 /** Lists webhooks by id; `offset` counts from 0. */
-export function listWebhooks(
-  caller: Caller,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<WebhookSummary[]> {
+export function listWebhooks(caller: Caller, { limit, offset }: { limit: number; offset: number }) {
   const page = sql`"Webhook" t WHERE t."storeId" = ${caller.store.id}::int AND ${ownWebhooks(caller) ?? sql`true`}
     ORDER BY t."id" LIMIT ${limit}::int OFFSET ${offset}::bigint`
   return readWebhooks<WebhookSummary>(caller, summaryColumns, page)
@@ -118,11 +115,7 @@ async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns:
  * disabled, and events without a delivery. Returns their number. An enabled webhook can catch up too. Throws
  * `not-found`, and `conflict` when more was missed than one catch-up sends.
  */
-export async function resumeWebhook(
-  caller: Caller,
-  id: number,
-  { catchUp }: { catchUp: boolean },
-): Promise<{ caughtUp: number }> {
+export async function resumeWebhook(caller: Caller, id: number, { catchUp }: { catchUp: boolean }) {
   const caughtUp = await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
     const locked = await db.$queryRaw<unknown[]>`SELECT 1 FROM ${ownWebhook(caller, id)} FOR NO KEY UPDATE`

@@ -140,11 +140,8 @@ function orderAmount(order: Row, shipments: readonly Patch[] = [], lines: readon
  * Assigns the store's next invoice number to the order. Numbers have no gaps, so other orders wait until the
  * transaction ends: this is its last statement.
  */
-async function takeInvoiceNumber(
-  caller: Caller,
-  orderId: number,
-): Promise<{ invoicePrefix: string; invoiceNumber: number }> {
-  const [taken] = await caller.db.$queryRaw<{ invoicePrefix: string; invoiceNumber: number }[]>(sql`
+async function takeInvoiceNumber(caller: Caller, orderId: number) {
+  const [taken] = await caller.db.$queryRaw<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>[]>(sql`
      WITH taken AS (
        UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
        WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
