@@ -34,11 +34,7 @@ export interface PlacedOrder {
  * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
  * out of stock (409).
  */
-export async function placeOrder(
-  caller: Caller,
-  body: unknown,
-  answer?: PendingAnswer<PlacedOrder>,
-): Promise<PlacedOrder> {
+export async function placeOrder(caller: Caller, body: unknown, answer?: PendingAnswer<PlacedOrder>) {
   const patch = readOrderBody(caller, body)
   const { lists } = patch
   const newRows = Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
