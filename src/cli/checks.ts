@@ -4,7 +4,7 @@ import { type FieldSet, hasRows } from '../engine/fields.ts'
 import { keyColumn } from '../engine/reader.ts'
 import { ROW_COUNTER } from '../engine/write.ts'
 import { resources, servedResources } from '../registry.ts'
-import { stocksAndMovements } from '../resources/products/movements.ts'
+import { stocksAndMovements } from '../resources/products/stock.ts'
 
 /**
  * Something that holds in every database. Only rules of invoice numbers, line shipments and linked products can be broken

@@ -19,10 +19,12 @@ export interface Definition {
   typeName: string
   /** Other element names that XML bodies may use. */
   inputTypeNames?: readonly string[]
-  /** The identifier's name in addresses and queries, such as `catalogid`. */
-  idParam: string
-  table: string
-  methods: readonly Method[]
+  /** The identifier's name in addresses and queries. Omitted: that of its field in lower case, such as `catalogid`. */
+  idParam?: string
+  /** Omitted: `typeName`. */
+  table?: string
+  /** Omitted: all. */
+  methods?: readonly Method[]
   /** False: PUT is allowed for one record, not for the collection. */
   changesMany?: boolean
   /** Maximum records per page (contract §8). */
@@ -59,6 +61,15 @@ export interface NestedSubResource {
   resultKey?: string
 }
 
+/** Declares the address of a list inside the record; `idParam` names an item of it. */
+export function nested(
+  list: string,
+  idParam: string,
+  { methods = ['GET', 'POST', 'PUT'], ...options }: Partial<Pick<NestedSubResource, 'methods' | 'resultKey'>> = {},
+): NestedSubResource {
+  return { kind: 'nested', list, methods, idParam, ...options }
+}
+
 /** An object inside the record, listed for one or all records: `/Products/skuinfo`. */
 export interface ProjectedSubResource {
   kind: 'projected'
@@ -76,7 +87,17 @@ export interface RelatedSubResource {
 
 export type SubResource = NestedSubResource | ProjectedSubResource | RelatedSubResource
 
-type Defaulted = 'privilege' | 'inputTypeNames' | 'changesMany' | 'hidden' | 'filters' | 'subResources' | 'referrers'
+type Defaulted =
+  | 'privilege'
+  | 'inputTypeNames'
+  | 'idParam'
+  | 'table'
+  | 'methods'
+  | 'changesMany'
+  | 'hidden'
+  | 'filters'
+  | 'subResources'
+  | 'referrers'
 
 export interface Resource
   extends Readonly<Omit<Definition, Defaulted | 'fields' | 'privateFields'>>,
@@ -116,6 +137,9 @@ export function defineResource<const Service extends string>(
   return {
     privilege: service,
     inputTypeNames: [],
+    idParam: resultKey.toLowerCase(),
+    table: definition.typeName,
+    methods: ['GET', 'POST', 'PUT', 'DELETE'],
     changesMany: true,
     filters: {},
     referrers: [],

@@ -64,7 +64,7 @@ export interface ObjectField extends ObjectType {
 export interface ListField extends ObjectType {
   readonly kind: 'list'
   readonly access: 'rw' | 'ro' | 'derived'
-  /** The wire name of the member that identifies an item inside its record. */
+  /** The wire name of the member with access `key`, which identifies an item inside its record. */
   readonly key: string | undefined
   /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
   readonly keyFrom: 'counter' | 'record' | 'caller' | 'none'
@@ -260,10 +260,11 @@ export function oneOf(typeName: string, variants: NonNullable<ObjectField['varia
   return { ...object(typeName, {}), variants }
 }
 
-type ListOptions = Partial<Pick<ListField, 'key' | 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
+type ListOptions = Partial<Pick<ListField, 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
 
 export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
-  const { key, zeroKeyIsOnly = false, rows, sql } = options
+  const { zeroKeyIsOnly = false, rows, sql } = options
+  const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
   const access = sql ? 'derived' : (options.access ?? 'rw')
   const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
   return { kind: 'list', access, typeName, fields: fieldSet(fields), key, keyFrom, zeroKeyIsOnly, rows, sql }

@@ -28,7 +28,9 @@ export function urlFault(url: string): string | null {
 /** Returns why a host can never be called, without a DNS lookup, as a sentence without its subject, or null. */
 export function hostFault(hostname: string, isAllowed: IsAllowed): string | null {
   const known = knownAddresses(hostname)
-  return known === null || known.some(isAllowed) ? null : leadsInside(known)
+  if (known === null || known.some(isAllowed)) return null
+  const [address = ''] = known
+  return `leads to ${isIP(address) === 0 ? address : unwrapped(address)}, which is not a public address`
 }
 
 /** Omits the brackets of an IPv6 address. */
@@ -40,12 +42,6 @@ export function hostnameOf(url: URL): string {
 export function knownAddresses(hostname: string): readonly string[] | null {
   if (isIP(hostname) !== 0) return [hostname]
   return /(^|\.)localhost\.?$/i.test(hostname) ? ['127.0.0.1', '::1'] : null
-}
-
-/** The fault of a URL with forbidden addresses, as a sentence without its subject. */
-function leadsInside([address = '']: readonly string[]): string {
-  const shown = isIP(address) === 0 ? address : unwrapped(address).toString()
-  return `leads to ${shown}, which is not a public address`
 }
 
 type Ip = ipaddr.IPv4 | ipaddr.IPv6

@@ -93,29 +93,30 @@ export function createOutbound({ allow, lookup = addressesInDns, log }: Outbound
   })
   let underWay = 0
 
-  async function send(request: OutboundRequest): Promise<OutboundAnswer> {
-    const startedAt = performance.now()
-    const durationMs = () => Math.round(performance.now() - startedAt)
+  async function answerTo(request: OutboundRequest): Promise<Received | Failed> {
     const fault = urlFault(request.url)
-    if (fault !== null) return { ok: false, reason: `The address ${fault}`, durationMs: durationMs() }
-    if (underWay >= UNDER_WAY_MAX) {
-      return { ok: false, reason: 'Too many requests are under way; try again in a moment', durationMs: durationMs() }
-    }
+    if (fault !== null) return { ok: false, reason: `The address ${fault}` }
+    if (underWay >= UNDER_WAY_MAX)
+      return { ok: false, reason: 'Too many requests are under way; try again in a moment' }
     underWay += 1
     const url = new URL(request.url)
     try {
-      return { ok: true, ...(await exchange(agent, url, request)), durationMs: durationMs() }
+      return await exchange(agent, url, request)
     } catch (error) {
       const reason = reasonOf(error, hostnameOf(url))
       if (reason === null) throw error
-      return { ok: false, reason, durationMs: durationMs() }
+      return { ok: false, reason }
     } finally {
       underWay -= 1
     }
   }
 
   return {
-    send,
+    async send(request) {
+      const startedAt = performance.now()
+      const answer = await answerTo(request)
+      return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
+    },
     addressFault: (url) => urlFault(url) ?? hostFault(hostnameOf(new URL(url)), isAllowed),
     close: () => agent.destroy(),
   }
@@ -161,7 +162,8 @@ function guardedLookup(guard: Guard): LookupFunction {
 
 /** Returns at least one. */
 async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Guard): Promise<LookupAddress[]> {
-  const addresses = knownAddresses(hostname) ?? (await lookedUp(hostname, lookup))
+  const failed = (error: unknown) => Promise.reject(lookupFailure(error, hostname))
+  const addresses = knownAddresses(hostname) ?? (await lookup(hostname).catch(failed))
   const allowed = addresses.filter(isAllowed).slice(0, ADDRESSES_TRIED_MAX)
   if (allowed.length === 0) {
     log?.info({ hostname, addresses: addresses.slice(0, ADDRESSES_TRIED_MAX) }, 'a name leads to no public address')
@@ -170,15 +172,8 @@ async function allowedAddresses(hostname: string, { isAllowed, lookup, log }: Gu
   return allowed.map((address) => ({ address, family: isIP(address) }))
 }
 
-async function lookedUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
-  try {
-    return await lookup(hostname)
-  } catch (error) {
-    throw lookupFailure(error, hostname)
-  }
-}
-
-type Received = Omit<Extract<OutboundAnswer, { ok: true }>, 'ok' | 'durationMs'>
+type Received = Omit<Extract<OutboundAnswer, { ok: true }>, 'durationMs'>
+type Failed = Omit<Extract<OutboundAnswer, { ok: false }>, 'durationMs'>
 
 /** Rejects without a complete and valid answer in time. */
 function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Received> {
@@ -218,7 +213,7 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
     onResponseStart(_, code, fields) {
       if (code < 200 && ++interimAnswers > INTERIM_ANSWERS_MAX) giveUp('The answer is not valid HTTP')
       status = code
-      headers = joined(fields)
+      headers = new Map(Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')]))
     },
     onResponseData(_, chunk) {
       const isCut = chunk.length > bytesLeft
@@ -226,12 +221,12 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
       bytesLeft -= chunk.length
       if (!isCut) return
       end()
-      resolve({ status, headers, body, isCut })
+      resolve({ ok: true, status, headers, body, isCut })
       controller?.abort(new OutboundFailure('The rest of the answer is not read'))
     },
     onResponseEnd() {
       end()
-      resolve({ status, headers, body: body + decoder.decode(), isCut: false })
+      resolve({ ok: true, status, headers, body: body + decoder.decode(), isCut: false })
     },
     onResponseError(_, error) {
       end()
@@ -244,10 +239,6 @@ function exchange(agent: Agent, url: URL, request: OutboundRequest): Promise<Rec
   const wanted = { 'accept-encoding': 'identity', ...request.headers }
   agent.dispatch({ origin, path: pathname + search, headers: wanted, ...sent }, handler)
   return promise
-}
-
-function joined(fields: Readonly<Record<string, string | string[] | undefined>>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(fields).map(([name, value = '']) => [name, [value].flat().join(', ')]))
 }
 
 function seconds(ms: number): string {

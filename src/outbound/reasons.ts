@@ -15,8 +15,9 @@ export function reasonOf(error: unknown, host: string): string | null {
   const code = codeOf(error)
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return null
   if (Object.hasOwn(sentences, code)) return String(sentences[code]).replace('{host}', host)
-  if (isOfTls(code)) return `${host} does not speak TLS as it should (${code})`
-  if (isOfCertificate(code)) return `The certificate of ${host} is not to be trusted (${code})`
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `${host} does not speak TLS as it should (${code})`
+  // OpenSSL's codes of certificate errors, and Node's for a certificate of another host.
+  if (/CERT|^UNABLE_TO_|_CA$|CRL/.test(code)) return `The certificate of ${host} is not to be trusted (${code})`
   return `The request to ${host} failed (${code})`
 }
 
@@ -46,13 +47,4 @@ const sentences: Readonly<Record<string, string>> = {
 
 function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException | undefined)?.code ?? 'no code')
-}
-
-function isOfTls(code: string): boolean {
-  return code === 'EPROTO' || code.startsWith('ERR_SSL_')
-}
-
-/** Matches OpenSSL's codes of certificate errors, and Node's for a certificate of another host. */
-function isOfCertificate(code: string): boolean {
-  return /CERT|^UNABLE_TO_|_CA$|CRL/.test(code)
 }

@@ -1,5 +1,5 @@
 import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
-import { descriptionLines } from '../resources/orders/description-lines.ts'
+import { descriptionLines } from '../resources/orders/order-lines.ts'
 
 /** The fields used of an order's record. */
 export interface OrderAmounts {

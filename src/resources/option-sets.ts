@@ -1,33 +1,26 @@
-import { boolean, decimal, type Fields, integer, list, text } from '../engine/fields.ts'
+import { boolean, decimal, integer, list, text } from '../engine/fields.ts'
 
-/** The options of a set (rest-resources §1.4). */
-const options: Fields = {
-  OptionID: integer({ access: 'key' }),
-  OptionName: text(255),
-  OptionSelected: boolean(),
-  OptionHide: boolean(),
-  OptionValue: decimal(),
-  OptionPartNumber: text(50),
+/** The option sets of a product or category (rest-resources §1.4). */
+export const optionSetList = list('OptionSet', {
+  OptionSetID: integer({ access: 'key' }),
+  OptionSetName: text(255),
   OptionSorting: decimal(),
-  OptionImagePath: text(255),
-  /** The product bundled with the option; 0: none. */
-  OptionBundleCatalogId: integer({ min: 0 }),
-  OptionBundleQuantity: integer(),
-}
-
-/** The option sets of a product or category. */
-export const optionSetList = list(
-  'OptionSet',
-  {
-    OptionSetID: integer({ access: 'key' }),
-    OptionSetName: text(255),
+  OptionRequired: boolean(),
+  OptionType: text(10),
+  OptionURL: text(),
+  OptionAdditionalInformation: text(),
+  OptionSizeLimit: integer(),
+  OptionList: list('Options', {
+    OptionID: integer({ access: 'key' }),
+    OptionName: text(255),
+    OptionSelected: boolean(),
+    OptionHide: boolean(),
+    OptionValue: decimal(),
+    OptionPartNumber: text(50),
     OptionSorting: decimal(),
-    OptionRequired: boolean(),
-    OptionType: text(10),
-    OptionURL: text(),
-    OptionAdditionalInformation: text(),
-    OptionSizeLimit: integer(),
-    OptionList: list('Options', options, { key: 'OptionID' }),
-  },
-  { key: 'OptionSetID' },
-)
+    OptionImagePath: text(255),
+    /** The product bundled with the option; 0: none. */
+    OptionBundleCatalogId: integer({ min: 0 }),
+    OptionBundleQuantity: integer(),
+  }),
+})

@@ -1,15 +1,15 @@
+import type { Delivery, DeliveryAttempt } from '../database/generated/client.ts'
 import { empty, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { boolean, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
-import { messageIdOf } from '../outbound/standard-webhooks.ts'
+import { boolean, date, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { eventRecord, happened } from './feed.ts'
+import { eventRecord, type FeedEvent, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
 import { sampleOf } from './samples.ts'
-import { type Members, readOnly, shownType, time } from './shown-type.ts'
+import { type Members, shownType } from './shown-type.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -17,85 +17,59 @@ export type DeliveryState = (typeof deliveryStates)[number]
 /** The retention of attempts, ended deliveries, and events without deliveries. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000
 
-export interface DeliverySummary {
+/** A delivery and its event; `attempts` includes one in progress. */
+interface DeliverySummary
+  extends Pick<Delivery, 'state' | 'attempts' | 'status' | 'reason' | 'createdAt' | 'dueAt' | 'endedAt'>,
+    Omit<FeedEvent, 'createdAt' | 'body'> {
   readonly id: number
-  /** The header webhook-id: `evt_` and 32 hexadecimal characters, the same in every delivery of the event. */
-  readonly messageId: string
-  /** The event's position in the store's feed; 0: a test. */
-  readonly sequence: number
-  readonly eventType: number
-  readonly eventName: string
-  readonly recordId: number
   readonly isTest: boolean
-  readonly state: DeliveryState
-  /** Includes one in progress. */
-  readonly attempts: number
-  /** Of the last answer; null: no answer. */
-  readonly status: number | null
-  /** Why the last attempt failed or the delivery was given up; empty: no failure. */
-  readonly reason: string
-  readonly createdAt: Date
-  /** Of the next attempt; null: the delivery ended. */
-  readonly dueAt: Date | null
-  readonly endedAt: Date | null
 }
 
-export interface DeliveryDetails extends DeliverySummary {
+interface DeliveryDetails extends DeliverySummary {
   /** The record's JSON text. */
   readonly body: string
   /** Newest first, at most 100. */
-  readonly log: readonly DeliveryAttempt[]
+  readonly log: readonly Attempt[]
 }
 
-export interface DeliveryAttempt {
-  /** From 1. */
-  readonly number: number
-  readonly at: Date
-  /** Null: no answer. */
-  readonly status: number | null
-  /** Why it failed; empty: success. */
-  readonly reason: string
-  readonly durationMs: number
-  /** The first 4 kB. */
-  readonly answer: string
-}
+type Attempt = Pick<DeliveryAttempt, 'number' | 'at' | 'status' | 'reason' | 'durationMs' | 'answer'>
 
 const summary: Members<DeliverySummary> = {
-  DeliveryID: [long(readOnly), ({ id }) => id],
+  DeliveryID: [long(), 'id'],
   ...happened,
-  IsTest: [boolean(readOnly), ({ isTest }) => isTest],
-  State: [text(Math.max(...deliveryStates.map(({ length }) => length)), readOnly), ({ state }) => state],
-  Attempts: [integer(readOnly), ({ attempts }) => attempts],
-  Status: [integer(readOnly), ({ status }) => status],
-  Reason: [text(LONG_TEXT, readOnly), ({ reason }) => reason],
-  DateCreated: [time, ({ createdAt }) => createdAt],
-  DateDue: [time, ({ dueAt }) => dueAt],
-  DateEnded: [time, ({ endedAt }) => endedAt],
+  IsTest: [boolean(), 'isTest'],
+  State: [text(Math.max(...deliveryStates.map(({ length }) => length))), 'state'],
+  Attempts: [integer(), 'attempts'],
+  Status: [integer(), 'status'],
+  Reason: [text(LONG_TEXT), 'reason'],
+  DateCreated: [date(), 'createdAt'],
+  DateDue: [date(), 'dueAt'],
+  DateEnded: [date(), 'endedAt'],
 }
 
 export const deliveryType = shownType<DeliverySummary>('Delivery', summary)
 
-const attemptType = shownType<DeliveryAttempt>('Attempt', {
-  Number: [integer(readOnly), ({ number }) => number],
-  Date: [time, ({ at }) => at],
-  Status: [integer(readOnly), ({ status }) => status],
-  Reason: [text(LONG_TEXT, readOnly), ({ reason }) => reason],
-  DurationMs: [integer(readOnly), ({ durationMs }) => durationMs],
-  Answer: [text(LONG_TEXT, readOnly), ({ answer }) => answer],
+const attemptType = shownType<Attempt>('Attempt', {
+  Number: [integer(), 'number'],
+  Date: [date(), 'at'],
+  Status: [integer(), 'status'],
+  Reason: [text(LONG_TEXT), 'reason'],
+  DurationMs: [integer(), 'durationMs'],
+  Answer: [text(LONG_TEXT), 'answer'],
 })
 
 export const deliveryDetailType = shownType<DeliveryDetails>('DeliveryDetail', {
   ...summary,
   Record: [eventRecord, ({ body: json }) => ({ json })],
   AttemptList: [
-    list(attemptType.typeName, attemptType.members, readOnly),
+    list(attemptType.typeName, attemptType.members),
     ({ log }, timeZone) => ({ json: `[${log.map((attempt) => attemptType.text(attempt, timeZone)).join(',')}]` }),
   ],
 })
 
 const LOG_SHOWN_MAX = 100
 
-const summaryColumns = sql`d."id", e."messageId"::text AS "messageId", e."sequence", e."eventType", e."recordId", d."state",
+const summaryColumns = sql`d."id"::float8 AS "id", e."messageId"::text AS "messageId", e."sequence"::float8 AS "sequence", e."eventType", e."recordId", d."state",
   d."attempts", d."status", d."reason", d."createdAt", d."endedAt",
   CASE WHEN d."dueAt" IS NOT NULL THEN greatest(d."dueAt", d."createdAt") END AS "dueAt"`
 
@@ -114,10 +88,7 @@ function ofWebhook({ store }: Caller, webhookId: number): Sql {
   return sql`d."storeId" = ${store.id}::int AND d."webhookId" = ${webhookId}::int`
 }
 
-type SummaryRow = Omit<DeliverySummary, 'id' | 'sequence' | 'eventName' | 'isTest'> & {
-  readonly id: bigint
-  readonly sequence: bigint | null
-}
+type SummaryRow = Omit<DeliverySummary, 'eventName' | 'isTest'>
 
 /**
  * Lists the deliveries of a webhook, newest first: those before the id `before`, and only those in `state` unless null.
@@ -144,9 +115,9 @@ export async function listDeliveries(
 
 /** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const [found] = await caller.db.$queryRaw<(SummaryRow & { body: string; log: AttemptRow[] | null })[]>`
+  const [found] = await caller.db.$queryRaw<(SummaryRow & Pick<DeliveryDetails, 'body' | 'log'>)[]>`
     SELECT ${summaryColumns}, e."body",
-      (SELECT json_agg(a ORDER BY a."id" DESC) FROM (
+      (SELECT coalesce(json_agg(a ORDER BY a."id" DESC), '[]') FROM (
         SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
         WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
@@ -156,7 +127,8 @@ export async function getDelivery(caller: Caller, webhookId: number, deliveryId:
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')
   const { body, log, ...summary } = found
-  return { ...summaryOf(summary), body, log: (log ?? []).map(attemptOf) }
+  // JSON has times as text.
+  return { ...summaryOf(summary), body, log: log.map((one) => ({ ...one, at: new Date(one.at) })) }
 }
 
 /**
@@ -198,16 +170,16 @@ export async function sendTest(caller: Caller, webhookId: number): Promise<numbe
   if (!kind) throw noWebhook(webhookId)
   const { recordId, body } = sampleOf(kind)
   const at = sql`${now()}::timestamptz`
-  const [delivery] = await db.$queryRaw<{ id: bigint }[]>`
+  const [delivery] = await db.$queryRaw<{ id: number }[]>`
     WITH w AS (SELECT t."storeId", t."id", t."eventType" FROM ${own} FOR KEY SHARE),
     e AS (
       INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
       SELECT w."storeId", 0, w."eventType", ${recordId}::int, ${body}, ${at} FROM w RETURNING "id")
     INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-    SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"`
+    SELECT w."storeId", w."id", e."id", 'pending', ${atOnce}, ${at} FROM w, e RETURNING "id"::float8 AS "id"`
   if (!delivery) throw noWebhook(webhookId)
   announce(db, deliveriesChannel)
-  return Number(delivery.id)
+  return delivery.id
 }
 
 function noDelivery(id: number): StoreFailure {
@@ -215,15 +187,5 @@ function noDelivery(id: number): StoreFailure {
 }
 
 function summaryOf(row: SummaryRow): DeliverySummary {
-  const sequence = Number(row.sequence)
-  const eventName = eventKind(row.eventType)?.name ?? ''
-  const messageId = messageIdOf(row.messageId)
-  return { ...row, id: Number(row.id), messageId, sequence, eventName, isTest: sequence === 0 }
-}
-
-/** As JSON encodes it. */
-type AttemptRow = Omit<DeliveryAttempt, 'at'> & { readonly id: number; readonly at: string }
-
-function attemptOf({ number, at, status, reason, durationMs, answer }: AttemptRow): DeliveryAttempt {
-  return { number, at: new Date(at), status, reason, durationMs, answer }
+  return { ...named(row), isTest: row.sequence === 0 }
 }

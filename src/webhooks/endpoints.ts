@@ -8,6 +8,7 @@ import {
   listingAnswer,
   listOptions,
   type Operation,
+  type QueryParameter,
   type RecordsAnswer,
 } from '../engine/endpoints.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
@@ -29,7 +30,7 @@ import {
 } from './deliveries.ts'
 import { feedEventType, readFeed } from './feed.ts'
 import { rotateWebhookSecret, secretType, webhookSecret } from './secret.ts'
-import { readOnly, type ShownType, shownType } from './shown-type.ts'
+import { type ShownType, shownType } from './shown-type.ts'
 import { resumeWebhook, statusType, webhookStatus } from './status.ts'
 
 const WEBHOOK_KEY = 'Id'
@@ -61,8 +62,8 @@ export function webhookEndpoints(): Endpoint[] {
 
 /** A kind of event (contract §2). */
 const eventKindType = shownType<EventKind>('Event', {
-  EventType: [integer({ ...readOnly, min: 0, max: 255 }), ({ type }) => type],
-  EventName: [text(100, readOnly), ({ name }) => name],
+  EventType: [integer({ min: 0, max: 255 }), 'type'],
+  EventName: [text(100), 'name'],
 })
 
 /** Lists the kinds of event (contract §4.2). */
@@ -84,19 +85,28 @@ const listEventKinds: Operation = {
   },
 }
 
+/** Reads records with query parameters of their own; applies `$select` and `$orderby`. */
+function reading<T>(type: ShownType<T>, read: (call: Call) => Promise<readonly T[]>) {
+  return {
+    gives: { kind: 'own', type, parameters: [], size: 'one' },
+    run: async (call: Call): Promise<RecordsAnswer> => {
+      const timeZone = call.caller.store.timeZone
+      const texts = (await read(call)).map((one) => type.text(one, timeZone))
+      return { kind: 'records', type, records: shapeRecords(texts, type.fields, call.query) }
+    },
+  } as const
+}
+
+const readSecret = reading(secretType, async ({ caller, secrets, id }) => [await webhookSecret(caller, secrets, id)])
+
 const getSecret: Operation = {
   named: {
     id: 'getWebhookSecret',
     description:
       'What notifications are signed with (Standard Webhooks). For 24 hours after a rotation the former secret signs too.',
   },
-  gives: { kind: 'own', type: secretType, parameters: [], size: 'one' },
-  run: readSecret,
-}
-
-async function readSecret(call: Call): Promise<RecordsAnswer> {
-  const secret = await webhookSecret(call.caller, call.secrets, call.id)
-  return { ...shown(call, secretType, [secret]), isSecret: true }
+  gives: readSecret.gives,
+  run: async (call) => ({ ...(await readSecret.run(call)), isSecret: true }),
 }
 
 const rotateSecret: Operation = {
@@ -105,14 +115,14 @@ const rotateSecret: Operation = {
     description:
       'Gives the webhook a new secret, and answers it. The one until now signs beside it for 24 hours; one from before that no more. A repetition with the same Idempotency-Key rotates nothing, and answers what is stored.',
   },
-  gives: { kind: 'own', type: secretType, parameters: [], size: 'one' },
+  gives: readSecret.gives,
   run: async (call) => {
     const { id, secrets } = call
     const rotate = (tx: Caller) => rotateWebhookSecret(tx, secrets, id).then(() => id)
     // Read separately, so that the stored answer has no secret.
     const rotated = await changeOnce(call, rotate, updated(WEBHOOK_KEY))
     if (rotated.kind !== 'results' || rotated.status !== 200) return rotated
-    return { ...(await readSecret(call)), replayed: rotated.replayed === true }
+    return { ...(await readSecret.run(call)), isSecret: true, replayed: rotated.replayed === true }
   },
 }
 
@@ -122,8 +132,7 @@ const getStatus: Operation = {
     description:
       'How a webhook does: whether it fails or was disabled, and why; how many deliveries wait and how many of the last 30 days failed; what a resume with `CatchUp` would send. Each is counted to 1,000.',
   },
-  gives: { kind: 'own', type: statusType, parameters: [], size: 'one' },
-  run: async (call) => shown(call, statusType, [await webhookStatus(call.caller, call.id)]),
+  ...reading(statusType, async ({ caller, id }) => [await webhookStatus(caller, id)]),
 }
 
 const sendTestEvent: Operation = {
@@ -160,6 +169,16 @@ const resume: Operation = {
   },
 }
 
+function limitParameter(records: string, max: number, defaultLimit: number): QueryParameter {
+  const description = `The most ${records} of the page. More than ${max} is cut to ${max}.`
+  return {
+    name: 'limit',
+    in: 'query',
+    description,
+    schema: { type: 'integer', format: 'int32', default: defaultLimit },
+  }
+}
+
 const listOfDeliveries: Operation = {
   named: {
     id: 'listWebhookDeliveries',
@@ -176,12 +195,7 @@ const listOfDeliveries: Operation = {
         description: 'Those alone that wait for an attempt, arrived, or were given up.',
         schema: { type: 'string', enum: deliveryStates },
       },
-      {
-        name: 'limit',
-        in: 'query',
-        description: `The most records of the page. More than ${DELIVERIES_MAX} is cut to ${DELIVERIES_MAX}.`,
-        schema: { type: 'integer', format: 'int32', default: 10 },
-      },
+      limitParameter('records', DELIVERIES_MAX, 10),
       {
         name: 'cursor',
         in: 'query',
@@ -197,7 +211,8 @@ const listOfDeliveries: Operation = {
     const before = cursor === undefined ? null : readId(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
     const { deliveries, next } = await listDeliveries(caller, id, { state: stateIn(query), limit, before })
     if (deliveries.length === 0 && before === null) return { kind: 'nothing' }
-    return { ...shown(call, deliveryType, deliveries), next: next === null ? null : String(next) }
+    const page = reading(deliveryType, async () => deliveries)
+    return { ...(await page.run(call)), next: next === null ? null : String(next) }
   },
 }
 
@@ -214,11 +229,7 @@ const getOneDelivery: Operation = {
     id: 'getWebhookDelivery',
     description: 'One notification whole: the record that is sent, and its last attempts, the newest first.',
   },
-  gives: { kind: 'own', type: deliveryDetailType, parameters: [], size: 'one' },
-  run: async (call) => {
-    const delivery = await getDelivery(call.caller, call.id, Number(call.itemId))
-    return shown(call, deliveryDetailType, [delivery])
-  },
+  ...reading(deliveryDetailType, async ({ caller, id, itemId }) => [await getDelivery(caller, id, Number(itemId))]),
 }
 
 const sendAgain: Operation = {
@@ -255,12 +266,7 @@ const eventFeed: Operation = {
         description: 'The `Sequence` that the page begins behind. Without it, or 0: the oldest event that there is.',
         schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
       },
-      {
-        name: 'limit',
-        in: 'query',
-        description: `The most events of the page. More than ${EVENTS_MAX} is cut to ${EVENTS_MAX}.`,
-        schema: { type: 'integer', format: 'int32', default: EVENTS_DEFAULT },
-      },
+      limitParameter('events', EVENTS_MAX, EVENTS_DEFAULT),
       {
         name: 'eventtype',
         in: 'query',
@@ -269,12 +275,11 @@ const eventFeed: Operation = {
       },
     ],
   },
-  run: async (call) => {
-    const { caller, query } = call
+  run: reading(feedEventType, async ({ caller, query }) => {
     const after = readId(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
     const limit = limitOf(query, EVENTS_MAX, EVENTS_DEFAULT)
-    return shown(call, feedEventType, await readFeed(caller, { after, limit, eventType: eventTypeIn(query) }))
-  },
+    return readFeed(caller, { after, limit, eventType: eventTypeIn(query) })
+  }).run,
 }
 
 function eventTypeIn(query: Query): number | null {
@@ -283,12 +288,6 @@ function eventTypeIn(query: Query): number | null {
   const kind = eventKind(wholeNumber(given, 'eventtype'))
   if (kind === null) throw invalid('eventtype', given, `must be one of ${kindsInWords}`)
   return kind.type
-}
-
-/** Applies `$select` and `$orderby`. */
-function shown<T>({ caller, query }: Call, type: ShownType<T>, from: readonly T[]): RecordsAnswer {
-  const texts = from.map((one) => type.text(one, caller.store.timeZone))
-  return { kind: 'records', type, records: shapeRecords(texts, type.fields, query) }
 }
 
 /** Makes a change and announces due deliveries. */

@@ -1,36 +1,29 @@
 import { allows } from '../applications/privileges.ts'
+import type { Event } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
-import { integer, long, oneOf, text } from '../engine/fields.ts'
+import { date, integer, long, oneOf, text } from '../engine/fields.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { customers } from '../resources/customers/customers.ts'
 import { orders } from '../resources/orders/orders.ts'
 import { products } from '../resources/products/products.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type Members, readOnly, shownType, time } from './shown-type.ts'
+import { type Members, shownType } from './shown-type.ts'
 
-export interface FeedEvent {
-  /** The position in the store's feed, from 1 without gaps. */
+export interface FeedEvent extends Pick<Event, 'messageId' | 'eventType' | 'recordId' | 'createdAt' | 'body'> {
   readonly sequence: number
-  /** The header webhook-id of its deliveries. */
-  readonly messageId: string
-  readonly eventType: number
   readonly eventName: string
-  readonly recordId: number
-  readonly createdAt: Date
-  /** The record's JSON text. */
-  readonly body: string
 }
 
 /** The fields that an event in the feed shares with its deliveries. */
 export const happened: Members<Omit<FeedEvent, 'createdAt' | 'body'>> = {
-  Sequence: [long(readOnly), ({ sequence }) => sequence],
-  Id: [text(36, readOnly), ({ messageId }) => messageId],
-  EventType: [integer({ ...readOnly, min: 0, max: 255 }), ({ eventType }) => eventType],
-  EventName: [text(100, readOnly), ({ eventName }) => eventName],
-  RecordID: [integer(readOnly), ({ recordId }) => recordId],
+  Sequence: [long(), 'sequence'],
+  Id: [text(36), 'messageId'],
+  EventType: [integer({ min: 0, max: 255 }), 'eventType'],
+  EventName: [text(100), 'eventName'],
+  RecordID: [integer(), 'recordId'],
 }
 
 export const eventRecord = oneOf('EventRecord', {
@@ -40,7 +33,7 @@ export const eventRecord = oneOf('EventRecord', {
 
 export const feedEventType = shownType<FeedEvent>('FeedEvent', {
   ...happened,
-  DateCreated: [time, ({ createdAt }) => createdAt],
+  DateCreated: [date(), 'createdAt'],
   Record: [eventRecord, ({ body: json }) => ({ json })],
 })
 
@@ -61,13 +54,13 @@ export async function readFeed(
   const storeId = sql`${caller.store.id}::int`
   const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
   const rows = await caller.db.$queryRaw<(FeedRow | NoRow)[]>`
-    SELECT f."deletedThrough", p.* FROM (SELECT) one
+    SELECT f."deletedThrough"::float8 AS "deletedThrough", p.* FROM (SELECT) one
     CROSS JOIN LATERAL (
       SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
       WHERE c."storeId" = ${storeId} AND c."eventType" = ANY (${types}) OFFSET 0) f
     LEFT JOIN LATERAL (
       SELECT * FROM (
-        SELECT e."sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
+        SELECT e."sequence"::float8 AS "sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
           e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
           row_number() OVER (ORDER BY e."sequence") AS "place"
         FROM (
@@ -81,17 +74,22 @@ export async function readFeed(
         JOIN "Event" e ON e."id" = chosen."id") sized
       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
     ORDER BY p."sequence"`
-  const deletedThrough = Number(rows[0]?.deletedThrough ?? 0)
-  if (after > 0 && after < deletedThrough) throw gone(after, deletedThrough)
-  return rows.filter((row) => row.sequence !== null).map(eventOf)
+  const deletedThrough = rows[0]?.deletedThrough ?? 0
+  if (after > 0 && after < deletedThrough) {
+    const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
+    throw new StoreFailure('gone', message, { field: 'after' })
+  }
+  return rows.filter((row) => row.sequence !== null).map(named)
 }
 
-interface FeedRow extends Omit<FeedEvent, 'sequence' | 'eventName'> {
-  readonly sequence: bigint
-  readonly deletedThrough: bigint
-}
+type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number }
 
 type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
+
+/** Gives an event's row its name, and its id as clients know it. */
+export function named<Row extends { readonly eventType: number; readonly messageId: string }>(row: Row) {
+  return { ...row, messageId: messageIdOf(row.messageId), eventName: eventKind(row.eventType)?.name ?? '' }
+}
 
 /** Throws if none is readable, because the caller would wait forever. */
 function readableKinds(caller: Caller, eventType: number | null): readonly EventKind[] {
@@ -100,22 +98,4 @@ function readableKinds(caller: Caller, eventType: number | null): readonly Event
   const [first] = wanted
   if (readable.length === 0 && first !== undefined) requireAccess(caller, first.service, 'read')
   return readable
-}
-
-function gone(after: number, deletedThrough: number): StoreFailure {
-  const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
-  return new StoreFailure('gone', message, { field: 'after' })
-}
-
-function eventOf({ sequence, messageId, eventType, recordId, createdAt, body }: FeedRow): FeedEvent {
-  const eventName = eventKind(eventType)?.name ?? ''
-  return {
-    sequence: Number(sequence),
-    messageId: messageIdOf(messageId),
-    eventType,
-    eventName,
-    recordId,
-    createdAt,
-    body,
-  }
 }

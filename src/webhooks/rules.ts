@@ -4,18 +4,15 @@ import { eventKind } from '../engine/event-kinds.ts'
 import type { Row } from '../engine/merge.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { endDeliveries } from './numbering.ts'
+import { endDeliveries } from './dispatch/number.ts'
 import { ownSubscriptionId } from './ownership.ts'
 import { newSecretSeed } from './secret.ts'
 
 /** Webhooks per application and store; those made in the administration count separately. */
-export const WEBHOOKS_MAX = 100
+const WEBHOOKS_MAX = 100
 
 /** The first key of the advisory lock; the second is the store's id. */
 const CREATION_LOCK = 7_301_406
-
-/** The reason of deliveries given up because the owner disabled the webhook. */
-export const DISABLED_REASON = 'The webhook was disabled'
 
 /** Completes new webhooks, and those that were disabled or enabled. */
 export async function webhookRules(changes: readonly Change[]): Promise<void> {
@@ -67,6 +64,11 @@ async function refuseTooMany(caller: Caller): Promise<void> {
 async function settleDisabled({ caller, id, after }: Change): Promise<void> {
   const { db, store, now } = caller
   const at = now()
-  const disabledAtSequence = await endDeliveries(db, { storeId: store.id, webhookId: id, reason: DISABLED_REASON, at })
+  const disabledAtSequence = await endDeliveries(db, {
+    storeId: store.id,
+    webhookId: id,
+    reason: 'The webhook was disabled',
+    at,
+  })
   Object.assign(after.row, { disabledAt: at.toISOString(), disabledAtSequence, pauseReason: null })
 }

@@ -4,18 +4,6 @@ import { customers } from '../resources/customers/customers.ts'
 import { orders } from '../resources/orders/orders.ts'
 import { products } from '../resources/products/products.ts'
 
-/** A made-up record for testing a webhook. */
-export interface Sample {
-  readonly recordId: number
-  /** JSON text with every field of the record. */
-  readonly body: string
-}
-
-/** Always the same, so that a receiver recognizes it (webhooks §6: order 1, invoice AB-1000, in 2016). */
-export function sampleOf({ service }: EventKind): Sample {
-  return samples[service]
-}
-
 interface Values {
   readonly [name: string]: Scalar | Values | readonly Values[]
 }
@@ -36,7 +24,21 @@ function record(fields: FieldSet, values: Values): Record<string, unknown> {
 
 const orderedAt = '2016-03-17T09:52:38'
 
-const order = {
+/** The fields of the address, with a prefix. */
+function address(prefix: 'Billing' | 'Shipment'): Values {
+  const fields = {
+    FirstName: 'Sample',
+    LastName: 'Shopper',
+    Company: 'Example Company',
+    City: 'Springfield',
+    State: 'IL',
+    ZipCode: '62701',
+    Country: 'US',
+  }
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value]))
+}
+
+const order: Values = {
   InvoiceNumberPrefix: 'AB-',
   InvoiceNumber: 1000,
   OrderID: 1,
@@ -45,14 +47,8 @@ const order = {
   OrderStatusID: 1,
   LastUpdate: orderedAt,
   ContinueURL: 'https://sample.store.example/continue?order_key=1',
-  BillingFirstName: 'Sample',
-  BillingLastName: 'Shopper',
-  BillingCompany: 'Example Company',
+  ...address('Billing'),
   BillingAddress: '1 Example Street',
-  BillingCity: 'Springfield',
-  BillingState: 'IL',
-  BillingZipCode: '62701',
-  BillingCountry: 'US',
   BillingPhoneNumber: '217-555-0100',
   BillingEmail: 'shopper@example.com',
   BillingPaymentMethod: 'Check',
@@ -60,14 +56,8 @@ const order = {
     {
       ShipmentLastUpdate: orderedAt,
       ShipmentOrderStatus: 1,
-      ShipmentFirstName: 'Sample',
-      ShipmentLastName: 'Shopper',
-      ShipmentCompany: 'Example Company',
+      ...address('Shipment'),
       ShipmentAddress: '1 Example Street',
-      ShipmentCity: 'Springfield',
-      ShipmentState: 'IL',
-      ShipmentZipCode: '62701',
-      ShipmentCountry: 'US',
       ShipmentEmail: 'shopper@example.com',
       ShipmentPhone: '217-555-0100',
       ShipmentMethodName: 'Ground',
@@ -93,33 +83,35 @@ const order = {
   SalesTax: 1.75,
   OrderAmount: 33.25,
   CustomerComments: 'This order is made up: it tests a webhook.',
-} satisfies Values
+}
 
-const customer = {
+const customer: Values = {
   CustomerID: 1,
   Email: 'shopper@example.com',
-  BillingCompany: 'Example Company',
-  BillingFirstName: 'Sample',
-  BillingLastName: 'Shopper',
+  ...address('Billing'),
   BillingAddress1: '1 Example Street',
-  BillingCity: 'Springfield',
-  BillingState: 'IL',
-  BillingZipCode: '62701',
-  BillingCountry: 'US',
   BillingPhoneNumber: '217-555-0100',
   Comments: 'This customer is made up: it tests a webhook.',
-} satisfies Values
+}
 
-const product = {
+const product: Values = {
   SKUInfo: { CatalogID: 1, SKU: 'SAMPLE-1', Name: 'Sample Product', Cost: 5, Price: 12.5, Currency: 'USD', Stock: 40 },
   ShortDescription: 'This product is made up: it tests a webhook.',
   LastUpdate: orderedAt,
   Weight: 1,
   DateCreated: orderedAt,
-} satisfies Values
+}
 
-const samples: Readonly<Record<EventKind['service'], Sample>> = {
-  Orders: { recordId: order.OrderID, body: JSON.stringify(record(orders.fields, order)) },
-  Customers: { recordId: customer.CustomerID, body: JSON.stringify(record(customers.fields, customer)) },
-  Products: { recordId: product.SKUInfo.CatalogID, body: JSON.stringify(record(products.fields, product)) },
+const bodies: Readonly<Record<EventKind['service'], string>> = {
+  Orders: JSON.stringify(record(orders.fields, order)),
+  Customers: JSON.stringify(record(customers.fields, customer)),
+  Products: JSON.stringify(record(products.fields, product)),
+}
+
+/**
+ * A made-up record, the first of its kind, for testing a webhook: JSON text with every field. Always the same, so that a
+ * receiver recognizes it (webhooks §6: order 1, invoice AB-1000, in 2016).
+ */
+export function sampleOf({ service }: EventKind): { readonly recordId: number; readonly body: string } {
+  return { recordId: 1, body: bodies[service] }
 }

@@ -1,25 +1,24 @@
 import { randomBytes } from 'node:crypto'
+import type { Webhook } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import { text } from '../engine/fields.ts'
+import { date, text } from '../engine/fields.ts'
 import { FORMER_SECRET_MS, signingSecret } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
-import { readOnly, shownType, time } from './shown-type.ts'
+import { shownType } from './shown-type.ts'
 
 export const secretType = shownType<WebhookSecret>('WebhookSecret', {
-  Secret: [text(100, readOnly), ({ secret }) => secret],
-  FormerSecret: [text(100, readOnly), ({ formerSecret }) => formerSecret],
-  FormerSecretUntil: [time, ({ formerUntil }) => formerUntil],
-  DateRotated: [time, ({ rotatedAt }) => rotatedAt],
+  Secret: [text(100), 'secret'],
+  FormerSecret: [text(100), 'formerSecret'],
+  FormerSecretUntil: [date(), 'formerUntil'],
+  DateRotated: [date(), 'rotatedAt'],
 })
 
+type Deriving = Pick<Secrets, 'derive'>
+
 /** The columns of a webhook's secrets. */
-export interface SecretSeeds {
-  readonly secretSeed: string
-  readonly formerSecretSeed: string | null
-  readonly secretRotatedAt: Date | null
-}
+export type SecretSeeds = Pick<Webhook, 'secretSeed' | 'formerSecretSeed' | 'secretRotatedAt'>
 
 /** Returns a seed to derive a secret from; useless without the secret key. */
 export function newSecretSeed(): string {
@@ -27,17 +26,13 @@ export function newSecretSeed(): string {
 }
 
 /** Returns the secrets that sign at this time, newest first. */
-export function signingSecrets(secrets: Pick<Secrets, 'derive'>, webhook: SecretSeeds, at: Date): string[] {
+export function signingSecrets(secrets: Deriving, webhook: SecretSeeds, at: Date): string[] {
   const { secret, formerSecret } = shownSecret(secrets, webhook, at)
   return formerSecret === null ? [secret] : [secret, formerSecret]
 }
 
 /** Throws `not-found`. */
-export async function webhookSecret(
-  caller: Caller,
-  secrets: Pick<Secrets, 'derive'>,
-  id: number,
-): Promise<WebhookSecret> {
+export async function webhookSecret(caller: Caller, secrets: Deriving, id: number): Promise<WebhookSecret> {
   const [seeds] = await caller.db.$queryRaw<SecretSeeds[]>`
     SELECT "secretSeed", "formerSecretSeed", "secretRotatedAt" FROM ${ownWebhook(caller, id)}`
   if (!seeds) throw noWebhook(id)
@@ -48,11 +43,7 @@ export async function webhookSecret(
  * Gives the webhook a new secret. The current one also signs for 24 hours; an older one stops signing at once. Throws
  * `not-found`.
  */
-export async function rotateWebhookSecret(
-  caller: Caller,
-  secrets: Pick<Secrets, 'derive'>,
-  id: number,
-): Promise<WebhookSecret> {
+export async function rotateWebhookSecret(caller: Caller, secrets: Deriving, id: number): Promise<WebhookSecret> {
   const now = caller.now()
   const [seeds] = await caller.db.$queryRaw<SecretSeeds[]>`
     UPDATE "Webhook" t
@@ -65,11 +56,7 @@ export async function rotateWebhookSecret(
 
 export type WebhookSecret = ReturnType<typeof shownSecret>
 
-function shownSecret(
-  secrets: Pick<Secrets, 'derive'>,
-  { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds,
-  at: Date,
-) {
+function shownSecret(secrets: Deriving, { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds, at: Date) {
   const until = secretRotatedAt && new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
   const formerUntil = formerSecretSeed !== null && until !== null && until > at ? until : null
   return {

@@ -1,34 +1,23 @@
 import { inTransaction } from '../database/client.ts'
+import type { Webhook } from '../database/generated/client.ts'
 import { constant, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/event-kinds.ts'
-import { boolean, integer, LONG_TEXT, text } from '../engine/fields.ts'
+import { boolean, date, integer, LONG_TEXT, text } from '../engine/fields.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { KEPT_MS } from './deliveries.ts'
-import { lastSequence, stopNumbering } from './numbering.ts'
+import { lastSequence, stopNumbering } from './dispatch/number.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'
-import { readOnly, shownType, time } from './shown-type.ts'
+import { shownType } from './shown-type.ts'
 
 /** A webhook in a list. */
-export interface WebhookSummary {
-  readonly id: number
-  readonly name: string
-  readonly url: string
-  readonly eventType: number
+export interface WebhookSummary
+  extends Pick<Webhook, 'id' | 'name' | 'url' | 'eventType' | 'format' | 'enabled' | 'createdAt' | 'updatedAt'>,
+    Pick<Webhook, 'failingSince' | 'disabledAt' | 'pauseReason'> {
   readonly eventName: string
-  readonly format: string
-  readonly enabled: boolean
   /** The owner; null: the administration. */
   readonly application: string | null
-  readonly createdAt: Date
-  readonly updatedAt: Date
-  /** When the first attempt since the last success failed; null: the last attempt succeeded, or there was none. */
-  readonly failingSince: Date | null
-  /** Null: enabled. */
-  readonly disabledAt: Date | null
-  /** Why the platform disabled it; null: a user did, or it is enabled. */
-  readonly pauseReason: string | null
   /** When the last of the latest hundred successful deliveries ended. */
   readonly lastDeliveredAt: Date | null
 }
@@ -43,15 +32,15 @@ export interface WebhookStatus extends WebhookSummary {
 }
 
 export const statusType = shownType<WebhookStatus>('WebhookStatus', {
-  Id: [integer(readOnly), ({ id }) => id],
-  Enabled: [boolean(readOnly), ({ enabled }) => enabled],
-  FailingSince: [time, ({ failingSince }) => failingSince],
-  DateDisabled: [time, ({ disabledAt }) => disabledAt],
-  PauseReason: [text(LONG_TEXT, readOnly), ({ pauseReason }) => pauseReason],
-  Pending: [integer(readOnly), ({ pending }) => pending],
-  Failed: [integer(readOnly), ({ failed }) => failed],
-  Missed: [integer(readOnly), ({ missed }) => missed],
-  DateLastDelivered: [time, ({ lastDeliveredAt }) => lastDeliveredAt],
+  Id: [integer(), 'id'],
+  Enabled: [boolean(), 'enabled'],
+  FailingSince: [date(), 'failingSince'],
+  DateDisabled: [date(), 'disabledAt'],
+  PauseReason: [text(LONG_TEXT), 'pauseReason'],
+  Pending: [integer(), 'pending'],
+  Failed: [integer(), 'failed'],
+  Missed: [integer(), 'missed'],
+  DateLastDelivered: [date(), 'lastDeliveredAt'],
 })
 
 /** The limit of counts in a status: a webhook may have millions, and the exact number is of no use. */
@@ -106,10 +95,7 @@ export async function webhookStatus(caller: Caller, id: number): Promise<Webhook
 }
 
 /** Lists webhooks by id; `offset` counts from 0. */
-export function listWebhooks(
-  caller: Caller,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<WebhookSummary[]> {
+export function listWebhooks(caller: Caller, { limit, offset }: { limit: number; offset: number }) {
   const page = sql`"Webhook" t WHERE t."storeId" = ${caller.store.id}::int AND ${ownWebhooks(caller) ?? sql`true`}
     ORDER BY t."id" LIMIT ${limit}::int OFFSET ${offset}::bigint`
   return readWebhooks<WebhookSummary>(caller, summaryColumns, page)
@@ -129,11 +115,7 @@ async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns:
  * disabled, and events without a delivery. Returns their number. An enabled webhook can catch up too. Throws
  * `not-found`, and `conflict` when more was missed than one catch-up sends.
  */
-export async function resumeWebhook(
-  caller: Caller,
-  id: number,
-  { catchUp }: { catchUp: boolean },
-): Promise<{ caughtUp: number }> {
+export async function resumeWebhook(caller: Caller, id: number, { catchUp }: { catchUp: boolean }) {
   const caughtUp = await inTransaction(caller.db, async (db) => {
     const tx = { ...caller, db }
     const locked = await db.$queryRaw<unknown[]>`SELECT 1 FROM ${ownWebhook(caller, id)} FOR NO KEY UPDATE`

@@ -50,9 +50,6 @@ export const webhooks = defineResource({
   aliases: ['Webhook'],
   typeName: 'Webhook',
   inputTypeNames: ['WebhookPOST', 'WebhookPUT'],
-  idParam: 'id',
-  table: 'Webhook',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   changesMany: false,
   maxRecords: 500,
   fields: {

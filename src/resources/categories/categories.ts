@@ -1,18 +1,9 @@
-import { defineResource } from '../../engine/define.ts'
-import { productChanged } from '../../engine/event-kinds.ts'
-import { boolean, date, type Fields, integer, list, reference, text } from '../../engine/fields.ts'
+import { defineResource, nested } from '../../engine/define.ts'
+import { boolean, date, integer, list, reference, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
 import { optionSetList } from '../option-sets.ts'
-import { products } from '../products/products.ts'
+import { clearedInProducts, productsBy } from '../products/products.ts'
 import { categoryEffects, categoryRules } from './rules.ts'
-
-const externalIds: Fields = {
-  ID: integer({ access: 'key' }),
-  // The category itself; a caller's value is ignored.
-  CategoryID: integer({ access: 'ro' }),
-  ExternalId1: text(),
-  ExternalIdType: text(),
-}
 
 const inCategory = { table: 'ProductCategory', record: 'productId', column: 'categoryId' }
 
@@ -21,9 +12,6 @@ export const categories = defineResource({
   service: 'Category',
   aliases: ['Categories'],
   typeName: 'Category',
-  idParam: 'categoryid',
-  table: 'Category',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CategoryID: integer({ column: 'id', access: 'key' }),
@@ -69,23 +57,23 @@ export const categories = defineResource({
     CategoryHeader: text(),
     CategoryFooter: text(),
     AdditionalKeywords: text(),
-    CategoryExternalIdsList: list('CategoryExternalId', externalIds, { key: 'ID' }),
+    CategoryExternalIdsList: list('CategoryExternalId', {
+      ID: integer({ access: 'key' }),
+      // The category itself; a caller's value is ignored.
+      CategoryID: integer({ access: 'ro' }),
+      ExternalId1: text(),
+      ExternalIdType: text(),
+    }),
   },
   filters: { category: containing('name') },
   subResources: {
-    Options: { kind: 'nested', list: 'OptionSetList', methods: ['GET', 'POST', 'PUT'], idParam: 'optionsetid' },
-    Products: { kind: 'related', resource: () => products, link: inCategory },
+    Options: nested('OptionSetList', 'optionsetid'),
+    Products: productsBy(inCategory),
   },
   rules: categoryRules,
   effects: categoryEffects,
   referrers: [
     { table: 'Category', fields: ['CategoryParent'], by: { column: 'parentId' }, rule: 'refuse' },
-    {
-      table: 'Product',
-      fields: ['CategoryList.CategoryID'],
-      by: inCategory,
-      rule: 'clear',
-      raises: { kind: productChanged, of: products },
-    },
+    clearedInProducts('CategoryList.CategoryID', inCategory),
   ],
 })

@@ -1,7 +1,7 @@
 import { anyOf, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
-import type { Document, Row } from '../../engine/merge.ts'
+import type { Document } from '../../engine/merge.ts'
 import { refused } from '../../engine/refused.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
 
@@ -18,10 +18,8 @@ export async function categoryRules(changes: readonly Change[]): Promise<void> {
 /** Refuses (400) imported cycles, and reserves the ids of named products. */
 export async function categoryEffects(changes: readonly Change[]): Promise<void> {
   const [first] = changes
-  if (first?.kind !== 'import') return
-  const rows = changes.map(({ after }) => after.row)
-  await refuseCircles(first.caller, rows)
-  await keepNamedProducts(first.caller, rows)
+  if (first?.kind === 'import') await refuseCircles(first.caller, changes)
+  await keepNamedProducts(changes)
 }
 
 // Two concurrent moves could form a cycle that neither of them sees, so a move waits for other moves in the store, and
@@ -45,8 +43,8 @@ async function refuseCircle({ caller, id, before, after }: Change): Promise<void
 }
 
 /** Refuses (400) imported categories that form a cycle. */
-async function refuseCircles(caller: Caller, rows: readonly Row[]): Promise<void> {
-  const moved = rows.filter(({ parentId }) => parentId !== null).map(({ id }) => Number(id))
+async function refuseCircles(caller: Caller, changes: readonly Change[]): Promise<void> {
+  const moved = changes.filter(({ after }) => after.row.parentId !== null).map(({ id }) => id)
   if (moved.length === 0) return
   await lockTree(caller)
   const circling = firstInCircle(await parentsAbove(caller, moved))

@@ -9,8 +9,6 @@ export const customerGroups = defineResource({
   service: 'CustomerGroups',
   typeName: 'CustomerGroup',
   idParam: 'groupid',
-  table: 'CustomerGroup',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CustomerGroupID: integer({ column: 'id', access: 'key' }),

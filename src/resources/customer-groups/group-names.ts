@@ -2,16 +2,10 @@ import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
 /** Returns the names of customer groups by CustomerGroupID, omitting unknown ids. */
-export async function readGroupNames(
-  { db, store }: Caller,
-  ids: Iterable<number>,
-): Promise<ReadonlyMap<number, string>> {
-  const listed = [...new Set(ids)]
-  if (listed.length === 0) return new Map()
-  const groups = await db.customerGroup.findMany({
-    where: { storeId: store.id, id: { in: listed } },
-    select: { id: true, name: true },
-  })
+export async function readGroupNames({ db, store }: Caller, ids: Iterable<number>): Promise<Map<number, string>> {
+  const where = { storeId: store.id, id: { in: [...new Set(ids)] } }
+  if (where.id.in.length === 0) return new Map()
+  const groups = await db.customerGroup.findMany({ where, select: { id: true, name: true } })
   return new Map(groups.map(({ id, name }) => [id, name]))
 }
 

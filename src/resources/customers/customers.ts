@@ -1,16 +1,34 @@
+import { z } from 'zod'
 import { defineResource } from '../../engine/define.ts'
-import { boolean, date, decimal, importOnly, integer, reference, text } from '../../engine/fields.ts'
+import { boolean, date, decimal, importOnly, integer, reference, text, type ValueField } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
-import { passwordHash } from './password-hash.ts'
 import { customerEffects, customerRules } from './rules.ts'
+
+/** Upper bounds of the cost of one sign-in: 1 GiB of memory, 100 passes, 16 lanes. */
+const MEMORY_KIB_MAX = 1_048_576
+const PASSES_MAX = 100
+const LANES_MAX = 16
+
+const form = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}$/
+
+const allowed = `must be an argon2id hash ($argon2id$v=19$m=…,t=…,p=…$salt$hash) with m up to ${MEMORY_KIB_MAX}, t up to ${PASSES_MAX} and p up to ${LANES_MAX}, or empty`
+
+/** A customer's password hash in export and import: the text form of argon2id, or empty for none. */
+const passwordHash: ValueField = {
+  ...text(255, { column: 'passwordHash', nullable: true }),
+  schema: z.string(allowed).refine((given) => given === '' || isArgon2id(given), allowed),
+}
+
+function isArgon2id(given: string): boolean {
+  const [, memory = 0, passes = 0, lanes = 0] = form.exec(given)?.map(Number) ?? []
+  const hasFewPasses = lanes >= 1 && lanes <= LANES_MAX && passes >= 1 && passes <= PASSES_MAX
+  return hasFewPasses && memory >= 8 * lanes && memory <= MEMORY_KIB_MAX
+}
 
 /** Customers (rest-resources §2). Lists filter by LastUpdate, but no answer shows it. */
 export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
-  idParam: 'customerid',
-  table: 'Customer',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CustomerID: integer({ column: 'id', access: 'key' }),

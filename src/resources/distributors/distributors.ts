@@ -1,8 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
-import { productChanged } from '../../engine/event-kinds.ts'
 import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
-import { products } from '../products/products.ts'
+import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
 
@@ -10,9 +9,6 @@ const ofDistributor = { table: 'ProductDistributor', record: 'productId', column
 export const distributors = defineResource({
   service: 'Distributors',
   typeName: 'Distributor',
-  idParam: 'distributorid',
-  table: 'Distributor',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     DistributorID: integer({ column: 'id', access: 'key' }),
@@ -52,16 +48,6 @@ export const distributors = defineResource({
     city: containing('city'),
     phone: exactly('phone'),
   },
-  subResources: {
-    Products: { kind: 'related', resource: () => products, link: ofDistributor },
-  },
-  referrers: [
-    {
-      table: 'Product',
-      fields: ['DistributorList.DistributorID'],
-      by: ofDistributor,
-      rule: 'clear',
-      raises: { kind: productChanged, of: products },
-    },
-  ],
+  subResources: { Products: productsBy(ofDistributor) },
+  referrers: [clearedInProducts('DistributorList.DistributorID', ofDistributor)],
 })

@@ -1,16 +1,31 @@
-import { sql } from '../../database/sql.ts'
-import { defineResource } from '../../engine/define.ts'
-import { boolean, date, integer, object, text } from '../../engine/fields.ts'
+import { identifier, type Sql, sql } from '../../database/sql.ts'
+import { defineResource, nested } from '../../engine/define.ts'
+import {
+  boolean,
+  date,
+  decimal,
+  integer,
+  type ListRows,
+  LONG_TEXT,
+  list,
+  object,
+  reference,
+  text,
+} from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
-import { giftRegistryItemList, giftRegistryItemRows, sumOfItems } from './items.ts'
+
+const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
+
+/** The sum over the items of the registry, at most 2147483647 because clients read 32 bits. */
+function sumOfItems(column: 'listed' | 'sold'): Sql {
+  return sql`(SELECT least(coalesce(sum(i.${identifier(column)}), 0), 2147483647) FROM "GiftRegistryItem" i
+    WHERE i."storeId" = t."storeId" AND i."registryId" = t."id")`
+}
 
 /** Gift registries: lists of wishes with a shipping address (rest-resources §8). */
 export const giftRegistries = defineResource({
   service: 'GiftRegistries',
   typeName: 'GiftRegistry',
-  idParam: 'giftregistryid',
-  table: 'GiftRegistry',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     CustomerAddressBook: object('CustomerAddressBook', {
@@ -37,12 +52,25 @@ export const giftRegistries = defineResource({
     ShipToAddress: boolean(),
     Sold: integer({ sql: sumOfItems('sold') }),
     Items: integer({ sql: sumOfItems('listed') }),
-    GiftRegistryItemList: giftRegistryItemList,
+    GiftRegistryItemList: list(
+      'GiftRegistryItem',
+      {
+        CatalogID: reference('productId'),
+        SKU: text(300, { column: 'sku', trim: 'both' }),
+        ItemName: text(LONG_TEXT, { column: 'name' }),
+        Listed: integer({ column: 'listed', min: 0 }),
+        Price: decimal({ column: 'price' }),
+        Subtotal: decimal({ sql: sql`r."listed" * r."price"` }),
+        Sold: integer({ column: 'sold', min: 0 }),
+        SoldOffline: integer({ column: 'soldOffline', min: 0 }),
+      },
+      { rows: itemRows },
+    ),
   },
   privateFields: { UserID: text(50, { column: 'updatedBy' }) },
   filters: {
-    catalogid: anyItem(giftRegistryItemRows, equalTo('productId')),
-    sku: anyItem(giftRegistryItemRows, exactlyTrimmed('sku')),
+    catalogid: anyItem(itemRows, equalTo('productId')),
+    sku: anyItem(itemRows, exactlyTrimmed('sku')),
     datestartcreated: since('createdAt'),
     dateendcreated: until('createdAt'),
     datestartevent: since('eventAt'),
@@ -50,7 +78,5 @@ export const giftRegistries = defineResource({
     datestartexpiration: since('expiresAt'),
     dateendexpiration: until('expiresAt'),
   },
-  subResources: {
-    Items: { kind: 'nested', list: 'GiftRegistryItemList', methods: ['GET'], idParam: 'catalogid' },
-  },
+  subResources: { Items: nested('GiftRegistryItemList', 'catalogid', { methods: ['GET'] }) },
 })

@@ -1,8 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
-import { productChanged } from '../../engine/event-kinds.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { containing } from '../../engine/filters.ts'
-import { products } from '../products/products.ts'
+import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }
 
@@ -10,9 +9,6 @@ const ofManufacturer = { column: 'manufacturerId' }
 export const manufacturers = defineResource({
   service: 'Manufacturers',
   typeName: 'Manufacturer',
-  idParam: 'manufacturerid',
-  table: 'Manufacturer',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     ManufacturerID: integer({ column: 'id', access: 'key' }),
@@ -29,16 +25,6 @@ export const manufacturers = defineResource({
     FileName: text(255),
   },
   filters: { manufacturer: containing('name') },
-  subResources: {
-    Products: { kind: 'related', resource: () => products, link: ofManufacturer },
-  },
-  referrers: [
-    {
-      table: 'Product',
-      fields: ['ManufacturerID'],
-      by: ofManufacturer,
-      rule: 'clear',
-      raises: { kind: productChanged, of: products },
-    },
-  ],
+  subResources: { Products: productsBy(ofManufacturer) },
+  referrers: [clearedInProducts('ManufacturerID', ofManufacturer)],
 })

@@ -7,7 +7,6 @@ export const orderStatuses = defineResource({
   privilege: 'Orders',
   typeName: 'OrderStatus',
   idParam: 'id',
-  table: 'OrderStatus',
   methods: ['GET'],
   maxRecords: 500,
   fields: {

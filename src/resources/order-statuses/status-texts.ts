@@ -1,21 +1,13 @@
 import type { Db } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 
-/** A snapshot of the texts of a store's order statuses. */
-export interface StatusTexts {
-  /** The merchant's text; empty for an unknown status. */
-  readonly textOf: (id: number) => string
-  /**
-   * Returns the status with this text, ignoring case, or null: the merchant's texts first, then the built-in names
-   * (order-statuses §1.5).
-   */
-  readonly idOf: (text: string) => number | null
-}
+export type StatusTexts = Awaited<ReturnType<typeof readStatusTexts>>
 
 /** Far above what a merchant needs. */
 const STATUSES_MAX = 5_000
 
-export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'>): Promise<StatusTexts> {
+/** Returns a snapshot of the texts of a store's order statuses. */
+export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'>) {
   const rows = await db.orderStatus.findMany({
     where: { storeId: store.id },
     select: { id: true, text: true, definition: true },
@@ -24,8 +16,13 @@ export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'
   })
   const texts = new Map(rows.map(({ id, text }) => [id, text]))
   return {
-    textOf: (id) => texts.get(id) ?? '',
-    idOf: (given) => {
+    /** The merchant's text; empty for an unknown status. */
+    textOf: (id: number) => texts.get(id) ?? '',
+    /**
+     * Returns the status with this text, ignoring case, or null: the merchant's texts first, then the built-in names
+     * (order-statuses §1.5).
+     */
+    idOf(given: string): number | null {
       const wanted = folded(given)
       const found =
         rows.find(({ text }) => folded(text) === wanted) ?? rows.find(({ definition }) => folded(definition) === wanted)

@@ -1,21 +1,20 @@
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
+import type { FieldSet, ValueField } from '../../engine/fields.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { shipmentList } from './lists.ts'
+import { orders } from './orders.ts'
 
-/** The customer of an order. */
-export interface Buyer {
-  /** The customer's Billing… fields under an order's names, cut to its lengths. */
-  readonly billing: Readonly<Record<string, string>>
-  /** The price level of the customer's group; 0: none. */
-  readonly priceLevel: number
-}
-
-const guest: Buyer = { billing: {}, priceLevel: 0 }
-
-/** Returns the customer with this id; null is a guest. Refuses (400) an unknown id. */
-export async function readBuyer(caller: Caller, customerId: number | null): Promise<Buyer> {
-  if (customerId === null) return guest
+/**
+ * Returns the Billing… fields of the customer of an order, under an order's names and cut to its lengths, and the price
+ * level of the customer's group (0: none). An id of null is a guest. Refuses (400) an unknown id.
+ */
+export async function readBuyer(
+  caller: Caller,
+  customerId: number | null,
+): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
+  if (customerId === null) return { billing: {}, priceLevel: 0 }
   const [found] = await caller.db.$queryRaw<{ customer: string; priceLevel: number | null }[]>(sql`
      SELECT to_json(c)::text AS "customer", g."priceLevel"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
@@ -26,40 +25,39 @@ export async function readBuyer(caller: Caller, customerId: number | null): Prom
 
 function billingOf(customer: Row): Record<string, string> {
   const details = customer.details as Document
-  return {
-    BillingFirstName: textOf(customer.firstName),
-    BillingLastName: textOf(customer.lastName),
-    BillingCompany: textOf(details.BillingCompany),
-    BillingAddress: textOf(details.BillingAddress1, 200),
-    BillingAddress2: textOf(details.BillingAddress2),
-    BillingCity: textOf(customer.city),
-    BillingState: textOf(customer.state),
-    BillingZipCode: textOf(details.BillingZipCode),
-    BillingCountry: textOf(customer.country, 50),
-    BillingPhoneNumber: textOf(customer.phone, 30),
-    BillingEmail: textOf(customer.email),
-  }
+  return cut(orders.fields, {
+    BillingFirstName: customer.firstName,
+    BillingLastName: customer.lastName,
+    BillingCompany: details.BillingCompany,
+    BillingAddress: details.BillingAddress1,
+    BillingAddress2: details.BillingAddress2,
+    BillingCity: customer.city,
+    BillingState: customer.state,
+    BillingZipCode: details.BillingZipCode,
+    BillingCountry: customer.country,
+    BillingPhoneNumber: customer.phone,
+    BillingEmail: customer.email,
+  })
 }
+
+const sharedNames = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
 
 /** Returns a shipment to the billing address, for an order without one. */
 export function shippingToBuyer(billing: Readonly<Record<string, unknown>>): Document {
-  return {
-    ShipmentFirstName: textOf(billing.BillingFirstName),
-    ShipmentLastName: textOf(billing.BillingLastName, 50),
-    ShipmentCompany: textOf(billing.BillingCompany, 200),
-    ShipmentAddress: textOf(billing.BillingAddress),
-    ShipmentAddress2: textOf(billing.BillingAddress2),
-    ShipmentCity: textOf(billing.BillingCity, 50),
-    ShipmentState: textOf(billing.BillingState, 50),
-    ShipmentZipCode: textOf(billing.BillingZipCode),
-    ShipmentCountry: textOf(billing.BillingCountry),
-    ShipmentPhone: textOf(billing.BillingPhoneNumber),
-    ShipmentEmail: textOf(billing.BillingEmail),
-  }
+  return cut(shipmentList.fields, {
+    ...Object.fromEntries(sharedNames.map((name) => [`Shipment${name}`, billing[`Billing${name}`]])),
+    ShipmentPhone: billing.BillingPhoneNumber,
+    ShipmentEmail: billing.BillingEmail,
+  })
 }
 
-/** Cuts a text to the length of its field, never within a character. */
-function textOf(value: unknown, lengthMax = Number.POSITIVE_INFINITY): string {
-  const text = typeof value === 'string' ? value : ''
-  return text.length <= lengthMax ? text : text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '')
+/** Cuts texts to the lengths of their fields, never within a character; anything else becomes empty. */
+function cut(fields: FieldSet, values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(values).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : ''
+    const field = fields.get(name) as ValueField
+    const { maxLength = text.length } = field.bounds
+    return [name, text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')]
+  })
+  return Object.fromEntries(texts)
 }

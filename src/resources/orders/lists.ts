@@ -49,7 +49,7 @@ export const shipmentList = list(
     ShipmentNumber: integer({ column: 'number', min: 0 }),
     ShipmentAddressTypeID: integer(),
   },
-  { key: 'ShipmentID', zeroKeyIsOnly: true, rows: { table: 'OrderShipment', parent: 'orderId' } },
+  { zeroKeyIsOnly: true, rows: { table: 'OrderShipment', parent: 'orderId' } },
 )
 
 export const orderItemList = list(
@@ -86,19 +86,15 @@ export const orderItemList = list(
     ItemWarehouseCustom: text(150, { access: 'ro' }),
     RecurringOrderFrequency: integer(),
   },
-  { key: 'ItemIndexID', rows: { table: 'OrderItem', parent: 'orderId', hidden: { optionCode: null } } },
+  { rows: { table: 'OrderItem', parent: 'orderId', hidden: { optionCode: null } } },
 )
 
-export const promotionList = list(
-  'Promotion',
-  {
-    PromotionID: integer({ access: 'key' }),
-    PromotionName: text(150),
-    Coupon: text(50),
-    DiscountAmount: decimal(),
-  },
-  { key: 'PromotionID' },
-)
+export const promotionList = list('Promotion', {
+  PromotionID: integer({ access: 'key' }),
+  PromotionName: text(150),
+  Coupon: text(50),
+  DiscountAmount: decimal(),
+})
 
 export const transactionList = list(
   'Transaction',
@@ -119,25 +115,21 @@ export const transactionList = list(
     TransactionResponseCode: text(50),
     TransactionCaptured: integer({ column: 'captured' }),
   },
-  { key: 'TransactionIndexID', rows: { table: 'OrderTransaction', parent: 'orderId' } },
+  { rows: { table: 'OrderTransaction', parent: 'orderId' } },
 )
 
 const checkoutOnly =
   'The platform has no source of its own for it: it shows what an import, or the checkout that placed the order, brought.'
 
 /** Answers to the checkout's questions. The store has no list of questions, so each answer keeps its question. */
-export const questionList = list(
-  'Question',
-  {
-    QuestionAnswerIndexID: integer({ access: 'key' }),
-    OrderID: integer({ access: 'ro' }),
-    QuestionID: integer(),
-    QuestionTitle: text(LONG_TEXT, { access: 'ro', note: checkoutOnly }),
-    QuestionAnswer: text(),
-    QuestionType: text(10, { access: 'ro', note: checkoutOnly }),
-    QuestionCheckoutStep: integer({ access: 'ro' }),
-    QuestionSorting: integer({ access: 'ro' }),
-    QuestionDiscountGroup: integer({ access: 'ro' }),
-  },
-  { key: 'QuestionAnswerIndexID' },
-)
+export const questionList = list('Question', {
+  QuestionAnswerIndexID: integer({ access: 'key' }),
+  OrderID: integer({ access: 'ro' }),
+  QuestionID: integer(),
+  QuestionTitle: text(LONG_TEXT, { access: 'ro', note: checkoutOnly }),
+  QuestionAnswer: text(),
+  QuestionType: text(10, { access: 'ro', note: checkoutOnly }),
+  QuestionCheckoutStep: integer({ access: 'ro' }),
+  QuestionSorting: integer({ access: 'ro' }),
+  QuestionDiscountGroup: integer({ access: 'ro' }),
+})

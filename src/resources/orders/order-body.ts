@@ -1,129 +1,106 @@
 import type { Caller } from '../../engine/caller.ts'
-import { type FieldSet, fieldSet } from '../../engine/fields.ts'
+import { type Field, type FieldSet, fieldSet, type ValueField } from '../../engine/fields.ts'
 import { type Patch, readInput } from '../../engine/input.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
+import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
 
 /** Items of a new order. */
 export const ITEMS_MAX = 500
 
-/** The validated body of a new order; the patches of lists have their fields by column. */
-export interface OrderBody {
-  /** All fields except the lists that `placeOrder` stores as rows. */
-  readonly patch: Patch
-  readonly isNotCompleted: boolean
-  readonly items: readonly Patch[]
-  /** Null: omitted, so the order ships to the billing address. */
-  readonly shipments: readonly Patch[] | null
-  readonly transactions: readonly Patch[]
-}
+/** Fields that placing an order computes, besides those that callers can never write. */
+const computed = new Set([
+  'InvoiceNumberPrefix',
+  'InvoiceNumber',
+  'OrderAmount',
+  'ShipmentOrderStatus',
+  'ShipmentNumber',
+  'ItemDescription',
+  'ItemUnitPrice',
+  'ItemWeight',
+  'ItemOptionPrice',
+  'ItemUnitCost',
+])
 
-interface Refusals {
-  readonly fields: FieldSet
-  /** Computed when the order is placed; must not be sent. */
-  readonly computed: readonly string[]
-  readonly lists?: Readonly<Record<string, Refusals>>
-}
+/** Fields that clients of the API cannot write, and only the checkout knows. */
+const fromCheckout = new Set([
+  'ContinueURL',
+  'BillingPaymentMethod',
+  'QuestionTitle',
+  'QuestionType',
+  'QuestionCheckoutStep',
+  'QuestionSorting',
+  'QuestionDiscountGroup',
+])
 
-const refusals: Refusals = {
-  fields: orders.fields,
-  computed: ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'LastUpdate', 'UserID', 'OrderDiscount', 'OrderAmount'],
-  lists: {
-    ShipmentList: {
-      fields: shipmentList.fields,
-      computed: ['ShipmentID', 'ShipmentLastUpdate', 'ShipmentOrderStatus', 'ShipmentUserID', 'ShipmentNumber'],
-    },
-    OrderItemList: {
-      fields: orderItemList.fields,
-      computed: [
-        'ItemIndexID',
-        'ItemDescription',
-        'ItemUnitPrice',
-        'ItemWeight',
-        'ItemOptionPrice',
-        'ItemAvailability',
-        'ItemUnitCost',
-        'ItemUnitStock',
-        'ItemImage1',
-        'ItemImage2',
-        'ItemImage3',
-        'ItemImage4',
-        'ItemWarehouseLocation',
-        'ItemWarehouseBin',
-        'ItemWarehouseAisle',
-        'ItemWarehouseCustom',
-      ],
-    },
-    PromotionList: { fields: promotionList.fields, computed: ['PromotionID'] },
-    TransactionList: { fields: transactionList.fields, computed: ['TransactionIndexID', 'OrderID'] },
-    QuestionList: { fields: questionList.fields, computed: ['QuestionAnswerIndexID', 'OrderID'] },
-  },
+/** Whether a field is computed when the order is placed, and must not be sent. */
+function isComputed(name: string, field: Field): boolean {
+  if (field.kind === 'object' || field.kind === 'list') return false
+  return computed.has(name) || (['key', 'ro', 'derived'].includes(field.access) && !fromCheckout.has(name))
 }
 
 /** The fields that the body may have, for the API description. */
-export const orderBodyType = { typeName: 'PlacedOrder', fields: takenFields(refusals) }
+export const orderBodyType = { typeName: 'PlacedOrder', fields: sendable(orders.fields) }
 
-function takenFields({ fields, computed, lists = {} }: Refusals): FieldSet {
-  const taken = fields.entries
-    .filter(([name]) => !computed.includes(name))
+function sendable({ entries }: FieldSet): FieldSet {
+  const fields = entries
+    .filter(([name, field]) => !isComputed(name, field))
     .map(([name, field]) => {
-      const list = lists[name]
       if (field.kind === 'object') return [name, field]
       // Notes describe stored orders.
       if (field.kind !== 'list')
         return [name, { ...field, access: field.access === 'ro' ? 'rw' : field.access, note: '' }]
-      return [name, { ...field, typeName: `Placed${field.typeName}`, fields: list ? takenFields(list) : field.fields }]
+      return [name, { ...field, typeName: `Placed${field.typeName}`, fields: sendable(field.fields) }]
     })
-  return fieldSet(Object.fromEntries(taken))
+  return fieldSet(Object.fromEntries(fields))
 }
 
-/** The columns of what counts toward the order's amount, by wire name. */
-const orderAmounts = {
-  OrderDiscountCoupon: 'discountCoupon',
-  OrderDiscountPromotion: 'discountPromotion',
-  SalesTax: 'salesTax',
-  SalesTax2: 'salesTax2',
-  SalesTax3: 'salesTax3',
-}
-const shipmentAmounts = { ShipmentCost: 'cost', ShipmentWeight: 'weight' }
+/** What counts toward the order's amount. */
+const orderAmounts = ['OrderDiscountCoupon', 'OrderDiscountPromotion', 'SalesTax', 'SalesTax2', 'SalesTax3']
+const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
 
 /**
  * Reads the body of `POST /admin/stores/{id}/orders`, with the wire names of Order. Refuses (400, with the field's
- * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows (ContinueURL,
- * BillingPaymentMethod, the questions' texts), although clients of the API cannot write it.
+ * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
  */
-export function readOrderBody(caller: Caller, body: unknown): OrderBody {
-  refuseNames(refusals, body, '')
-  const read = readInput(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
-  const { OrderItemList: items = [], ShipmentList: shipments = null, TransactionList: transactions = [] } = read.lists
-  refuseItems(items)
-  refuseNegative(read, orderAmounts, '')
-  shipments?.forEach((shipment, index) => {
-    refuseNegative(shipment, shipmentAmounts, `ShipmentList[${index}].`)
-  })
-  return { patch: read, isNotCompleted: readStatus(read), items, shipments, transactions }
+export function readOrderBody(caller: Caller, body: unknown): Patch {
+  refuseNames(orders.fields, body, '')
+  const patch = readInput(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
+  const { OrderItemList = [], ShipmentList = [] } = patch.lists
+  refuseItems(OrderItemList)
+  refuseNegative(patch, orders.fields, orderAmounts, '')
+  for (const [index, shipment] of ShipmentList.entries()) {
+    refuseNegative(shipment, shipmentList.fields, shipmentAmounts, `ShipmentList[${index}].`)
+  }
+  const { statusId = statusNotCompleted } = patch.columns
+  if (statusId === statusNotCompleted) return patch
+  throw wrongField(
+    'OrderStatusID',
+    `may be ${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`,
+  )
 }
 
-function refuseNames({ fields, computed, lists = {} }: Refusals, body: unknown, path: string): void {
+function refuseNames(fields: FieldSet, body: unknown, path: string): void {
   if (typeof body !== 'object' || body === null) return
   for (const [given, member] of Object.entries(body)) {
     if (member === null || member === undefined) continue
-    const name = fields.byLowerName.get(given.toLowerCase())
-    const field = `${path}${name ?? given.slice(0, 50)}`
-    if (name === undefined) {
+    const name = fields.byLowerName.get(given.toLowerCase()) ?? ''
+    const field = fields.get(name)
+    const fieldPath = `${path}${name || given.slice(0, 50)}`
+    if (field === undefined) {
       const logMessage = `${path || 'The order: '}a field that cannot be sent`
-      throw new StoreFailure('bad-request', `${field} is not a field that can be sent`, { field, logMessage })
-    }
-    if (computed.includes(name)) throw wrongField(field, 'is computed when the order is placed, and must not be sent')
-    const list = lists[name]
-    if (list && Array.isArray(member)) {
-      member.forEach((item, index) => {
-        refuseNames(list, item, `${field}[${index}].`)
+      throw new StoreFailure('bad-request', `${fieldPath} is not a field that can be sent`, {
+        field: fieldPath,
+        logMessage,
       })
     }
+    if (isComputed(name, field)) {
+      throw wrongField(fieldPath, 'is computed when the order is placed, and must not be sent')
+    }
+    if (field.kind !== 'list' || !Array.isArray(member)) continue
+    for (const [index, item] of member.entries()) refuseNames(field.fields, item, `${fieldPath}[${index}].`)
   }
 }
 
@@ -139,18 +116,9 @@ function refuseItems(items: readonly Patch[]): void {
   })
 }
 
-function refuseNegative({ columns }: Patch, amounts: Readonly<Record<string, string>>, path: string): void {
-  for (const [name, column] of Object.entries(amounts)) {
+function refuseNegative({ columns }: Patch, fields: FieldSet, names: readonly string[], path: string): void {
+  for (const name of names) {
+    const { column = '' } = fields.get(name) as ValueField
     if (Number(columns[column] ?? 0) < 0) throw wrongField(path + name, 'must not be negative')
   }
-}
-
-/** Whether the order stays Not Completed, the only status that can be requested. */
-function readStatus({ columns }: Patch): boolean {
-  if (columns.statusId === undefined) return false
-  if (columns.statusId === statusNotCompleted) return true
-  throw wrongField(
-    'OrderStatusID',
-    `may be ${statusNotCompleted} (Not Completed), or left out: New or Unpaid is set then`,
-  )
 }

@@ -3,6 +3,7 @@ import { LONG_TEXT, type Scalar } from '../../engine/fields.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { lockProducts } from '../products/stock.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
 import { type Choice, chooseOptions, readOptionIds } from './choose-options.ts'
 import { priceOf } from './price.ts'
@@ -16,7 +17,6 @@ import {
   skuOf,
   variantOf,
 } from './sold-products.ts'
-import { lockProducts } from './stock.ts'
 
 /** A line of a new order. */
 export interface OrderLine {
@@ -42,32 +42,25 @@ export async function makeLines(caller: Caller, items: readonly Patch[], priceLe
   await lockProducts(caller, ids)
   const products = await readSoldProducts(caller, ids)
   const ordered = new Map<number, bigint>()
-  items.forEach(({ columns }, index) => {
-    const id = ids[index] as number
-    ordered.set(id, (ordered.get(id) ?? 0n) + exact(Number(columns.quantity)))
-  })
+  for (const [index, id] of ids.entries()) {
+    ordered.set(id, (ordered.get(id) ?? 0n) + exact(Number(items[index]?.columns.quantity)))
+  }
   return items.map((item, index) => {
     const path = `OrderItemList[${index}]`
     const name = named[index] as NamedProduct
     const product = products.get(name.productId)
     if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
+    // In all lines of the order.
     const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
     return makeLine(item, name, product, { priceLevel, orderedQuantity, path })
   })
-}
-
-interface Circumstances {
-  priceLevel: number
-  /** The product's quantity in all lines of the order. */
-  orderedQuantity: number
-  path: string
 }
 
 function makeLine(
   item: Patch,
   { productId, optionCode }: NamedProduct,
   product: SoldProduct,
-  { priceLevel, orderedQuantity, path }: Circumstances,
+  { priceLevel, orderedQuantity, path }: { priceLevel: number; orderedQuantity: number; path: string },
 ): OrderLine {
   const { details } = product
   if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)
@@ -166,10 +159,29 @@ function descriptionOf(product: SoldProduct, choices: readonly Choice[]): string
   return product.name + chosen.join('')
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  ' ': '&nbsp;',
+}
+const characters = Object.fromEntries(Object.entries(entities).map(([character, entity]) => [entity, character]))
 
 function escaped(text = ''): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] as string)
+}
+
+/**
+ * Splits an order line's description into lines of text: the product's name, which is stored as text, then the chosen
+ * options, which are stored as HTML (rest-resources §3.4), such as `Size: L`.
+ */
+export function descriptionLines(description: string): string[] {
+  const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)
+  const texts = chosen.map((html) =>
+    html.replace(/<\/?b>/gi, '').replace(/&(amp|lt|gt|quot|nbsp);/g, (entity) => characters[entity] ?? ''),
+  )
+  return [name, ...texts]
 }
 
 /** Returns what a line copies from its product when it is ordered, by wire name. */

@@ -1,10 +1,9 @@
 import { sql } from '../../database/sql.ts'
-import { defineResource } from '../../engine/define.ts'
+import { defineResource, nested } from '../../engine/define.ts'
 import { boolean, date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
-import { orderEffects } from './effects.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
-import { orderRules } from './rules.ts'
+import { orderEffects, orderRules } from './rules.ts'
 
 /** OFFSET 0 makes PostgreSQL parse the document once, not once for each method. */
 const paymentMethodName = sql`(SELECT m."name"
@@ -15,8 +14,6 @@ const paymentMethodName = sql`(SELECT m."name"
 export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
-  idParam: 'orderid',
-  table: 'Order',
   methods: ['GET', 'PUT'],
   maxRecords: 300,
   fields: {
@@ -110,21 +107,10 @@ export const orders = defineResource({
     billingemail: exactly('billingEmail'),
   },
   subResources: {
-    Items: { kind: 'nested', list: 'OrderItemList', methods: ['GET', 'POST', 'PUT'], idParam: 'itemindexid' },
-    Shipments: { kind: 'nested', list: 'ShipmentList', methods: ['GET', 'POST', 'PUT'], idParam: 'shipmentid' },
-    Transactions: {
-      kind: 'nested',
-      list: 'TransactionList',
-      methods: ['GET', 'POST', 'PUT'],
-      idParam: 'transactionindexid',
-    },
-    Questions: {
-      kind: 'nested',
-      list: 'QuestionList',
-      methods: ['GET', 'POST', 'PUT'],
-      idParam: 'questionanswerindexid',
-      resultKey: 'QuestionID',
-    },
+    Items: nested('OrderItemList', 'itemindexid'),
+    Shipments: nested('ShipmentList', 'shipmentid'),
+    Transactions: nested('TransactionList', 'transactionindexid'),
+    Questions: nested('QuestionList', 'questionanswerindexid', { resultKey: 'QuestionID' }),
   },
   rules: orderRules,
   effects: orderEffects,

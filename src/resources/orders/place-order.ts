@@ -5,14 +5,19 @@ import { refusalOf } from '../../engine/constraints.ts'
 import { orderNew } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import type { PendingAnswer } from '../../engine/idempotency.ts'
-import { insertRows, type RowIds, reserveIds, reserveRowIds } from '../../engine/write.ts'
+import type { Patch } from '../../engine/input.ts'
+import type { Document, Row } from '../../engine/merge.ts'
+import { emptyPatch } from '../../engine/plan-change.ts'
+import { wrongField } from '../../engine/refused.ts'
+import { insertRows, mergeRecord, type RowIds, reserveIds, reserveRowIds, storeLists } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { readBuyer } from './buyer.ts'
-import { transactionList } from './lists.ts'
-import { type OrderBody, readOrderBody } from './order-body.ts'
-import { makeLines } from './order-lines.ts'
-import { itemRows, newRows, orderRow, shipmentRows } from './order-rows.ts'
+import { exact, inCents, toNumber } from './amounts.ts'
+import { readBuyer, shippingToBuyer } from './buyer.ts'
+import { readOrderBody } from './order-body.ts'
+import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
+import { nameOrderInQuestions } from './rules.ts'
+import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { noteStocks, takeStock } from './stock.ts'
 
 export interface PlacedOrder {
@@ -29,53 +34,110 @@ export interface PlacedOrder {
  * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
  * out of stock (409).
  */
-export async function placeOrder(
-  caller: Caller,
-  body: unknown,
-  answer?: PendingAnswer<PlacedOrder>,
-): Promise<PlacedOrder> {
-  const given = readOrderBody(caller, body)
+export async function placeOrder(caller: Caller, body: unknown, answer?: PendingAnswer<PlacedOrder>) {
+  const patch = readOrderBody(caller, body)
+  const { lists } = patch
+  const newRows = Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
   const id = await reserveIds(caller, orders.table, 1)
-  const ids = await reserveRowIds(caller, countRows(given))
+  const ids = await reserveRowIds(caller, newRows)
   try {
-    return await inChange(caller, (tx) => store(tx, id, given, ids.anew()), answer)
+    return await inChange(caller, (tx) => store(tx, id, patch, ids.anew()), answer)
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }
 }
 
-function countRows({ patch, items, shipments, transactions }: OrderBody): number {
-  const { PromotionList = [], QuestionList = [] } = patch.lists
-  const inDocument = PromotionList.length + QuestionList.length
-  return items.length + (shipments?.length ?? 1) + transactions.length + inDocument
-}
-
-async function store(caller: Caller, id: number, given: OrderBody, ids: RowIds): Promise<PlacedOrder> {
-  const buyer = await readBuyer(caller, (given.patch.columns.customerId ?? null) as number | null)
-  const lines = await makeLines(caller, given.items, buyer.priceLevel)
-  noteStocks(lines, !given.isNotCompleted)
-  const order = orderRow(caller, id, given, buyer, lines, ids)
-  const shipments = shipmentRows(caller, order, given, lines, ids)
-  await insertRows(caller, orders.table, [order])
-  await insertRows(caller, 'OrderShipment', shipments)
-  await insertRows(caller, 'OrderItem', itemRows(caller, id, lines, shipments, ids))
-  await insertRows(caller, 'OrderTransaction', newRows(transactionList, caller, id, given.transactions, ids))
-  if (!given.isNotCompleted) {
+async function store(caller: Caller, id: number, patch: Patch, ids: RowIds): Promise<PlacedOrder> {
+  const { columns, lists } = patch
+  const takes = columns.statusId !== statusNotCompleted
+  const { billing, priceLevel } = await readBuyer(caller, (columns.customerId ?? null) as number | null)
+  const lines = await makeLines(caller, lists.OrderItemList ?? [], priceLevel)
+  noteStocks(lines, takes)
+  const order = newOrder(caller, id, patch, billing, lines, ids)
+  await insertRows(caller, orders.table, [order.row])
+  await storeLists(caller, orders, id, null, order)
+  if (takes) {
     raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)
   }
-  return { id, orderAmount: Number(order.orderAmount), ...(await takeInvoiceNumber(caller, id)) }
+  return { id, orderAmount: Number(order.row.orderAmount), ...(await takeInvoiceNumber(caller, id)) }
+}
+
+/** Returns the rows of the order. Without shipments, it ships to its billing address. */
+function newOrder(
+  caller: Caller,
+  id: number,
+  patch: Patch,
+  { BillingEmail = '', ...billing }: Readonly<Record<string, string>>,
+  lines: readonly OrderLine[],
+  ids: RowIds,
+) {
+  const columns = { billingEmail: BillingEmail, ...patch.columns }
+  const details = { ...billing, ...patch.details }
+  const toBuyer = { ...emptyPatch, details: shippingToBuyer({ ...details, BillingEmail: columns.billingEmail }) }
+  const lists = { ShipmentList: [toBuyer], ...patch.lists, OrderItemList: lines.map((line) => line.patch) }
+  const order = mergeRecord(caller, orders, id, null, { ...patch, columns, details, lists }, ids)
+  const { row } = order
+  nameOrderInQuestions(row.details as Document, id)
+  if (row.statusId !== statusNotCompleted) {
+    row.statusId = details.BillingOnLinePayment === true ? statusNew : statusUnpaid
+  }
+  row.orderAmount = orderAmount(row, patch.lists.ShipmentList, lines)
+  if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
+  fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)
+  return order
+}
+
+/** Numbers the shipments from 1, and puts the items into theirs. A weight that was not sent is that of the items. */
+function fillShipments(
+  { ShipmentList: shipments = [], OrderItemList: items = [] }: Record<string, Row[]>,
+  sent: readonly Patch[] = [],
+  statusId: number,
+  lines: readonly OrderLine[],
+): void {
+  const numbers = lines.map((line) => shipmentNumberOf(line, shipments.length))
+  for (const [index, shipment] of shipments.entries()) {
+    const weight = lines
+      .filter((_, line) => numbers[line] === index + 1)
+      .reduce((total, { patch, quantity }) => total + Number(patch.columns.weight) * quantity, 0)
+    const given = sent[index]?.columns.weight
+    Object.assign(shipment, { number: index + 1, statusId, weight: given ?? Number(weight.toFixed(4)) })
+  }
+  for (const [index, item] of items.entries()) {
+    item.shipmentId = shipments.length > 1 ? (shipments[Number(numbers[index]) - 1]?.id as number) : 0
+  }
+}
+
+/** In a new order, ItemShipmentID counts the sent shipments from 1; 0 is the first. */
+function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): number {
+  const number = Number(patch.columns.shipmentId ?? 0)
+  if (number <= Math.max(shipmentCount, 1)) return Math.max(number, 1)
+  throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
+}
+
+/** The bound of decimal fields (fields.ts). */
+const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
+
+/** Adds lines, shipping and taxes less discounts, at least 0. The order's tax includes that of shipments. */
+function orderAmount(order: Row, shipments: readonly Patch[] = [], lines: readonly OrderLine[]): number {
+  const cents = (value: unknown) => inCents(exact(Number(value ?? 0)))
+  const added = [
+    ...lines.map(({ amount }) => amount),
+    ...shipments.map(({ columns }) => cents(columns.cost)),
+    ...[order.salesTax, order.salesTax2, order.salesTax3].map(cents),
+  ]
+  const discounts = cents(order.discountCoupon) + cents(order.discountPromotion)
+  const total = added.reduce((sum, amount) => sum + amount, 0n) - discounts
+  if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
+  return total > 0n ? toNumber(total) : 0
 }
 
 /**
  * Assigns the store's next invoice number to the order. Numbers have no gaps, so other orders wait until the
  * transaction ends: this is its last statement.
  */
-async function takeInvoiceNumber(
-  caller: Caller,
-  orderId: number,
-): Promise<{ invoicePrefix: string; invoiceNumber: number }> {
-  const [taken] = await caller.db.$queryRaw<{ invoicePrefix: string; invoiceNumber: number }[]>(sql`
+async function takeInvoiceNumber(caller: Caller, orderId: number) {
+  const [taken] = await caller.db.$queryRaw<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>[]>(sql`
      WITH taken AS (
        UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
        WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647

@@ -1,28 +1,13 @@
-import type { Document } from '../../engine/merge.ts'
 import { exact, reduced } from './amounts.ts'
+import type { SoldProduct } from './sold-products.ts'
 
-/** The fields of a product that determine its price. */
-export interface Priced {
-  readonly price: number
-  readonly salePrice: number
-  readonly onSale: boolean
-  /** Has PriceLevel1 to 10, DiscountList and ApplyQuantityDiscountToOptions unless they are the default. */
-  readonly details: Document
-}
-
-export interface Purchase {
+interface Purchase {
   /** The price level of the customer's group, 1 to 10; 0: none. */
   readonly priceLevel: number
   /** Determines the quantity discount. */
   readonly quantity: number
   /** What the chosen options add to the unit price. */
   readonly optionPrice: number
-}
-
-/** Per unit, in ten-thousandths. */
-export interface Price {
-  readonly unitPrice: bigint
-  readonly optionPrice: bigint
 }
 
 /** A row of DiscountList as stored: default values are omitted. */
@@ -34,12 +19,15 @@ interface QuantityDiscount {
   readonly DiscountPercentage?: boolean
 }
 
+/** The fields of a product that determine its price. */
+type Priced = Pick<SoldProduct, 'price' | 'salePrice' | 'onSale' | 'details'>
+
 /**
- * Returns the unit price (rest-resources §3.9): the sale price if the product is on sale, else the group's price level,
- * else the list price; then the quantity discount, which never raises the price. A percentage also applies to options
- * if the product says so. A sale price, level or discount of 0 is not set.
+ * Returns the price per unit in ten-thousandths (rest-resources §3.9): the sale price if the product is on sale, else
+ * the group's price level, else the list price; then the quantity discount, which never raises the price. A percentage
+ * also applies to options if the product says so. A sale price, level or discount of 0 is not set.
  */
-export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: Purchase): Price {
+export function priceOf(product: Priced, { priceLevel, quantity, optionPrice }: Purchase) {
   const price = exact(basePrice(product, priceLevel))
   const options = exact(optionPrice)
   const ordinary = { unitPrice: price, optionPrice: options }

@@ -1,26 +1,26 @@
+import { sql } from '../../database/sql.ts'
 import type { Change } from '../../engine/change.ts'
+import { type EventKind, orderNew, orderStatusChange } from '../../engine/event-kinds.ts'
+import { raise } from '../../engine/events.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { readRows, type Stored } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import type { StockCause } from '../products/stock.ts'
+import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
 import { knownChoices } from './choose-options.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
-import { type ChosenStatus, holdsStock, refuseUnknownStatuses, statusCancelled } from './statuses.ts'
 import {
-  difference,
-  goodsOf,
-  lockProducts,
-  moveHeldStocks,
-  restockedBy,
-  restockedItems,
-  sumByGoods,
-  takenBy,
-} from './stock.ts'
+  type ChosenStatus,
+  holdsStock,
+  refuseUnknownStatuses,
+  statusCancelled,
+  statusNotCompleted,
+} from './statuses.ts'
+import { difference, goodsOf, moveHeldStocks, restockedBy, restockedItems, sumByGoods, takenBy } from './stock.ts'
 
 /** A change of an existing order. */
 interface OrderChange extends Change {
@@ -62,18 +62,15 @@ function settleShipments({ caller, before, after }: OrderChange): void {
   const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
   for (const row of shipments) {
     const stored = known.get(row.id)
+    const isChanged = Object.keys(row).some((name) => JSON.stringify(stored?.[name]) !== JSON.stringify(row[name]))
     if (stored === undefined) {
       if (row.number === 0) row.number = Math.max(...shipments.map(({ number }) => Number(number))) + 1
       if (row.statusId === 0) row.statusId = before.row.statusId as number
-    } else if (differs(stored, row)) {
+    } else if (isChanged) {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
   }
-}
-
-function differs(stored: Row, row: Row): boolean {
-  return Object.keys(row).some((column) => JSON.stringify(stored[column]) !== JSON.stringify(row[column]))
 }
 
 /**
@@ -133,7 +130,7 @@ async function settleItems(change: OrderChange): Promise<void> {
   if (sent) refuseLessThanRestocked(stored, sent, restocked)
   const held = holdsStock(from) ? [...takenBy(stored), ...restockedBy(restocked)] : []
   const holds = holdsStock(to) ? [...takenBy(sent ?? stored), ...restockedBy(restocked)] : []
-  await moveHeldStocks(caller, id, causeOf(from, to), difference(held, holds))
+  await moveHeldStocks(caller, id, causeOf(from, to), held, holds)
 }
 
 function causeOf(from: number, to: number): StockCause {
@@ -201,4 +198,62 @@ function refuseLessThanRestocked(before: readonly Row[], after: readonly Row[], 
       `must keep at least ${toNumber(quantity)} of ${sku}: so many did returns of this order put back in stock`,
     )
   }
+}
+
+/** Checks imported orders, keeps shipments and lines consistent, and raises events. */
+export async function orderEffects(changes: readonly Change[]): Promise<void> {
+  const imported = changes.filter(({ kind }) => kind === 'import')
+  if (imported.length > 0) await checkImported(imported)
+  for (const change of changes) {
+    const { kind, caller, resource, id, before, after } = change
+    if (kind !== 'import') {
+      await shareWithOnlyShipment(change)
+      await keepInShipments(change)
+    }
+    for (const event of eventsOf(before, after)) raise(caller, event, resource, id)
+  }
+}
+
+/** Refuses (400) imported orders with an unknown status, and reserves their invoice numbers. */
+async function checkImported(changes: readonly Change[]): Promise<void> {
+  const [{ caller }] = changes as [Change]
+  const rows = changes.map(({ after }) => after.row)
+  await refuseUnknownStatuses(
+    caller,
+    rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' })),
+  )
+  const highest = Math.max(...rows.map(({ invoiceNumber }) => Number(invoiceNumber)))
+  await caller.db.$executeRaw(sql`
+    UPDATE "Store" SET "nextInvoiceNumber" = least(${highest}::bigint + 1, 2147483647)
+    WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" <= ${highest}::int`)
+}
+
+/** Gives a single shipment the order's status, even if it was not sent. */
+async function shareWithOnlyShipment({ caller: { db, store }, id, before, after }: Change): Promise<void> {
+  const { statusId } = after.row
+  if (after.lists.ShipmentList !== undefined || statusId === before?.row.statusId) return
+  await db.$executeRaw(sql`
+    UPDATE "OrderShipment" SET "statusId" = ${statusId}::int WHERE "storeId" = ${store.id}::int AND "orderId" = ${id}::int
+    AND (SELECT count(*) FROM "OrderShipment" o WHERE o."storeId" = ${store.id}::int AND o."orderId" = ${id}::int) = 1`)
+}
+
+/** Moves lines that are in no shipment to the first of several, or to 0 with one or none (rest-resources §3.4). */
+async function keepInShipments({ caller: { db, store }, id, after: { lists } }: Change): Promise<void> {
+  if ((lists.OrderItemList ?? lists.ShipmentList) === undefined) return
+  await db.$executeRaw(sql`
+    UPDATE "OrderItem" i SET "shipmentId" = h."home"
+    FROM (
+      SELECT CASE WHEN count(*) > 1 THEN min("id") ELSE 0 END AS "home",
+        CASE WHEN count(*) > 1 THEN array_agg("id") ELSE '{0}' END AS "allowed"
+      FROM "OrderShipment" WHERE "storeId" = ${store.id}::int AND "orderId" = ${id}::int) h
+    WHERE i."storeId" = ${store.id}::int AND i."orderId" = ${id}::int AND i."shipmentId" <> ALL (h."allowed")`)
+}
+
+/** An order that leaves Not Completed has raised no event yet, so it is new then, unless it is cancelled. */
+function eventsOf(before: Stored | null, after: Stored): EventKind[] {
+  const to = Number(after.row.statusId)
+  const from = before === null ? statusNotCompleted : Number(before.row.statusId)
+  if (from === to) return []
+  const isNew = from === statusNotCompleted && to !== statusCancelled
+  return [...(isNew ? [orderNew] : []), ...(before === null ? [] : [orderStatusChange])]
 }

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../database/sql.ts'
+import { anyOfFew, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
@@ -74,22 +74,18 @@ const selectProducts = ({ store }: Caller, ids: readonly number[]): Sql => sql`
       SELECT json_agg(c."details" -> 'OptionSetList' ORDER BY pc."position")
       FROM "ProductCategory" pc JOIN "Category" c ON c."storeId" = pc."storeId" AND c."id" = pc."categoryId"
       WHERE pc."storeId" = p."storeId" AND pc."productId" = p."id"))::text AS "row"
-  FROM "Product" p WHERE p."storeId" = ${store.id}::int AND p."id" IN (SELECT json_array_elements_text(${JSON.stringify(ids)}::text::json)::int)`
+  FROM "Product" p WHERE p."storeId" = ${storeId(store)} AND p."id" = ${anyOfFew(ids)}`
+
+function soldProduct({ product, advancedOptions, categorySets }: ProductRow): SoldProduct {
+  const { OptionSetList: own, DoNotUseCategoryOptions: isOwnOnly } = product.details
+  const sets = [own as unknown as OptionSet[] | undefined, ...(isOwnOnly === true ? [] : (categorySets ?? []))]
+  return { ...product, advancedOptions: advancedOptions ?? [], optionSets: sets.flatMap((some) => some ?? []) }
+}
 
 interface ProductRow {
   product: Omit<SoldProduct, 'advancedOptions' | 'optionSets'>
   advancedOptions: SoldVariant[] | null
   categorySets: (OptionSet[] | null)[] | null
-}
-
-function soldProduct({ product, advancedOptions, categorySets }: ProductRow): SoldProduct {
-  const { OptionSetList: own = [], DoNotUseCategoryOptions: ownAlone = false } = product.details
-  const ofCategories = ownAlone ? [] : (categorySets ?? []).flatMap((sets) => sets ?? [])
-  return {
-    ...product,
-    advancedOptions: advancedOptions ?? [],
-    optionSets: [...(own as unknown as OptionSet[]), ...ofCategories],
-  }
 }
 
 /**

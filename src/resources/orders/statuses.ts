@@ -1,6 +1,6 @@
-import { sql } from '../../database/sql.ts'
+import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { StoreFailure } from '../../values/failure.ts'
+import { wrongField } from '../../engine/refused.ts'
 
 /** Built-in statuses that the platform treats specially (order-statuses §1.3). */
 export const statusNew = 1
@@ -22,14 +22,10 @@ export interface ChosenStatus {
 /** Refuses (400) a status that the store does not have. */
 export async function refuseUnknownStatuses(caller: Caller, chosen: readonly ChosenStatus[]): Promise<void> {
   if (chosen.length === 0) return
-  const ids = JSON.stringify(chosen.map(({ statusId }) => statusId))
+  const ids = anyOfFew(chosen.map(({ statusId }) => statusId))
   const rows = await caller.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT "id" FROM "OrderStatus" WHERE "storeId" = ${caller.store.id}::int
-    AND "id" IN (SELECT json_array_elements_text(${ids}::text::json)::int)`)
+    SELECT "id" FROM "OrderStatus" WHERE "storeId" = ${storeId(caller.store)} AND "id" = ${ids}`)
   const known = new Set(rows.map(({ id }) => id))
   const unknown = chosen.find(({ statusId }) => !known.has(statusId))
-  if (unknown === undefined) return
-  throw new StoreFailure('bad-request', `${unknown.field} ${unknown.statusId} is not an order status of this store`, {
-    field: unknown.field,
-  })
+  if (unknown) throw wrongField(unknown.field, `${unknown.statusId} is not an order status of this store`)
 }

@@ -1,28 +1,18 @@
-import { sql } from '../../database/sql.ts'
+import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Row } from '../../engine/merge.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { products } from '../products/products.ts'
-import { moveStocks, type StockCause } from '../products/stock.ts'
+import { lockProducts, moveStocks, type StockCause } from '../products/stock.ts'
 import { exact, toNumber } from './amounts.ts'
 import type { OrderLine } from './order-lines.ts'
 import { type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
 
 /** A quantity taken from one stock, of a product or an advanced option; negative: put back. */
-export interface StockTaken {
+interface StockTaken {
   readonly productId: number
   readonly optionCode: string | null
   readonly quantity: number
-}
-
-/** Locks products by ascending id, as every move of several stocks must, and returns the ids that exist. */
-export async function lockProducts(caller: Caller, productIds: readonly number[]): Promise<Set<number>> {
-  if (productIds.length === 0) return new Set()
-  const ids = JSON.stringify([...new Set(productIds)])
-  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT p."id" FROM "Product" p WHERE p."storeId" = ${caller.store.id}::int
-    AND p."id" IN (SELECT json_array_elements_text(${ids}::text::json)::int) ORDER BY p."id" FOR NO KEY UPDATE OF p`)
-  return new Set(found.map(({ id }) => id))
 }
 
 /** Returns what these lines of an order take; those without a product take nothing. */
@@ -45,12 +35,10 @@ function stocksOf(rows: readonly Row[], quantityOf: (row: Row) => number): Stock
 
 /** Returns what must be taken to hold `after` instead of `before`, by product and option; negative: put back. */
 export function difference(before: readonly StockTaken[], after: readonly StockTaken[]): StockTaken[] {
-  const sums = new Map<string, { productId: number; optionCode: string | null; quantity: bigint }>()
-  const add = ({ productId, optionCode }: StockTaken, quantity: bigint) => {
-    const key = JSON.stringify([productId, optionCode])
-    const sum = sums.get(key)
-    if (sum) sum.quantity += quantity
-    else sums.set(key, { productId, optionCode, quantity })
+  const sums = new Map<string, Omit<StockTaken, 'quantity'> & { quantity: bigint }>()
+  const add = (taken: StockTaken, quantity: bigint) => {
+    const key = JSON.stringify([taken.productId, taken.optionCode])
+    sums.set(key, { ...taken, quantity: (sums.get(key)?.quantity ?? 0n) + quantity })
   }
   for (const taken of before) add(taken, -exact(taken.quantity))
   for (const taken of after) add(taken, exact(taken.quantity))
@@ -63,28 +51,29 @@ export function difference(before: readonly StockTaken[], after: readonly StockT
 }
 
 /**
- * Moves the stocks of a changed order or return. A merchant's change may take a stock below zero. Moves the product's
- * own stock for a deleted advanced option; skips a deleted product.
+ * Moves the stocks of a changed order or return, which holds `after` instead of `before`. A merchant's change may take
+ * a stock below zero. Moves the product's own stock for a deleted advanced option; skips a deleted product.
  */
 export async function moveHeldStocks(
   caller: Caller,
   orderId: number | null,
   cause: StockCause,
-  moves: readonly StockTaken[],
+  before: readonly StockTaken[],
+  after: readonly StockTaken[],
 ): Promise<void> {
-  const locked = await lockProducts(
-    caller,
-    moves.map(({ productId }) => productId),
-  )
-  const gone = await goneOptions(caller, moves)
+  const moves = difference(before, after)
+  const ids = moves.map(({ productId }) => productId)
+  const locked = await lockProducts(caller, ids)
+  const hasOptions = moves.some(({ optionCode }) => optionCode !== null)
+  const options = hasOptions ? await readOptions(caller, ids) : new Set()
   const stocks = moves.filter(({ productId }) => locked.has(productId))
   await moveStocks(
     caller,
     products,
-    stocks.map((move) => ({
-      productId: move.productId,
-      optionCode: gone.has(move) ? null : move.optionCode,
-      quantity: -move.quantity,
+    stocks.map(({ productId, optionCode, quantity }) => ({
+      productId,
+      optionCode: options.has(`${productId} ${optionCode}`) ? optionCode : null,
+      quantity: -quantity,
       mode: 'add',
       cause,
       orderId,
@@ -92,16 +81,12 @@ export async function moveHeldStocks(
   )
 }
 
-async function goneOptions(caller: Caller, moves: readonly StockTaken[]): Promise<Set<StockTaken>> {
-  const ofOptions = moves.filter(({ optionCode }) => optionCode !== null)
-  if (ofOptions.length === 0) return new Set()
-  const ids = JSON.stringify(ofOptions.map(({ productId }) => productId))
-  const found = await caller.db.$queryRaw<{ productId: number; code: string }[]>(sql`
-    SELECT a."productId", a."code" FROM "AdvancedOption" a WHERE a."storeId" = ${caller.store.id}::int
-    AND a."productId" IN (SELECT json_array_elements_text(${ids}::text::json)::int)`)
-  return new Set(
-    ofOptions.filter((move) => !found.some((row) => row.productId === move.productId && row.code === move.optionCode)),
-  )
+/** Returns the advanced options of these products, as id and code. */
+async function readOptions({ db, store }: Caller, productIds: readonly number[]): Promise<Set<string>> {
+  const found = await db.$queryRaw<{ productId: number; code: string }[]>(sql`
+    SELECT a."productId", a."code" FROM "AdvancedOption" a
+    WHERE a."storeId" = ${storeId(store)} AND a."productId" = ${anyOfFew(productIds)}`)
+  return new Set(found.map(({ productId, code }) => `${productId} ${code}`))
 }
 
 /** The InventoryControl of a product that may be sold without stock. */
@@ -132,26 +117,25 @@ function availabilityOf({ details, inventoryControl }: SoldProduct, isInStock: b
  * default (InventoryControl −1) and all other values refuse.
  */
 export async function takeStock(caller: Caller, orderId: number, lines: readonly OrderLine[]): Promise<void> {
-  const taken = lines.map(({ product, variant, quantity }) => ({
-    productId: product.id,
-    optionCode: variant?.code ?? null,
-    quantity,
+  const variantCode = ({ variant }: OrderLine) => variant?.code ?? null
+  const ordered = lines.map((line) => ({
+    productId: line.product.id,
+    optionCode: variantCode(line),
+    quantity: line.quantity,
   }))
-  for (const { productId, optionCode, quantity } of difference([], taken)) {
-    const line = lines.find(
-      ({ product, variant }) => product.id === productId && (variant?.code ?? null) === optionCode,
-    ) as OrderLine
-    const [moved] = await moveStocks(caller, products, [
-      {
-        productId,
-        optionCode,
-        quantity: -quantity,
-        mode: 'add',
-        cause: 'order',
-        orderId,
-        onlyIfEnough: line.product.inventoryControl !== BACK_ORDER,
-      },
-    ])
+  for (const { productId, optionCode, quantity } of difference([], ordered)) {
+    const line = lines.find((one) => one.product.id === productId && variantCode(one) === optionCode) as OrderLine
+    const onlyIfEnough = line.product.inventoryControl !== BACK_ORDER
+    const move = {
+      productId,
+      optionCode,
+      quantity: -quantity,
+      mode: 'add',
+      cause: 'order',
+      orderId,
+      onlyIfEnough,
+    } as const
+    const [moved] = await moveStocks(caller, products, [move])
     if (!moved) throw outOfStock(line, quantity)
   }
 }

@@ -14,8 +14,6 @@ export const NAME_LENGTH_MAX = 50
 export const paymentMethods = defineResource({
   service: 'PaymentMethods',
   typeName: 'PaymentMethod',
-  idParam: 'paymentmethodid',
-  table: 'PaymentMethod',
   methods: [],
   maxRecords: METHODS_MAX,
   fields: {

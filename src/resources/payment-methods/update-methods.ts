@@ -1,17 +1,14 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
+import type { PaymentMethod as MethodRow } from '../../database/generated/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX, tooManyMethods } from './payment-methods.ts'
 
-export interface PaymentMethod {
-  readonly id: number
-  readonly name: string
-  /** Whether it is offered for new orders. */
-  readonly visible: boolean
-}
+/** `visible`: whether it is offered for new orders. */
+export type PaymentMethod = Pick<MethodRow, 'id' | 'name' | 'visible'>
 
 const ID_MAX = 999_999_999
 const list = `must be a list of 1 to ${METHODS_MAX} payment methods`
@@ -97,12 +94,9 @@ function lowestFreeId(methods: ReadonlyMap<number, unknown>): number {
 }
 
 function refuseEqualNames(methods: readonly PaymentMethod[]): void {
-  const names = new Set<string>()
-  for (const { name } of methods) {
-    if (names.has(name.toLowerCase())) {
-      const problem = `Two payment methods would have the name ${name}; each needs one of its own`
-      throw new StoreFailure('conflict', problem, { field: 'Name' })
-    }
-    names.add(name.toLowerCase())
-  }
+  const names = methods.map(({ name }) => name.toLowerCase())
+  const twice = methods.find((_, index) => names.indexOf(names[index] as string) < index)
+  if (!twice) return
+  const problem = `Two payment methods would have the name ${twice.name}; each needs one of its own`
+  throw new StoreFailure('conflict', problem, { field: 'Name' })
 }

@@ -1,12 +1,12 @@
-import { anyOf, sql, storeId } from '../../database/sql.ts'
-import type { Caller } from '../../engine/caller.ts'
+import { sql } from '../../database/sql.ts'
 import type { Change } from '../../engine/change.ts'
 import { productChanged } from '../../engine/event-kinds.ts'
 import type { Json, Patch } from '../../engine/input.ts'
-import type { Document, Row } from '../../engine/merge.ts'
+import type { Document } from '../../engine/merge.ts'
 import type { Referrer } from '../../engine/referrers.ts'
-import { refused } from '../../engine/refused.ts'
+import { wrongField } from '../../engine/refused.ts'
 import { raiseCounter } from '../../engine/write.ts'
+import { lockProducts } from './stock.ts'
 
 // Documents of products and categories name related products, up-selling items and the bundled products of options. No
 // foreign key covers them; the SQL function linkedProducts finds them through an index.
@@ -62,62 +62,47 @@ function withoutBundled(set: Document, id: number): Document {
  * stored. Does not check links stored before, because an import may have written them.
  */
 export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
-  const stored = productsIn((before?.row.details ?? {}) as Document)
-  const links = linksIn(patch).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
+  const stored = new Set(linksIn((before?.row.details ?? {}) as Document).map(({ id }) => id))
+  const links = linksIn(documentOf(patch)).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
   if (links.length === 0) return
-  const found = await lockProducts(caller, [...new Set(links.map(({ id }) => Number(id)))])
-  const unknown = links.find(({ id }) => !found.has(id))
-  if (unknown) throw refused(unknown.field, `${unknown.field} refers to a record that does not exist`)
-}
-
-/** Takes the lock that foreign keys take. */
-async function lockProducts(caller: Caller, ids: readonly number[]): Promise<Set<Json | undefined>> {
-  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
-    SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(ids)}
-    ORDER BY p."id" FOR KEY SHARE`)
-  return new Set(found.map(({ id }) => id))
+  // The lock that foreign keys take.
+  const found = await lockProducts(
+    caller,
+    links.map(({ id }) => Number(id)),
+    sql`FOR KEY SHARE`,
+  )
+  const unknown = links.find(({ id }) => !found.has(Number(id)))
+  if (unknown) throw wrongField(unknown.field, 'refers to a record that does not exist')
 }
 
 /**
  * Reserves product ids that imported documents name, so that no new product gets one: the named product may come later,
  * in another file, or never.
  */
-export async function keepNamedProducts(caller: Caller, rows: readonly Row[]): Promise<void> {
-  let highest = 0
-  for (const { details } of rows) {
-    for (const id of productsIn(details as Document)) {
-      if (Number(id) <= KEPT_MAX) highest = Math.max(highest, Number(id))
-    }
-  }
-  if (highest === 0) return
+export async function keepNamedProducts(changes: readonly Change[]): Promise<void> {
+  const imported = changes.filter(({ kind }) => kind === 'import')
+  const ids = imported.flatMap(({ after }) => linksIn(after.row.details as Document).map(({ id }) => Number(id ?? 0)))
+  const highest = ids.reduce((most, id) => (id <= KEPT_MAX ? Math.max(most, id) : most), 0)
+  const [{ caller } = {}] = imported
+  if (!caller || highest === 0) return
   const [counter] = await caller.db.$queryRaw<{ value: number }[]>(sql`
     SELECT "value" FROM "Counter" WHERE "storeId" = ${caller.store.id}::int AND "name" = 'Product'`)
   // Raising it blocks new products until the import's transaction ends.
   if (highest > (counter?.value ?? 0)) await raiseCounter(caller, 'Product', highest)
 }
 
-interface Link {
-  readonly field: string
-  readonly id: Json | undefined
+/** Returns the products that a document names, with the paths of their ids. */
+function linksIn(document: Document): { field: string; id: Json | undefined }[] {
+  const inItems = ({ list, product }: typeof related, from: Document, path = '') =>
+    itemsOf(from, list).map((item, index) => ({ field: `${path}${list}[${index}].${product}`, id: item[product] }))
+  const inSets = itemsOf(document, sets).flatMap((set, index) => inItems(bundled, set, `${sets}[${index}].`))
+  return [...inItems(related, document), ...inItems(upSelling, document), ...inSets]
 }
 
-function linksIn({ lists }: Patch): Link[] {
-  const inSets = (lists[sets] ?? []).flatMap((set, index) => linksOf(bundled, set, `${sets}[${index}].`))
-  return [...linksOf(related, { lists }), ...linksOf(upSelling, { lists }), ...inSets]
-}
-
-function linksOf({ list, product }: typeof related, { lists }: Pick<Patch, 'lists'>, path = ''): Link[] {
-  return (lists[list] ?? []).map(({ details }, index) => ({
-    field: `${path}${list}[${index}].${product}`,
-    id: details[product],
-  }))
-}
-
-function productsIn(details: Document): Set<Json | undefined> {
-  const idsOf = ({ list, product }: typeof related, document: Document) =>
-    itemsOf(document, list).map((item) => item[product])
-  const inSets = itemsOf(details, sets).flatMap((set) => idsOf(bundled, set))
-  return new Set([...idsOf(related, details), ...idsOf(upSelling, details), ...inSets])
+/** The document of a patch alone. */
+function documentOf({ details, lists }: Patch): Document {
+  const items = Object.entries(lists).map(([name, patches]) => [name, patches.map(documentOf)])
+  return { ...details, ...Object.fromEntries(items) }
 }
 
 function itemsOf(document: Document, list: string): Document[] {

@@ -1,5 +1,6 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
-import { defineResource } from '../../engine/define.ts'
+import { defineResource, nested, type RelatedSubResource } from '../../engine/define.ts'
+import { productChanged } from '../../engine/event-kinds.ts'
 import {
   boolean,
   date,
@@ -14,39 +15,14 @@ import {
   text,
 } from '../../engine/fields.ts'
 import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
+import type { Link, TableLink } from '../../engine/links.ts'
+import type { Referrer } from '../../engine/referrers.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productLinks } from './linked-products.ts'
-import {
-  advancedOptionList,
-  categoryExternalIdsList,
-  categoryList,
-  discountList,
-  distributorList,
-  eProductList,
-  externalIdsList,
-  featureList,
-  imageGalleryList,
-  relatedProductList,
-  serialList,
-  upSellingItemList,
-} from './lists.ts'
-import { stockMovements } from './movements.ts'
 import { productEffects, productRules } from './rules.ts'
+import { stockMovements } from './stock.ts'
 
 const skuNote = 'White space around it is taken off, here and wherever a product is named by it.'
-
-const skuInfo: Fields = {
-  CatalogID: integer({ column: 'id', access: 'key' }),
-  SKU: text(255, { column: 'sku', required: true, trim: 'both', note: skuNote }),
-  Name: text(255, { column: 'name', required: true }),
-  Cost: decimal({ column: 'cost' }),
-  Price: decimal({ column: 'price' }),
-  Currency: text(3, { sql: sql`s."currency"` }),
-  RetailPrice: decimal({ column: 'retailPrice' }),
-  SalePrice: decimal({ column: 'salePrice' }),
-  OnSale: boolean({ column: 'onSale' }),
-  Stock: decimal({ column: 'stock' }),
-}
 
 const productLink = sql`s."secureUrl" || '/' || coalesce(nullif(t."fileName", ''), 'product-' || t."id" || '.html')`
 const buyButtonLink = sql`s."secureUrl" || '/add_cart?item_id=' || t."id"`
@@ -55,28 +31,91 @@ function nameOf(table: string, column: string): Sql {
   return sql`(SELECT o."name" FROM ${identifier(table)} o WHERE o."storeId" = t."storeId" AND o."id" = t.${identifier(column)})`
 }
 
-/** Products (rest-resources §1). */
+/** The fields for each number of a range, in order. */
+function numbered(first: number, last: number, fieldsOf: (n: number) => Fields): Fields {
+  return Object.assign({}, ...Array.from({ length: last - first + 1 }, (_, index) => fieldsOf(first + index)))
+}
+
+/** The products in a list of other records, which keep the item when its product is deleted. */
+function itemsOf(table: string, list: string, items: TableLink): Referrer {
+  return { table, fields: [`${list}.CatalogID`], by: items, rule: 'clear' }
+}
+
+/** Products (rest-resources §1). Lists: rest-resources §1.4. */
 export const products = defineResource({
   service: 'Products',
   typeName: 'Product',
-  idParam: 'catalogid',
-  table: 'Product',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 200,
   alternateKey: 'sku',
   fields: {
-    SKUInfo: object('ProductSKU', skuInfo),
+    SKUInfo: object('ProductSKU', {
+      CatalogID: integer({ column: 'id', access: 'key' }),
+      SKU: text(255, { column: 'sku', required: true, trim: 'both', note: skuNote }),
+      Name: text(255, { column: 'name', required: true }),
+      Cost: decimal({ column: 'cost' }),
+      Price: decimal({ column: 'price' }),
+      Currency: text(3, { sql: sql`s."currency"` }),
+      RetailPrice: decimal({ column: 'retailPrice' }),
+      SalePrice: decimal({ column: 'salePrice' }),
+      OnSale: boolean({ column: 'onSale' }),
+      Stock: decimal({ column: 'stock' }),
+    }),
     MFGID: text(50),
     ShortDescription: text(),
     ManufacturerID: reference('manufacturerId'),
     ManufacturerName: text(50, { sql: nameOf('Manufacturer', 'manufacturerId') }),
-    DistributorList: distributorList,
+    DistributorList: list(
+      'ProductDistributor',
+      {
+        DistributorID: integer({ column: 'distributorId', access: 'key', min: 1 }),
+        DistributorName: text(50, {
+          sql: sql`(SELECT d."company" FROM "Distributor" d WHERE d."storeId" = r."storeId" AND d."id" = r."distributorId")`,
+        }),
+        DistributorItemCost: decimal({ column: 'itemCost' }),
+        DistributorItemID: text(50),
+        DistributorStockID: text(50),
+      },
+      { keyFrom: 'caller', rows: { table: 'ProductDistributor', parent: 'productId', position: 'position' } },
+    ),
     LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
     UserID: text(50, { column: 'updatedBy', access: 'ro' }),
     GTIN: text(50),
-    CategoryList: categoryList,
-    ExternalIdsList: externalIdsList,
-    CategoryExternalIdsList: categoryExternalIdsList,
+    CategoryList: list(
+      'ProductCategory',
+      {
+        CategoryID: integer({ column: 'categoryId', access: 'key', min: 1 }),
+        CategoryName: text(150, {
+          sql: sql`(SELECT c."name" FROM "Category" c WHERE c."storeId" = r."storeId" AND c."id" = r."categoryId")`,
+        }),
+      },
+      { keyFrom: 'caller', rows: { table: 'ProductCategory', parent: 'productId', position: 'position' } },
+    ),
+    ExternalIdsList: list('ExternalId', {
+      ID: integer({ access: 'key' }),
+      AdvancedOptionSufix: text(50),
+      ExternalId1: text(50),
+      ExternalId2: text(50),
+      ExternalIdType: text(20),
+    }),
+    /** The external ids of the product's categories, read from the categories. */
+    CategoryExternalIdsList: list(
+      'CategoryExternalId',
+      {
+        ID: integer(),
+        CategoryID: integer({ access: 'ro' }),
+        ExternalId1: text(),
+        ExternalIdType: text(),
+      },
+      {
+        sql: sql`(SELECT json_agg(json_build_object('ID', e."ID", 'CategoryID', c."id",
+              'ExternalId1', coalesce(e."ExternalId1", ''), 'ExternalIdType', coalesce(e."ExternalIdType", ''))
+            ORDER BY pc."position", e."ID")
+          FROM "ProductCategory" pc JOIN "Category" c ON c."storeId" = pc."storeId" AND c."id" = pc."categoryId"
+          CROSS JOIN json_to_recordset(coalesce(c."details" -> 'CategoryExternalIdsList', '[]'))
+            AS e("ID" int, "ExternalId1" text, "ExternalIdType" text)
+          WHERE pc."storeId" = t."storeId" AND pc."productId" = t."id")`,
+      },
+    ),
     NonTaxable: boolean({ column: 'nonTaxable' }),
     NotForSale: boolean({ column: 'notForSale' }),
     Hide: boolean({ column: 'hide' }),
@@ -107,20 +146,13 @@ export const products = defineResource({
     WarehouseCustom: text(150),
     Description: text(),
     Keywords: text(),
-    ExtraField1: text(150),
-    ExtraField2: text(150),
-    ExtraField3: text(150),
-    ExtraField4: text(150),
-    ExtraField5: text(150),
-    ExtraField6: text(),
-    ExtraField7: text(),
-    ExtraField8: text(),
-    ExtraField9: text(),
-    ExtraField10: text(),
-    ExtraField11: text(),
-    ExtraField12: text(),
-    ExtraField13: text(),
-    FeatureList: featureList,
+    ...numbered(1, 5, (n) => ({ [`ExtraField${n}`]: text(150) })),
+    ...numbered(6, 13, (n) => ({ [`ExtraField${n}`]: text() })),
+    FeatureList: list('Feature', {
+      FeatureID: integer({ access: 'key' }),
+      FeatureTitle: text(150),
+      FeatureDescription: text(150),
+    }),
     PluginList: list('Plugin', {}),
     SampleEnable: boolean(),
     SampleName: text(255),
@@ -133,18 +165,51 @@ export const products = defineResource({
     MainImageCaption: text(),
     ThumbnailFile: text(255),
     MediaFile: text(255),
-    AdditionalImageFile2: text(255),
-    AdditionalImageCaption2: text(),
-    AdditionalImageFile3: text(255),
-    AdditionalImageCaption3: text(),
-    AdditionalImageFile4: text(255),
-    AdditionalImageCaption4: text(),
-    ImageGalleryList: imageGalleryList,
+    ...numbered(2, 4, (n) => ({ [`AdditionalImageFile${n}`]: text(255), [`AdditionalImageCaption${n}`]: text() })),
+    ImageGalleryList: list('ImageGallery', {
+      ImageGalleryID: integer({ access: 'key' }),
+      ImageGalleryFile: text(),
+      ImageGalleryCaption: text(),
+      ImageGallerySorting: integer(),
+    }),
     OptionSetList: optionSetList,
-    AdvancedOptionList: advancedOptionList,
-    RelatedProductList: relatedProductList,
-    UpSellingItemList: upSellingItemList,
-    DiscountList: discountList,
+    AdvancedOptionList: list(
+      'AdvancedOption',
+      {
+        AdvancedOptionCode: text(50, { column: 'code', access: 'key' }),
+        // Appended to the product's SKU, so a leading blank counts: "SHIRT" and " L".
+        AdvancedOptionSufix: text(50, { column: 'suffix', trim: 'end' }),
+        AdvancedOptionName: text(),
+        AdvancedOptionCost: decimal(),
+        // Documented as an integer, but products may be sold in fractions.
+        AdvancedOptionStock: decimal({ column: 'stock' }),
+        AdvancedOptionWeight: decimal(),
+        AdvancedOptionPrice: decimal({ column: 'price' }),
+        AdvancedOptionGTIN: text(50),
+      },
+      { keyFrom: 'caller', rows: { table: 'AdvancedOption', parent: 'productId', position: 'position' } },
+    ),
+    RelatedProductList: list('RelatedProduct', {
+      RelatedIndexID: integer({ access: 'key' }),
+      /** 0: none. */
+      RelatedProductID: integer({ min: 0 }),
+      RelatedProductSorting: integer(),
+    }),
+    UpSellingItemList: list('UpSellingItem', {
+      UpSellingIndexID: integer({ access: 'key' }),
+      /** 0: none. */
+      UpSellingItemID: integer({ min: 0 }),
+      UpSellingItemSorting: integer(),
+    }),
+    /** Quantity discounts. */
+    DiscountList: list('Discount', {
+      DiscountID: integer({ access: 'key' }),
+      DiscountPriceLevel: integer(),
+      DiscountLowbound: integer(),
+      DiscountUpbound: integer(),
+      DiscountPrice: decimal(),
+      DiscountPercentage: boolean(),
+    }),
     DoNotUseCategoryOptions: boolean(),
     DateCreated: date({ column: 'createdAt', access: 'ro' }),
     ListingTemplateID: integer({ default: -1 }),
@@ -167,26 +232,7 @@ export const products = defineResource({
     ApplyQuantityDiscountToOptions: boolean(),
     EnableMakeAnOfferFeature: boolean(),
     MinimumAcceptableOffer: text(10),
-    PriceLevel1: decimal(),
-    PriceLevel1Hide: boolean(),
-    PriceLevel2: decimal(),
-    PriceLevel2Hide: boolean(),
-    PriceLevel3: decimal(),
-    PriceLevel3Hide: boolean(),
-    PriceLevel4: decimal(),
-    PriceLevel4Hide: boolean(),
-    PriceLevel5: decimal(),
-    PriceLevel5Hide: boolean(),
-    PriceLevel6: decimal(),
-    PriceLevel6Hide: boolean(),
-    PriceLevel7: decimal(),
-    PriceLevel7Hide: boolean(),
-    PriceLevel8: decimal(),
-    PriceLevel8Hide: boolean(),
-    PriceLevel9: decimal(),
-    PriceLevel9Hide: boolean(),
-    PriceLevel10: decimal(),
-    PriceLevel10Hide: boolean(),
+    ...numbered(1, 10, (n) => ({ [`PriceLevel${n}`]: decimal(), [`PriceLevel${n}Hide`]: boolean() })),
     BuyButtonLink: text(LONG_TEXT, { sql: buyButtonLink }),
     ProductLink: text(LONG_TEXT, { sql: productLink }),
     Title: text(150),
@@ -196,8 +242,12 @@ export const products = defineResource({
     SpecialInstructions: text(),
     AssignKey: boolean(),
     ReUseKeys: boolean(),
-    SerialList: serialList,
-    EProductList: eProductList,
+    SerialList: list('Serial', {
+      SerialID: integer({ access: 'key' }),
+      SerialUses: integer(),
+      SerialCode: text(255),
+    }),
+    EProductList: list('EProduct', { FileNumber: integer({ access: 'key' }), FilePath: text() }, { keyFrom: 'record' }),
   },
   filters: {
     sku: exactlyTrimmed('sku'),
@@ -228,50 +278,39 @@ export const products = defineResource({
       object: 'SKUInfo',
       filters: { sku: exactlyTrimmed('sku'), name: containing('name') },
     },
-    AdvancedOptions: {
-      kind: 'nested',
-      list: 'AdvancedOptionList',
-      methods: ['GET', 'PUT'],
-      idParam: 'advancedoptioncode',
-    },
-    Categories: { kind: 'nested', list: 'CategoryList', methods: ['GET'], idParam: 'categoryid' },
-    Discount: { kind: 'nested', list: 'DiscountList', methods: ['GET', 'POST', 'PUT'], idParam: 'discountid' },
-    Distributors: { kind: 'nested', list: 'DistributorList', methods: ['GET'], idParam: 'distributorid' },
-    EProducts: { kind: 'nested', list: 'EProductList', methods: ['GET', 'POST', 'PUT'], idParam: 'filenumber' },
-    Features: { kind: 'nested', list: 'FeatureList', methods: ['GET', 'POST', 'PUT'], idParam: 'featureid' },
-    Images: { kind: 'nested', list: 'ImageGalleryList', methods: ['GET', 'POST', 'PUT'], idParam: 'imagegalleryid' },
-    Options: { kind: 'nested', list: 'OptionSetList', methods: ['GET', 'POST', 'PUT'], idParam: 'optionsetid' },
-    Related: { kind: 'nested', list: 'RelatedProductList', methods: ['GET', 'POST', 'PUT'], idParam: 'relatedindexid' },
-    Serials: { kind: 'nested', list: 'SerialList', methods: ['GET', 'POST', 'PUT'], idParam: 'serialid' },
-    UpSelling: {
-      kind: 'nested',
-      list: 'UpSellingItemList',
-      methods: ['GET', 'POST', 'PUT'],
-      idParam: 'upsellingindexid',
-    },
+    AdvancedOptions: nested('AdvancedOptionList', 'advancedoptioncode', { methods: ['GET', 'PUT'] }),
+    Categories: nested('CategoryList', 'categoryid', { methods: ['GET'] }),
+    Discount: nested('DiscountList', 'discountid'),
+    Distributors: nested('DistributorList', 'distributorid', { methods: ['GET'] }),
+    EProducts: nested('EProductList', 'filenumber'),
+    Features: nested('FeatureList', 'featureid'),
+    Images: nested('ImageGalleryList', 'imagegalleryid'),
+    Options: nested('OptionSetList', 'optionsetid'),
+    Related: nested('RelatedProductList', 'relatedindexid'),
+    Serials: nested('SerialList', 'serialid'),
+    UpSelling: nested('UpSellingItemList', 'upsellingindexid'),
   },
   rules: productRules,
   effects: productEffects,
   referrers: [
-    {
-      table: 'Order',
-      fields: ['OrderItemList.CatalogID'],
-      by: { table: 'OrderItem', record: 'orderId', column: 'productId' },
-      rule: 'clear',
-    },
-    {
-      table: 'Rma',
-      fields: ['RMAItemList.CatalogID'],
-      by: { table: 'RmaItem', record: 'rmaId', column: 'productId' },
-      rule: 'clear',
-    },
-    {
-      table: 'GiftRegistry',
-      fields: ['GiftRegistryItemList.CatalogID'],
-      by: { table: 'GiftRegistryItem', record: 'registryId', column: 'productId' },
-      rule: 'clear',
-    },
+    itemsOf('Order', 'OrderItemList', { table: 'OrderItem', record: 'orderId', column: 'productId' }),
+    itemsOf('Rma', 'RMAItemList', { table: 'RmaItem', record: 'rmaId', column: 'productId' }),
+    itemsOf('GiftRegistry', 'GiftRegistryItemList', {
+      table: 'GiftRegistryItem',
+      record: 'registryId',
+      column: 'productId',
+    }),
     ...productLinks,
   ],
   ledger: stockMovements,
 })
+
+/** The products that refer to a record, as its sub-resource. */
+export function productsBy(link: Link): RelatedSubResource {
+  return { kind: 'related', resource: () => products, link }
+}
+
+/** A reference that is cleared, and its products changed, when its target is deleted. */
+export function clearedInProducts(field: string, by: Link): Referrer {
+  return { table: 'Product', fields: [field], by, rule: 'clear', raises: { kind: productChanged, of: products } }
+}

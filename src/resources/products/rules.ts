@@ -42,19 +42,11 @@ async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Ch
 
 /** Writes the ledger for stocks set through the record, and raises events. Imports bring their own ledger. */
 export async function productEffects(changes: readonly Change[]): Promise<void> {
-  const imported = changes.filter(({ kind }) => kind === 'import')
-  if (imported[0]) {
-    const { caller } = imported[0]
-    await keepNamedProducts(
-      caller,
-      imported.map(({ after }) => after.row),
-    )
-  }
+  await keepNamedProducts(changes)
   for (const { kind, caller, resource, id, before, after } of changes) {
     if (kind === 'delete') continue
     const moves = stockMoves(id, before, after)
-    const written = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
-    if (written.length > 0) await moveStocks(caller, resource, written)
+    if (kind !== 'import') await moveStocks(caller, resource, [...moves, ...goneOptions(id, before, after)])
     for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
   }
 }
@@ -92,18 +84,15 @@ function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMov
   return [...(isChanged ? [productChanged] : []), ...(moves.length > 0 ? [productStockChanged] : [])]
 }
 
-/** Omits the stock, and the time and editor of the change. */
+/** Omits the stock, and the time and editor of the change. Sorts by position: not every list keeps the order sent. */
 function withoutStock({ row, lists }: Stored) {
   const { stock, updatedAt, updatedBy, ...columns } = row
-  return { columns, lists: Object.entries(lists).map(([name, rows]) => [name, inOrder(rows).map(optionWithoutStock)]) }
-}
-
-/** Sorts by position: not every list keeps the order sent. */
-function inOrder(rows: readonly Row[]): Row[] {
-  return [...rows].sort((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
-}
-
-/** Of the lists stored in tables, only advanced options have a stock. */
-function optionWithoutStock({ stock, ...columns }: Row): Row {
-  return columns
+  const inOrder = Object.entries(lists).map(([name, rows]) => [
+    name,
+    rows
+      .toSorted((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
+      // Of the lists stored in tables, only advanced options have a stock.
+      .map(({ stock, ...others }) => others),
+  ])
+  return { columns, lists: inOrder }
 }

@@ -1,4 +1,4 @@
-import { defineResource } from '../../engine/define.ts'
+import { defineResource, nested } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
@@ -8,9 +8,7 @@ import { returnRules } from './rules.ts'
 export const rma = defineResource({
   service: 'RMA',
   typeName: 'RMA',
-  idParam: 'rmaid',
   table: 'Rma',
-  methods: ['GET', 'POST', 'PUT', 'DELETE'],
   maxRecords: 500,
   fields: {
     RMAID: integer({ column: 'id', access: 'key' }),
@@ -36,8 +34,6 @@ export const rma = defineResource({
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
   },
-  subResources: {
-    Items: { kind: 'nested', list: 'RMAItemList', methods: ['GET'], idParam: 'catalogid' },
-  },
+  subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
   rules: returnRules,
 })

@@ -1,4 +1,4 @@
-import { sql } from '../../database/sql.ts'
+import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import type { Row } from '../../engine/merge.ts'
@@ -6,16 +6,9 @@ import { wrongField } from '../../engine/refused.ts'
 import { readRows } from '../../engine/write.ts'
 import { orderItemList } from '../orders/lists.ts'
 import { holdsStock } from '../orders/statuses.ts'
-import {
-  difference,
-  lockProducts,
-  moveHeldStocks,
-  restockedBy,
-  restockedItems,
-  type StockTaken,
-} from '../orders/stock.ts'
-import { rmaItemList } from './items.ts'
-import { completeItems, isSameItem, keepOptions } from './return-items.ts'
+import { moveHeldStocks, restockedBy, restockedItems } from '../orders/stock.ts'
+import { lockProducts } from '../products/stock.ts'
+import { areSame, completeItems, keepOptions, rmaItemList } from './items.ts'
 
 /**
  * Checks the items of changed returns against the lines of the order, completes them, and moves the stock by the change
@@ -44,30 +37,19 @@ async function settle({ caller, id, before, after }: Change): Promise<void> {
   } else {
     if (!orders.has(to)) throw wrongField('OrderID', 'refers to an order that does not exist')
     const restocked = await restockedItems(caller, to, id)
-    completeItems(items, { lines: await readRows(caller, orderItemList, to), restocked })
+    completeItems(items, await readRows(caller, orderItemList, to), restocked)
   }
   after.lists.RMAItemList = items
   const had = isHeld(from, orders) ? restockedBy(stored) : []
   const has = isHeld(to, orders) ? restockedBy(items) : []
-  if (from === to) await moveHeldStocks(caller, to, 'return', difference(had, has))
-  else await moveBetween(caller, { orderId: from, restocked: had }, { orderId: to, restocked: has })
-}
-
-interface OrderReturns {
-  readonly orderId: number | null
-  readonly restocked: readonly StockTaken[]
-}
-
-/** The ledger records moves of both orders. */
-async function moveBetween(caller: Caller, from: OrderReturns, to: OrderReturns): Promise<void> {
-  // Locks all at once: a later lock of a lower id could deadlock.
-  const stocks = [...from.restocked, ...to.restocked]
+  if (from === to) return moveHeldStocks(caller, to, 'return', had, has)
+  // The ledger records moves of both orders. Locks all products at once: a later lock of a lower id could deadlock.
   await lockProducts(
     caller,
-    stocks.map(({ productId }) => productId),
+    [...had, ...has].map(({ productId }) => productId),
   )
-  await moveHeldStocks(caller, from.orderId, 'return', difference(from.restocked, []))
-  await moveHeldStocks(caller, to.orderId, 'return', difference([], to.restocked))
+  await moveHeldStocks(caller, from, 'return', had, [])
+  await moveHeldStocks(caller, to, 'return', [], has)
 }
 
 /** Takes a deleted return's restocked quantities off the stock. */
@@ -75,23 +57,19 @@ async function takeBack({ caller, id, before }: Change): Promise<void> {
   const orderId = orderIdOf(before?.row)
   const orders = await lockOrders(caller, [orderId])
   if (!isHeld(orderId, orders)) return
-  await moveHeldStocks(caller, orderId, 'return', difference(restockedBy(await readRows(caller, rmaItemList, id)), []))
+  await moveHeldStocks(caller, orderId, 'return', restockedBy(await readRows(caller, rmaItemList, id)), [])
 }
 
 function orderIdOf(row: Row | undefined): number | null {
   return (row?.orderId ?? null) as number | null
 }
 
-function areSame(stored: readonly Row[], items: readonly Row[]): boolean {
-  return stored.length === items.length && items.every((item, index) => isSameItem(item, stored[index] as Row))
-}
-
 /** Locks the existing orders and returns their statuses by id. */
 async function lockOrders(caller: Caller, ids: readonly (number | null)[]): Promise<Map<number, number>> {
-  const wanted = JSON.stringify(ids.filter((id) => id !== null))
+  const wanted = anyOfFew(ids.filter((id) => id !== null))
   const found = await caller.db.$queryRaw<{ id: number; statusId: number }[]>(sql`
-    SELECT o."id", o."statusId" FROM "Order" o WHERE o."storeId" = ${caller.store.id}::int
-    AND o."id" IN (SELECT json_array_elements_text(${wanted}::text::json)::int) ORDER BY o."id" FOR NO KEY UPDATE OF o`)
+    SELECT o."id", o."statusId" FROM "Order" o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = ${wanted}
+    ORDER BY o."id" FOR NO KEY UPDATE OF o`)
   return new Map(found.map(({ id, statusId }) => [id, statusId]))
 }
 

@@ -1,7 +1,7 @@
 import type { WireRecord } from '../../engine/reader.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { amountOf, exact, toNumber } from '../../resources/orders/amounts.ts'
-import { descriptionLines } from '../../resources/orders/description-lines.ts'
+import { descriptionLines } from '../../resources/orders/order-lines.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { shownInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
 import type { LineProduct } from '../../resources/products/products-by-id.ts'

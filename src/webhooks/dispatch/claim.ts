@@ -1,43 +1,32 @@
 import type { Db, Transaction } from '../../database/client.ts'
+import type { Delivery, Event, Webhook } from '../../database/generated/client.ts'
 import { type Sql, sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { INT32_MAX } from '../../values/int32.ts'
+import type { SecretSeeds } from '../secret.ts'
 
-export interface WebhookKey {
-  readonly storeId: number
-  readonly webhookId: number
-}
+export type WebhookKey = Pick<Delivery, 'storeId' | 'webhookId'>
 
 /** A delivery leased for one attempt, with everything that the attempt needs. */
-export interface Claim extends WebhookKey {
+export interface Claim
+  extends WebhookKey,
+    SecretSeeds,
+    // `attempts` includes this one, and identifies the claim.
+    Pick<Delivery, 'attempts' | 'triesBefore'>,
+    // As known when this attempt began. Without a subscription it was made in the administration, and gets all records.
+    Pick<Webhook, 'url' | 'format' | 'enabled' | 'failingSince' | 'subscriptionId'>,
+    Pick<Event, 'messageId' | 'eventType' | 'body' | 'createdAt'> {
   readonly id: number
-  /** Attempts begun, including this one; identifies the claim. */
-  readonly attempts: number
-  readonly triesBefore: number
+  /** 0: a test. */
+  readonly sequence: number
   /** When another process may claim it. */
   readonly leaseEnd: Date
-  readonly url: string
-  readonly format: string
-  readonly enabled: boolean
-  readonly failingSince: Date | null
   /** Failing or slow: uses SLOTS_OF_ALL_FAILING. */
   readonly isIsolated: boolean
-  readonly secretSeed: string
-  readonly formerSecretSeed: string | null
-  readonly secretRotatedAt: Date | null
-  /** Null: made in the administration; gets all records. */
-  readonly subscriptionId: number | null
   /** What the merchant granted, and what the application requests. */
   readonly agreed: Privileges
   readonly asked: Privileges
-  readonly messageId: string
-  readonly sequence: number
-  readonly eventType: number
-  /** The record's JSON text. */
-  readonly body: string
-  /** When the event happened. */
-  readonly createdAt: Date
 }
 
 /** Attempts at a time in one process. */

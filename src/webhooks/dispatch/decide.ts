@@ -1,4 +1,8 @@
 import { nextTry } from '../../outbound/retry-schedule.ts'
+import type { Claim } from './claim.ts'
+
+/** What a decision depends on besides the outcome. */
+type Tried = Pick<Claim, 'attempts' | 'triesBefore' | 'sequence' | 'failingSince'>
 
 export interface Outcome {
   /** When the attempt began. */
@@ -15,17 +19,6 @@ export interface Outcome {
   readonly retryAfter: string | null
   /** Nothing was or will be sent, so it says nothing about the receiver. */
   readonly isHeldBack: boolean
-}
-
-/** The inputs of a decision besides the outcome. */
-export interface Tried {
-  /** Attempts begun, including this one. */
-  readonly attempts: number
-  readonly triesBefore: number
-  /** 0: a test. */
-  readonly sequence: number
-  /** Since when all attempts of the webhook have failed, as known when this one began. */
-  readonly failingSince: Date | null
 }
 
 export interface Decision {
@@ -45,29 +38,27 @@ export interface Pause {
 }
 
 /** A webhook whose attempts have all failed for this long is paused. */
-export const FAILING_MS_MAX = 5 * 24 * 3_600_000
+const FAILING_MS_MAX = 5 * 24 * 3_600_000
 
 const GONE = 410
-const GONE_REASON = 'The receiver answered 410: it wants no more notifications'
-const FAILING_REASON = 'Every attempt of five days failed'
 
 /** `at` is when the outcome is known; `random` is from 0 to below 1. */
 export function decide(tried: Tried, outcome: Outcome, at: Date, random: number): Decision {
   const isTest = tried.sequence === 0
-  if (outcome.isHeldBack) return { state: 'failed', dueAt: null, hasSucceeded: null, pause: null }
-  if (outcome.reason === '') return { state: 'delivered', dueAt: null, hasSucceeded: isTest ? null : true, pause: null }
-  if (isTest) return { state: 'failed', dueAt: null, hasSucceeded: null, pause: null }
-  const isGone = outcome.status === GONE
-  const dueAt = isGone ? null : nextTry(tried.attempts - tried.triesBefore, at, outcome.retryAfter, random)
-  return {
-    state: dueAt === null ? 'failed' : 'pending',
-    dueAt,
-    hasSucceeded: false,
-    pause: isGone ? { reason: GONE_REASON, failingSince: null } : pauseOfFailing(tried, outcome),
-  }
+  const over = { dueAt: null, hasSucceeded: null, pause: null }
+  if (outcome.isHeldBack) return { ...over, state: 'failed' }
+  if (outcome.reason === '') return { ...over, state: 'delivered', hasSucceeded: isTest ? null : true }
+  if (isTest) return { ...over, state: 'failed' }
+  const tries = tried.attempts - tried.triesBefore
+  const dueAt = outcome.status === GONE ? null : nextTry(tries, at, outcome.retryAfter, random)
+  const state = dueAt === null ? 'failed' : 'pending'
+  return { state, dueAt, hasSucceeded: false, pause: pauseOf(tried, outcome) }
 }
 
-function pauseOfFailing({ failingSince }: Tried, { at }: Outcome): Pause | null {
+function pauseOf({ failingSince }: Tried, { at, status }: Outcome): Pause | null {
+  if (status === GONE) {
+    return { reason: 'The receiver answered 410: it wants no more notifications', failingSince: null }
+  }
   if (failingSince === null || at.getTime() - failingSince.getTime() < FAILING_MS_MAX) return null
-  return { reason: FAILING_REASON, failingSince }
+  return { reason: 'Every attempt of five days failed', failingSince }
 }

@@ -6,8 +6,7 @@ import { decide } from './decide.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { DispatcherMetrics } from './metrics.ts'
 import { numberEvents } from './number.ts'
-import type { Result } from './record.ts'
-import { createRecorder, type Recorder } from './recorder.ts'
+import { createRecorder, type Recorder, type Result } from './record.ts'
 import { sweepOld } from './retention.ts'
 import { type SendServices, send } from './send.ts'
 import { Slots } from './slots.ts'
@@ -60,12 +59,11 @@ export class Dispatcher {
     this.#services = services
     this.#pollMs = pollMs
     this.#stopMs = stopMs
-    const loop = (work: () => Promise<void>, complaint: string) => createLoop(work, { log, complaint })
-    this.#numbering = loop(() => this.#numberAll(), 'events could not be numbered')
-    this.#claiming = loop(() => this.#claim(), 'webhook deliveries could not be claimed')
+    this.#numbering = createLoop(() => this.#numberAll(), log, 'events could not be numbered')
+    this.#claiming = createLoop(() => this.#claim(), log, 'webhook deliveries could not be claimed')
     const sweep = () => sweepOld(db, now(), () => this.#isStopping)
-    this.#sweeping = loop(sweep, 'old webhook deliveries could not be deleted')
-    this.#recorder = createRecorder({ db, now, log, onWritten: (written) => this.#claimAfter(written) })
+    this.#sweeping = createLoop(sweep, log, 'old webhook deliveries could not be deleted')
+    this.#recorder = createRecorder(services, (written) => this.#claimAfter(written))
   }
 
   /** Starts to send what is due, on each wake and every second, and to delete what is old, every hour. */
@@ -200,7 +198,5 @@ export class Dispatcher {
 }
 
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const limit = new AbortController()
-  await Promise.race([work, delay(limitMs, undefined, { signal: limit.signal }).catch(() => undefined)])
-  limit.abort()
+  await Promise.race([work, delay(limitMs, undefined, { ref: false })])
 }

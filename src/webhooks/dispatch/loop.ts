@@ -1,17 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../engine/endpoints.ts'
 
-export interface Loop {
-  /** Runs the work once more, at once or after the current run. */
-  wake(): void
-  /** Resolves when no run is in progress or requested. */
-  idle(): Promise<void>
-}
-
-export interface LoopOptions {
-  log: { warn(details: object, message: string): void }
-  /** Logged when the work fails. */
-  complaint: string
-}
+export type Loop = ReturnType<typeof createLoop>
 
 const PAUSE_MS_MIN = 2
 const PAUSE_MS_MAX = 50
@@ -19,10 +9,10 @@ const COMPLAINT_EVERY_MS = 10_000
 
 /**
  * Runs work that never overlaps itself: wakes during a run are combined into one. After each run it pauses for as long
- * as that took, 2 to 50 ms, to batch what arrives meanwhile. Failed work waits for the next wake; failures are logged
+ * as that took, 2 to 50 ms, to batch what arrives meanwhile. Failed work waits for the next wake; `complaint` is logged
  * every 10 s at most.
  */
-export function createLoop(work: () => Promise<void>, { log, complaint }: LoopOptions): Loop {
+export function createLoop(work: () => Promise<void>, log: Pick<Log, 'warn'>, complaint: string) {
   let running: Promise<void> | undefined
   let isWanted = false
   let complainedAt = Number.NEGATIVE_INFINITY
@@ -44,11 +34,13 @@ export function createLoop(work: () => Promise<void>, { log, complaint }: LoopOp
   }
 
   return {
-    wake: () => {
+    /** Runs the work once more, at once or after the current run. */
+    wake(): void {
       isWanted = true
       running ??= run()
     },
-    idle: async () => {
+    /** Resolves when no run is in progress or requested. */
+    async idle(): Promise<void> {
       while (running) await running
     },
   }

@@ -1,15 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 
-/** `retried`: the attempt failed, and another one follows. */
-export type AttemptOutcome = 'delivered' | 'retried' | 'failed'
+export type DispatcherMetrics = ReturnType<typeof createDispatcherMetrics>
 
-export interface DispatcherMetrics {
-  attempted(outcome: AttemptOutcome): void
-  /** Seconds from the event to the receiver's answer. */
-  arrived(seconds: number): void
-}
-
-export function createDispatcherMetrics(registry: Registry): DispatcherMetrics {
+export function createDispatcherMetrics(registry: Registry) {
   const attempts = new Counter({
     name: 'webhook_attempts_total',
     help: 'Attempts to deliver an event to a webhook, by outcome: delivered, retried (another one follows), failed',
@@ -23,7 +16,9 @@ export function createDispatcherMetrics(registry: Registry): DispatcherMetrics {
     registers: [registry],
   })
   return {
-    attempted: (outcome) => attempts.inc({ outcome }),
-    arrived: (duration) => seconds.observe(duration),
+    /** `retried`: the attempt failed, and another one follows. */
+    attempted: (outcome: 'delivered' | 'retried' | 'failed') => attempts.inc({ outcome }),
+    /** Seconds from the event to the receiver's answer. */
+    arrived: (duration: number) => seconds.observe(duration),
   }
 }

@@ -1,14 +1,15 @@
 import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
-import { NUMBERING_IDLE_MS_MAX } from '../numbering.ts'
 
+/** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
+const NUMBERING_IDLE_MS_MAX = 10_000
 /** The first key of the advisory lock for numbering; the second is 0. */
 const NUMBERING_LOCK = 7_301_407
 const BATCH_MAX = 500
 /** Deliveries per batch of more than one event, because other stores wait for it. */
 const DELIVERIES_MAX = 5_000
 
-export interface Numbered {
+interface Numbered {
   /** Events that got a number. */
   readonly events: number
   readonly deliveries: number
@@ -29,10 +30,7 @@ export interface Numbered {
  * one that is committed late gets a higher number than those numbered before it.
  */
 export function numberEvents(db: Db, at: Date, except: readonly number[]): Promise<Numbered | null> {
-  return inTransaction(db, async (tx) => {
-    if (!(await tryLock(tx))) return null
-    return numberLocked(tx, at, except)
-  })
+  return inTransaction(db, async (tx) => ((await tryLock(tx)) ? numberLocked(tx, at, except) : null))
 }
 
 /** A separate statement, so that the next one sees what the former holder committed. */
@@ -43,22 +41,20 @@ async function tryLock(tx: Transaction): Promise<boolean> {
   return lock?.isOurs === true
 }
 
+/** Events that had no number, those of stores that are not busy, and the ids of those that are. */
+interface Left {
+  readonly waiting: number
+  readonly free: number
+  readonly busy: string | null
+}
+
 /**
  * Locks webhooks for two reasons: deleting one also deletes its pending deliveries, so none may be added then; and
  * resuming or disabling one (FOR UPDATE) must know which events it missed. Skips stores with locked webhooks instead of
  * waiting, because deleting a webhook with thousands of pending deliveries takes long.
  */
 async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
-  const [found] = await tx.$queryRaw<
-    {
-      events: number
-      deliveries: number
-      waiting: number
-      free: number
-      onlyStore: number | null
-      busy: string | null
-    }[]
-  >`
+  const [found] = await tx.$queryRaw<(Omit<Numbered, 'isFull' | 'busyStores'> & Left)[]>`
     WITH "waiting" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType" FROM "Event"
       WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])
@@ -115,4 +111,39 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
   const { events = 0, deliveries = 0, waiting = 0, free = 0, onlyStore = null, busy = null } = found ?? {}
   const busyStores = busy === null ? [] : busy.split(',').map(Number)
   return { events, deliveries, isFull: waiting === BATCH_MAX || events < free, onlyStore, busyStores }
+}
+
+/**
+ * Blocks numbering of events of the webhook's kind until the transaction ends; the next statement sees everything
+ * numbered before. Numbering skips a store whose webhooks it cannot lock.
+ */
+export async function stopNumbering(tx: Db | Transaction, storeId: number, webhookId: number): Promise<void> {
+  await tx.$queryRaw`
+    SELECT set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true) FROM "Webhook"
+    WHERE "storeId" = ${storeId}::int AND "id" = ${webhookId}::int FOR UPDATE`
+}
+
+/** Returns the last sequence number of the store's feed; 0: it is empty. */
+export async function lastSequence(tx: Db | Transaction, storeId: number): Promise<number> {
+  const [feed] = await tx.$queryRaw<{ last: bigint }[]>`
+    SELECT "lastSequence" AS "last" FROM "EventFeed" WHERE "storeId" = ${storeId}::int`
+  return Number(feed?.last ?? 0)
+}
+
+/**
+ * Gives up the pending deliveries of a webhook being disabled; none are added until the transaction ends. Returns the
+ * feed's last sequence number, after which a resume continues.
+ */
+export async function endDeliveries(
+  tx: Db | Transaction,
+  { storeId, webhookId, reason, at }: { storeId: number; webhookId: number; reason: string; at: Date },
+): Promise<number> {
+  const giveUp = () => tx.$executeRaw`
+    UPDATE "Delivery" SET "state" = 'failed', "dueAt" = NULL, "endedAt" = ${at}, "reason" = ${reason}
+    WHERE "storeId" = ${storeId}::int AND "webhookId" = ${webhookId}::int AND "state" = 'pending'`
+  // Thousands may be pending: gives them up before blocking numbering, and then those added in between.
+  await giveUp()
+  await stopNumbering(tx, storeId, webhookId)
+  await giveUp()
+  return lastSequence(tx, storeId)
 }

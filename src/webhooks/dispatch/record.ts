@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, inTransaction } from '../../database/client.ts'
-import { endDeliveries } from '../numbering.ts'
+import { sql } from '../../database/sql.ts'
 import { type Claim, keyOf, type WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
+import type { DispatcherServices } from './dispatcher.ts'
+import { createLoop } from './loop.ts'
+import { endDeliveries } from './number.ts'
 
 /** An attempt that ended, and its decision. */
 export interface Result {
@@ -12,11 +16,101 @@ export interface Result {
   readonly at: Date
 }
 
+export type Recorder = ReturnType<typeof createRecorder>
+
+const BATCH_MAX = 500
+const BEHIND_FROM = 1_000
+const RETRY_MS = 100
+
+/**
+ * A queue of results, which it writes to the database in batches. Retries a failed write until the lease of the claim ends. Then the attempt counts as
+ * interrupted, and the process that claims the delivery next makes another. `onWritten` gets the results of each write.
+ */
+export function createRecorder(
+  { db, now, log }: Pick<DispatcherServices, 'db' | 'now' | 'log'>,
+  onWritten: (results: readonly Result[]) => void,
+) {
+  let waiting: Result[] = []
+  const pauses = new Map<string, { webhook: Claim; pause: Pause; until: Date }>()
+  const writing = createLoop(write, log, 'results of webhook deliveries could not be written yet')
+  // Separate, because it may be slow or wait for a change of the webhook.
+  const pausing = createLoop(pause, log, 'a webhook could not be paused yet')
+
+  async function write(): Promise<void> {
+    dropLate()
+    const batch = waiting.slice(0, BATCH_MAX)
+    try {
+      const heldUp = batch.length === 0 ? [] : await writeResults(db, batch)
+      // New results are behind the batch.
+      waiting = [...waiting.slice(batch.length), ...heldUp]
+      const written = batch.filter((result) => !heldUp.includes(result))
+      notePauses(written)
+      onWritten(written)
+      if (heldUp.length > 0) await delay(RETRY_MS)
+    } catch (error) {
+      await delay(RETRY_MS)
+      throw error
+    } finally {
+      if (waiting.length > 0) writing.wake()
+    }
+  }
+
+  function dropLate(): void {
+    const at = now()
+    const kept = waiting.filter(({ claim }) => claim.leaseEnd > at)
+    const dropped = waiting.length - kept.length
+    waiting = kept
+    if (dropped > 0) log.warn({ dropped }, 'results of webhook deliveries were given up: their claims are over')
+  }
+
+  function notePauses(written: readonly Result[]): void {
+    for (const { claim, decision } of written) {
+      if (decision.pause === null) continue
+      pauses.set(keyOf(claim), { webhook: claim, pause: decision.pause, until: claim.leaseEnd })
+      pausing.wake()
+    }
+  }
+
+  /** Drops a pause that cannot be made in time: the next failure requests it again. */
+  async function pause(): Promise<void> {
+    const at = now()
+    for (const [key, { webhook, pause, until }] of pauses) {
+      if (until > at) await pauseWebhook(db, webhook, pause, at).catch(pauseLater)
+      pauses.delete(key)
+    }
+  }
+
+  async function pauseLater(error: unknown): Promise<never> {
+    await delay(RETRY_MS)
+    pausing.wake()
+    throw error
+  }
+
+  return {
+    add(result: Result): void {
+      waiting.push(result)
+      writing.wake()
+    },
+    /** Whether no attempt should begin until more results are written. */
+    isBehind: () => waiting.length >= BEHIND_FROM,
+    /** Resolves when everything is written or given up. */
+    async idle(): Promise<void> {
+      await writing.idle()
+      await pausing.idle()
+    },
+  }
+}
+
 /**
  * After this long without an attempt, more than the longest delay between tries, a failure starts anew: two failures
  * half a year apart do not prove continuous failure.
  */
 const SILENCE = '49 hours'
+
+/** Webhooks whose record of failures the outcomes change; a continuing failure only once an hour. */
+const turning = sql`"turns" JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
+      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
+        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END`
 
 /**
  * Writes attempts to the log and updates their deliveries and webhooks, in one statement. Returns those whose rows
@@ -25,7 +119,7 @@ const SILENCE = '49 hours'
  * An attempt does not change a delivery that was claimed again meanwhile; a failed one does not change a delivery that
  * has ended. Never waits for a locked row, so it cannot deadlock.
  */
-export async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
+async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
   const busy = await db.$queryRaw<{ id: number }[]>`
     WITH "given" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
@@ -37,18 +131,12 @@ export async function writeResults(db: Db, results: readonly Result[]): Promise<
         "storeId" int, "webhookId" int, "hasSucceeded" boolean, "failedAt" timestamptz, "lastAt" timestamptz
       )
     ), "turning" AS MATERIALIZED (
-      SELECT "Webhook"."storeId", "Webhook"."id" FROM "turns"
-      JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
-      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
-        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END
+      SELECT "Webhook"."storeId", "Webhook"."id" FROM ${turning}
     ), "turned" AS MATERIALIZED (
       SELECT "Webhook"."storeId", "Webhook"."id", "lastAt",
         CASE WHEN "hasSucceeded" OR "failingSince" IS NULL OR "lastFailedAt" < "failedAt" - ${SILENCE}::interval
           THEN "failedAt" ELSE "failingSince" END AS "failingSince"
-      FROM "turns"
-      JOIN "Webhook" ON "Webhook"."storeId" = "turns"."storeId" AND "Webhook"."id" = "turns"."webhookId"
-      WHERE CASE WHEN "hasSucceeded" THEN "failingSince" IS DISTINCT FROM "failedAt"
-        ELSE "failingSince" IS NULL OR "lastFailedAt" < "lastAt" - interval '1 hour' END
+      FROM ${turning}
       FOR NO KEY UPDATE OF "Webhook" SKIP LOCKED
     ), "standing" AS MATERIALIZED (
       SELECT "id", "state", "attempts", "triesBefore" FROM "Delivery"
@@ -89,13 +177,10 @@ function rowOf({ claim, outcome, decision, at }: Result) {
   return { id, storeId, webhookId, attempts, triesBefore, state, dueAt, endedAt, reason, status, ...attempt }
 }
 
-interface Turn {
-  readonly storeId: number
-  readonly webhookId: number
+interface Turn extends WebhookKey {
   readonly hasSucceeded: boolean
-  /** The first failure since the last success; null: none. */
+  /** The first failure since the last success, and the last one; null: none. */
   readonly failedAt: Date | null
-  /** The last failure; null: none. */
   readonly lastAt: Date | null
 }
 
@@ -106,9 +191,10 @@ function turnsOf(results: readonly Result[]): Turn[] {
     if (decision.hasSucceeded === null) continue
     const key = keyOf(claim)
     const { storeId, webhookId } = claim
-    const before = turns.get(key) ?? { storeId, webhookId, hasSucceeded: false, failedAt: null, lastAt: null }
-    if (decision.hasSucceeded) turns.set(key, { ...before, hasSucceeded: true, failedAt: null, lastAt: null })
-    else turns.set(key, { ...before, failedAt: before.failedAt ?? outcome.at, lastAt: outcome.at })
+    const well = { storeId, webhookId, hasSucceeded: true, failedAt: null, lastAt: null }
+    const { hasSucceeded, failedAt } = turns.get(key) ?? { ...well, hasSucceeded: false }
+    const failing = { ...well, hasSucceeded, failedAt: failedAt ?? outcome.at, lastAt: outcome.at }
+    turns.set(key, decision.hasSucceeded ? well : failing)
   }
   return [...turns.values()]
 }
@@ -120,13 +206,12 @@ const ACTOR = 'platform'
  * Disables a webhook and gives up its pending deliveries, in one transaction. Does nothing if it was deleted, already
  * disabled or given another address, or if an attempt has succeeded since the failures that are the reason.
  */
-export async function pauseWebhook(
+async function pauseWebhook(
   db: Db,
-  webhook: WebhookKey & { readonly url: string },
+  { storeId, webhookId, url }: Claim,
   { reason, failingSince }: Pause,
   at: Date,
 ): Promise<void> {
-  const { storeId, webhookId, url } = webhook
   await inTransaction(db, async (tx) => {
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM "Webhook"

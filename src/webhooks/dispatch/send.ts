@@ -1,4 +1,5 @@
 import { allows, bothOf } from '../../applications/privileges.ts'
+import type { Log } from '../../engine/endpoints.ts'
 import { eventKind } from '../../engine/event-kinds.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { TRIES_MAX } from '../../outbound/retry-schedule.ts'
@@ -12,7 +13,7 @@ export interface SendServices {
   secrets: Pick<Secrets, 'derive'>
   now: () => Date
   outbound: Outbound
-  log: { warn(details: object, message: string): void }
+  log: Pick<Log, 'warn'>
   /** Converts one record of a service from JSON text to an XML document. */
   toXml: (service: string, record: string) => string
 }
@@ -23,34 +24,30 @@ const ANSWER_BYTES_MAX = 65_536
 /** The stored part of an answer. */
 const KEPT_BYTES_MAX = 4_096
 
+const unanswered = { status: null, durationMs: 0, answer: '', retryAfter: null, isHeldBack: false }
+
 /** Makes one attempt, signed by the Standard Webhooks scheme. Never rejects. */
 export async function send(services: SendServices, claim: Claim): Promise<Outcome> {
   const at = services.now()
-  const nothing = { at, status: null, durationMs: 0, answer: '', retryAfter: null }
   const fault = faultOf(claim)
-  if (fault !== null) return { ...nothing, reason: fault, isHeldBack: true }
+  if (fault !== null) return { ...unanswered, at, reason: fault, isHeldBack: true }
   try {
     return await post(services, claim, at)
   } catch (error) {
     const { storeId, webhookId, id: deliveryId } = claim
     services.log.warn({ err: error, storeId, webhookId, deliveryId }, 'a webhook delivery could not be sent')
-    return { ...nothing, reason: 'The notification could not be made', isHeldBack: false }
+    return { ...unanswered, at, reason: 'The notification could not be made' }
   }
 }
 
 /** Returns why it must not be sent now, whatever applied when the event happened, or null. */
-function faultOf(claim: Claim): string | null {
-  const isTest = claim.sequence === 0
-  if (!claim.enabled && !isTest) return 'The webhook is not enabled'
-  if (claim.attempts - claim.triesBefore > (isTest ? 1 : TRIES_MAX)) return 'The last attempt did not come to an end'
-  return privilegeFault(claim)
-}
-
-function privilegeFault({ subscriptionId, asked, agreed, eventType }: Claim): string | null {
+function faultOf({ sequence, enabled, attempts, triesBefore, subscriptionId, asked, agreed, eventType }: Claim) {
+  const isTest = sequence === 0
+  if (!enabled && !isTest) return 'The webhook is not enabled'
+  if (attempts - triesBefore > (isTest ? 1 : TRIES_MAX)) return 'The last attempt did not come to an end'
   const service = serviceOf(eventType)
   const privileges = subscriptionId === null ? null : bothOf(asked, agreed)
-  if (allows(privileges, service, 'read')) return null
-  return `The application may not read ${service}`
+  return allows(privileges, service, 'read') ? null : `The application may not read ${service}`
 }
 
 function serviceOf(eventType: number): string {
@@ -59,25 +56,33 @@ function serviceOf(eventType: number): string {
 
 async function post(services: SendServices, claim: Claim, at: Date): Promise<Outcome> {
   const body = bodyOf(services, claim)
+  const secrets = signingSecrets(services.secrets, claim, at)
   const answer = await services.outbound.send({
     url: claim.url,
     method: 'POST',
-    headers: headersOf(services, claim, body, at),
+    headers: {
+      'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
+      'user-agent': 'store-platform',
+      ...signedHeaders(secrets, messageIdOf(claim.messageId), at, body),
+      'webhook-event': eventKind(claim.eventType)?.name ?? '',
+      'webhook-sequence': String(claim.sequence),
+    },
     body,
     connectMs: CONNECT_MS,
     totalMs: TOTAL_MS,
     answerBytesMax: ANSWER_BYTES_MAX,
   })
   const { durationMs } = answer
-  const sent = { at, durationMs, isHeldBack: false }
-  if (!answer.ok) return { ...sent, status: null, reason: answer.reason, answer: '', retryAfter: null }
+  if (!answer.ok) return { ...unanswered, at, durationMs, reason: answer.reason }
   const { status } = answer
   return {
-    ...sent,
+    at,
+    durationMs,
     status,
     reason: status >= 200 && status < 300 ? '' : `The answer has the status ${status}`,
     answer: kept(answer.body),
     retryAfter: answer.headers.get('retry-after') ?? null,
+    isHeldBack: false,
   }
 }
 
@@ -90,17 +95,6 @@ function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): st
   } catch {
     // The error's message may contain parts of the record, and would be logged.
     throw new Error(`A record of ${service} could not be written as XML`)
-  }
-}
-
-function headersOf({ secrets }: SendServices, claim: Claim, body: string, at: Date): Record<string, string> {
-  const messageId = messageIdOf(claim.messageId)
-  return {
-    'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
-    'user-agent': 'store-platform',
-    ...signedHeaders(signingSecrets(secrets, claim, at), messageId, at, body),
-    'webhook-event': eventKind(claim.eventType)?.name ?? '',
-    'webhook-sequence': String(claim.sequence),
   }
 }
 
