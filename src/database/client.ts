@@ -13,6 +13,9 @@ export interface DataServices {
   now: () => Date
 }
 
+/** The same for a function that can join a transaction. */
+export type JoiningServices = Omit<DataServices, 'db'> & { db: Db | Transaction }
+
 /** Connections per process. More do not raise throughput on a small machine, and they worsen the slowest answers. */
 const POOL_MAX = 10
 /** Above the time limit of any transaction. */

@@ -1,6 +1,6 @@
 import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
 import type { Db } from '../database/client.ts'
-import type { CodeChallenge } from '../subscriptions/authorization-codes.ts'
+import type { CodeChallenge } from '../subscriptions/access-tokens.ts'
 import type { Parameters } from './parameters.ts'
 import { OAuthRefusal } from './refusal.ts'
 

@@ -3,7 +3,8 @@ import type { OAuthClient } from '../applications/oauth-clients.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { JsonSchema } from '../engine/json-schema.ts'
 import { jsonAnswer, type Operation, ref, requestId } from '../server/openapi.ts'
-import { exchangeCode, revokeAccessToken, type TokenServices } from '../subscriptions/access-tokens.ts'
+import type { AccessServices } from '../subscriptions/access-changes.ts'
+import { exchangeCode, revokeAccessToken } from '../subscriptions/access-tokens.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { authenticateClient, type ClientServices } from './client-authentication.ts'
 import { refused } from './openapi.ts'
@@ -13,7 +14,7 @@ import { type OAuthError, OAuthRefusal } from './refusal.ts'
 // What applications call by themselves, each with what the reference says of it.
 
 /** `POST /oauth/token` (contract §4.3, rest-protocol §9.2): an access token for a code. */
-export async function tokenRoute(app: FastifyInstance, services: TokenServices & ClientServices): Promise<void> {
+export async function tokenRoute(app: FastifyInstance, services: AccessServices & ClientServices): Promise<void> {
   app.post('/oauth/token', async (request) => {
     const parameters = parametersOf(request)
     const client = await authenticateClient(services, request, parameters)
@@ -87,7 +88,7 @@ export const tokenOperation: Operation = {
 }
 
 /** `POST /oauth/revoke` (RFC 7009). A token of another client gets the same answer as an unknown one. */
-export async function revokeRoute(app: FastifyInstance, services: TokenServices & ClientServices): Promise<void> {
+export async function revokeRoute(app: FastifyInstance, services: AccessServices & ClientServices): Promise<void> {
   app.post('/oauth/revoke', async (request, reply) => {
     const parameters = parametersOf(request)
     const client = await authenticateClient(services, request, parameters)

@@ -4,7 +4,7 @@ import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
 import type { ApiPart } from '../server/openapi.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
-import type { TokenServices } from '../subscriptions/access-tokens.ts'
+import type { AccessServices } from '../subscriptions/access-changes.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
 import type { ClientServices } from './client-authentication.ts'
 import {
@@ -18,7 +18,7 @@ import {
 import { authorizeOperation, decideOperation, errorSchema, refusals } from './openapi.ts'
 import { answerRefusal, notForm, OAuthRefusal } from './refusal.ts'
 
-export type OAuthServices = GuardServices & AuthorizeServices & TokenServices & ClientServices
+export type OAuthServices = GuardServices & AuthorizeServices & AccessServices & ClientServices
 
 /** OAuth 2 (contract §4.3): pages for merchants, and what applications call by themselves. */
 export async function oauth(app: FastifyInstance, services: OAuthServices): Promise<void> {

@@ -4,11 +4,9 @@ import { identifier } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
-import { lowerCase, passwordInput } from './account-input.ts'
-import { withDevice } from './devices.ts'
-import { verifyPassword } from './passwords.ts'
-import { type Client, type LockedAccount, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
-import { type CountedTry, countTry, forgiveTry, signInTry } from './sign-in-delay.ts'
+import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
+import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+import { type CountedTry, countTry, forgiveTry, withDevice } from './sign-in-delay.ts'
 
 export interface SignIn extends Client {
   readonly kind: 'developer' | 'merchant'
@@ -50,13 +48,13 @@ export async function signIn(services: SessionServices, input: SignIn): Promise<
     Password: input.password,
     Store: input.store?.trim() || undefined,
   })
-  const accounts = await finders[kind](db, Email, Store)
+  const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
-  const counted = await countTry(services, signInTry(secrets, { ...account, address, devices }))
+  const counted = await countTry(services, { ...account, address, devices })
   const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
   const opened = await openedBy(accounts, Password, looksMin)
   if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
-  const session = await inTransaction(db, (tx) => enter(tx, services, input, { opened, counted }))
+  const session = await inTransaction(db, (tx) => enter(tx, services, input, opened, counted))
   return { ...session, devices: withDevice(secrets, devices, account) }
 }
 
@@ -68,17 +66,18 @@ interface FoundAccount {
   readonly storeId: number | null
 }
 
-const finders: Readonly<Record<SignIn['kind'], (db: Db, email: string, store?: string) => Promise<FoundAccount[]>>> = {
-  developer: (db, email) => db.$queryRaw`
-    SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer" WHERE lower("email") = lower(${email}::text)`,
-  merchant: (db, email, store) => {
-    const host = store === undefined ? null : normaliseHost(store)
+async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?: string): Promise<FoundAccount[]> {
+  if (kind === 'developer') {
     return db.$queryRaw`
-      SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
-      FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
-      WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
-      ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
-  },
+      SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer"
+      WHERE lower("email") = lower(${email}::text)`
+  }
+  const host = store === undefined ? null : normaliseHost(store)
+  return db.$queryRaw`
+    SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
+    FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
+    WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
+    ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
 }
 
 /** Checks one account after another, so that a sign-in occupies at most one thread. */
@@ -98,23 +97,23 @@ async function openedBy(
 
 /** The message depends only on the kind of account. */
 function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
-  const what =
-    kind === 'merchant' ? 'E-mail address, password or store is wrong' : 'E-mail address or password is wrong'
-  return new StoreFailure('unauthorized', what, { logDetail })
+  const what = kind === 'merchant' ? 'E-mail address, password or store' : 'E-mail address or password'
+  return new StoreFailure('unauthorized', `${what} is wrong`, { logDetail })
 }
 
 async function enter(
   tx: Transaction,
   services: SessionServices,
   { kind, address, userAgent }: SignIn,
-  { opened, counted }: { opened: readonly FoundAccount[]; counted: CountedTry },
+  opened: readonly FoundAccount[],
+  counted: CountedTry,
 ): Promise<OpenedSession> {
   const [current, ...others] = await stillOpened(tx, kind, opened)
   if (!current) throw wrong(kind, 'the password was changed meanwhile')
   await forgiveTry(tx, counted)
-  const account: LockedAccount =
-    kind === 'developer' ? { kind, id: current.id } : { kind, id: current.id, otherIds: others.map(({ id }) => id) }
-  const session = await openSession(tx, services, account, { address, userAgent })
+  const account = { kind, id: current.id }
+  const otherIds = others.map(({ id }) => id)
+  const session = await openSession(tx, services, account, { address, userAgent }, otherIds)
   const actor: Actor = { kind, name: current.email, address }
   for (const { id, email, storeId } of [current, ...others]) {
     const developerId = kind === 'developer' ? id : null

@@ -1,4 +1,4 @@
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 
 /** The NOTIFY channel on which a process announces that a caller's access changed. */
 export const accessChannel = 'access'
@@ -8,6 +8,8 @@ export interface AccessChange {
   /** The authenticator, which then drops the callers it has cached in this process. */
   authenticator: { invalidate(): void }
 }
+
+export type AccessServices = DataServices & AccessChange
 
 /**
  * Runs a change in one transaction. The change takes effect in this process once this resolves, and in the others as

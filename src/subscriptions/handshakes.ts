@@ -53,26 +53,20 @@ export async function claimHandshake(
   return { storeId, applicationId, ...kept, token: secrets.open(tokenSealed), claim }
 }
 
+const held = ({ storeId, applicationId, claim }: Handshake) => ({ where: { storeId, applicationId, claim } })
+
 /**
  * Ends the handshake, because its outcome is now certain. Must be the first change in its transaction, after the locks
  * on store and application. False: another holder took over, and the caller must change nothing.
  */
-export async function endHandshake(
-  db: Db | Transaction,
-  { storeId, applicationId, claim }: Handshake,
-): Promise<boolean> {
-  const { count } = await db.handshake.deleteMany({ where: { storeId, applicationId, claim } })
+export async function endHandshake(db: Db | Transaction, handshake: Handshake): Promise<boolean> {
+  const { count } = await db.handshake.deleteMany(held(handshake))
   return count > 0
 }
 
 /** Releases the claim, so that the next caller can take over at once. False: another holder already has. */
-export async function abandonHandshake(
-  db: Db | Transaction,
-  now: () => Date,
-  { storeId, applicationId, claim }: Handshake,
-): Promise<boolean> {
-  const where = { storeId, applicationId, claim }
-  const { count } = await db.handshake.updateMany({ where, data: { claimedUntil: now() } })
+export async function abandonHandshake(db: Db | Transaction, now: () => Date, handshake: Handshake): Promise<boolean> {
+  const { count } = await db.handshake.updateMany({ ...held(handshake), data: { claimedUntil: now() } })
   return count > 0
 }
 
@@ -92,15 +86,15 @@ export async function awaitHandshake(
 ): Promise<string | null> {
   const where = { storeId_applicationId: { storeId, applicationId } }
   const begun = await db.handshake.findUnique({ where })
-  let held = begun
+  let current = begun
   let lookMs = FIRST_LOOK_MS
   do {
     wait.leftMs -= lookMs
-    if (held && held.claimedUntil <= now()) return null
+    if (current && current.claimedUntil <= now()) return null
     await delay(lookMs)
     if (!begun || wait.leftMs <= 0) return null
     lookMs = Math.min(lookMs * 2, LOOK_MS)
-    held = await db.handshake.findUnique({ where })
-  } while (held?.messageId === begun.messageId)
+    current = await db.handshake.findUnique({ where })
+  } while (current?.messageId === begun.messageId)
   return begun.messageId
 }
