@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, aboutApplication, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { type DataServices, inTransaction, type JoiningServices } from '../database/client.ts'
+import { type DataServices, inTransaction, type JoiningServices, type Page, pageById } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
@@ -74,7 +74,7 @@ export function privilegesColumn(privileges: Privileges) {
 
 export type Application = ReturnType<typeof applicationOf>
 
-function applicationOf(row: ApplicationRow, secrets: Secrets) {
+export function applicationOf(row: ApplicationRow, secrets: Secrets) {
   const { id, name, publicKey, createdAt } = row
   return {
     id,
@@ -90,11 +90,8 @@ function applicationOf(row: ApplicationRow, secrets: Secrets) {
 }
 
 /** Lists applications by ascending id. */
-export async function listApplications(
-  { db, secrets }: JoiningServices,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<Application[]> {
-  const rows = await db.application.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+export async function listApplications({ db, secrets }: JoiningServices, page: Page): Promise<Application[]> {
+  const rows = await db.application.findMany(pageById(page))
   return rows.map((row) => applicationOf(row, secrets))
 }
 

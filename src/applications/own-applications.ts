@@ -10,6 +10,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { sameSecret } from '../values/secrets.ts'
 import {
+  applicationOf,
   changedFields,
   newApplicationColumns,
   newPrivateKey,
@@ -21,13 +22,15 @@ import type { RateLimit, Throttle } from './throttle.ts'
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
 
-/** Identifies an application of a developer. For any other developer it does not exist. */
+/** Identifies an application of a developer. For any other developer it does not exist: all functions throw (404). */
 export interface OwnId {
   readonly developerId: number
   readonly id: number
 }
 
-export type OwnApplicationServices = AccessServices & { outbound: Pick<Outbound, 'addressFault'> }
+type AddressRules = Pick<Outbound, 'addressFault'>
+
+export type OwnApplicationServices = AccessServices & { outbound: AddressRules }
 
 const APPLICATIONS_MAX = 100
 const ADDRESS_LENGTH_MAX = 2_000
@@ -40,14 +43,14 @@ const redirectUri = `must be an absolute http or https address without user name
 const redirectUris = `must be a list of at most ${REDIRECT_URIS_MAX} addresses`
 
 /** Null or empty: no callbacks. Rejects an address that can never be called, with the reason. */
-function callbackUrlInput(addressFault: Outbound['addressFault']) {
+function callbackUrlInput(outbound: AddressRules) {
   return z
     .string(callbackUrl)
     .trim()
     .max(ADDRESS_LENGTH_MAX, callbackUrl)
     .superRefine((url, context) => {
       if (url === '') return
-      const fault = url.isWellFormed() && !/[\s\p{Cc}]/u.test(url) ? addressFault(url) : callbackUrl
+      const fault = url.isWellFormed() && !/[\s\p{Cc}]/u.test(url) ? outbound.addressFault(url) : callbackUrl
       if (fault !== null) context.addIssue({ code: 'custom', message: fault })
     })
     .transform((url) => url || null)
@@ -70,18 +73,12 @@ const redirectUrisInput = z
   .transform((uris) => uris ?? [])
   .optional()
 
-export interface SettingsRules {
-  /** The services that privileges may name, from the registry. */
-  readonly services: readonly string[]
-  readonly outbound: Pick<Outbound, 'addressFault'>
-}
+/** `services`: those that privileges may name, from the registry. */
+type SettingsRules = { readonly services: readonly string[]; readonly outbound: AddressRules }
 
 function optionalInput({ services, outbound }: SettingsRules) {
-  return {
-    CallBackURL: callbackUrlInput((url) => outbound.addressFault(url)),
-    RedirectURIs: redirectUrisInput,
-    Privileges: privilegesInput(services),
-  }
+  const CallBackURL = callbackUrlInput(outbound)
+  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
 }
 
 /** The body of `POST /developers/applications` (contract §10.1). */
@@ -114,8 +111,7 @@ type OwnRow = Prisma.ApplicationGetPayload<typeof withStoreCount>
 
 /**
  * Registers an application of a developer with a new key pair. CallBackURL omitted or null: no callbacks. RedirectURIs
- * omitted: none. Privileges omitted or null: all, including services added later. Throws for the 101st application
- * (409).
+ * omitted: none. Privileges omitted or null: all, including services added later. Throws for the 101st (409).
  */
 export async function createOwnApplication(
   services: OwnApplicationServices,
@@ -146,7 +142,6 @@ export async function listOwnApplications(services: DataServices, developerId: n
   return rows.map((row) => ownApplicationOf(row, services))
 }
 
-/** Throws for an id that is not one of the developer's applications (404). */
 export async function findOwnApplication(services: DataServices, own: OwnId): Promise<OwnApplication> {
   return ownApplicationOf(await findOwnRow(services.db, own), services)
 }
@@ -167,26 +162,17 @@ async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
 export type OwnApplication = ReturnType<typeof ownApplicationOf>
 
 function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'secrets' | 'now'>) {
-  const { id, name, publicKey, callbackUrl, redirectUris, createdAt, callbackSecretRotatedAt: rotatedAt } = row
+  const { callbackUrl, redirectUris, callbackSecretRotatedAt: rotatedAt } = row
   return {
-    id,
-    name,
-    publicKey,
-    privateKey: secrets.open(row.privateKeySealed),
+    ...applicationOf(row, secrets),
     /** Until when the former private key works. Null: it does not. */
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
     /** Null: no callback before a store subscribes or unsubscribes. */
     callbackUrl,
-    /** The secret that signs its callbacks, `whsec_…`. */
     callbackSecret: callbackSecret(secrets, row),
     /** Until when callbacks also carry a signature of the former secret. Null: they carry none. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
-    /** The addresses to which OAuth may redirect a merchant, exactly as entered; compared character by character. */
     redirectUris,
-    /** The privileges it requests from stores. Null: all. */
-    privileges: row.privileges as Privileges,
-    createdAt,
-    /** The number of stores that use it. */
     storeCount: row._count.subscriptions,
   }
 }
@@ -198,7 +184,7 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 /**
  * Changes the given fields of an application; null resets CallBackURL, RedirectURIs and Privileges to their defaults.
  * Narrower privileges take effect at once, wider ones in each store when its merchant agrees. Of concurrent changes,
- * the last wins. Throws for an id that is not one of the developer's applications (404).
+ * the last wins.
  */
 export async function changeOwnApplication(
   services: OwnApplicationServices,
@@ -225,8 +211,7 @@ export async function changeOwnApplication(
 
 /**
  * Deletes an application and its subscriptions. Once this resolves, its tokens are refused in this process, and within
- * moments in the others. Sends no REMOVE; the stores' audit logs record the removal. Throws for an id that is not one
- * of the developer's applications (404).
+ * moments in the others. Sends no REMOVE; the stores' audit logs record the removal.
  */
 export async function deleteOwnApplication(services: AccessServices, own: OwnId, actor: Actor): Promise<void> {
   const { now } = services
@@ -242,8 +227,7 @@ export async function deleteOwnApplication(services: AccessServices, own: OwnId,
 /**
  * Replaces an application's private key. The former key works for KeepFormerForHours (0 to 720, default 24; 0: it stops
  * at once); the key before it stops at once. If PrivateKey is given, only that key is replaced, so that a repeated
- * request disables no key in use. Throws for a PrivateKey that was already replaced (409), and for an id that is not
- * one of the developer's applications (404).
+ * request disables no key in use: throws for one that was already replaced (409).
  */
 export async function rotatePrivateKey(
   services: AccessServices,
@@ -278,9 +262,8 @@ function replacedAlready(field: string, what: string): StoreFailure {
 
 /**
  * Replaces the secret that signs an application's callbacks. For 24 h callbacks also carry a signature of the former
- * secret, but none of the one before it. If CallBackSecret is given, only that secret is replaced, so that a repeated
- * request disables no secret in use. Throws for a CallBackSecret that was already replaced (409), and for an id that is
- * not one of the developer's applications (404).
+ * secret, but none of the one before it. If CallBackSecret is given, only that secret is replaced: throws for one that
+ * was already replaced (409).
  */
 export async function rotateCallbackSecret(
   services: DataServices,
@@ -312,8 +295,7 @@ export type CallbackTest = Awaited<ReturnType<typeof testCallback>>
 /**
  * Sends a sample AUTHORIZE, signed like a real one, to an application's CallBackURL, and returns the JSON text `sent`
  * and the result. Subscribes no store. Any response is returned, not thrown. Throws for an application without a
- * CallBackURL (409), beyond 10 tests in a burst and one per 10 s after that (429), and for an id that is not one of the
- * developer's applications (404).
+ * CallBackURL (409), and beyond 10 tests in a burst and one per 10 s after that (429).
  */
 export async function testCallback(
   services: DataServices & CallbackServices & { throttle: Throttle },
@@ -346,8 +328,7 @@ export type UsingStore = Awaited<ReturnType<typeof listUsingStores>>['stores'][n
 
 /**
  * Lists the stores that use an application, oldest subscription first: `limit` stores after the subscription `after`
- * (0: from the first). `next` is the `after` of the next page; null: this is the last page. Throws for an id that is
- * not one of the developer's applications (404).
+ * (0: from the first). `next` is the `after` of the next page; null: this is the last page.
  */
 export async function listUsingStores(
   services: DataServices,
@@ -363,7 +344,7 @@ export async function listUsingStores(
     take: limit + 1,
   })
   const stores = rows.slice(0, limit).map(({ id, store, tokenSealed, privileges, lastUsedAt, createdAt }) => ({
-    /** The id of the subscription. */
+    /** The subscription's. */
     id,
     ...store,
     token: secrets.open(tokenSealed),

@@ -39,15 +39,12 @@ export function rateLimitColumns(rateLimit: RateLimit | null | undefined) {
   return { throttleCapacity, throttleLeakPerSecond }
 }
 
-export function rateLimitOf({
-  throttleCapacity,
-  throttleLeakPerSecond,
-}: {
+export function rateLimitOf(row: {
   throttleCapacity: number | null
   throttleLeakPerSecond: number | { toNumber(): number } | null
 }): RateLimit | null {
-  if (throttleCapacity === null || throttleLeakPerSecond === null) return null
-  return { capacity: throttleCapacity, leakPerSecond: Number(throttleLeakPerSecond) }
+  const { throttleCapacity: capacity, throttleLeakPerSecond: leakPerSecond } = row
+  return capacity === null || leakPerSecond === null ? null : { capacity, leakPerSecond: Number(leakPerSecond) }
 }
 
 export interface Bucket {
@@ -56,30 +53,12 @@ export interface Bucket {
   readonly atMs: number
 }
 
-export interface BucketReading {
-  readonly accepted: boolean
-  /** The new state of the bucket. A refused request adds nothing. */
-  readonly bucket: Bucket
-  /** The current level in requests; fractional while a request is leaking. */
-  readonly level: number
-  /** The number of further requests that would be accepted now. */
-  readonly remaining: number
-  /** Whole seconds until the bucket is empty; 0 when it is empty. */
-  readonly resetSeconds: number
-  /** Whole milliseconds until a refused request will be accepted, at least 1; 0 for an accepted request. */
-  readonly retryAfterMs: number
-  /** `retryAfterMs` in whole seconds, rounded up. */
-  readonly retryAfterSeconds: number
-}
-
 const REQUEST = 1_000_000
 
+export type BucketReading = Readonly<ReturnType<typeof fillBucket>>
+
 /** Adds a request to the bucket (undefined: an empty bucket). If the clock went back, nothing leaks. */
-export function fillBucket(
-  bucket: Bucket | undefined,
-  { capacity, leakPerSecond }: RateLimit,
-  nowMs: number,
-): BucketReading {
+export function fillBucket(bucket: Bucket | undefined, { capacity, leakPerSecond }: RateLimit, nowMs: number) {
   const leakPerMs = Math.round(leakPerSecond * 1000)
   const most = capacity * REQUEST
   const leaked = bucket ? Math.max(0, nowMs - bucket.atMs) * leakPerMs : 0
@@ -89,10 +68,15 @@ export function fillBucket(
   const retryAfterMs = accepted ? 0 : Math.ceil((before + REQUEST - most) / leakPerMs)
   return {
     accepted,
+    /** The new state of the bucket. A refused request adds nothing. */
     bucket: { level, atMs: nowMs },
+    /** In requests; fractional while a request is leaking. */
     level: level / REQUEST,
+    /** The number of further requests that would be accepted now. */
     remaining: Math.max(0, Math.floor((most - level) / REQUEST)),
+    /** Whole seconds until the bucket is empty; 0 when it is empty. */
     resetSeconds: Math.ceil(level / leakPerMs / 1000),
+    /** Whole milliseconds until a refused request will be accepted, at least 1; 0 for an accepted request. */
     retryAfterMs,
     retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
   }

@@ -75,14 +75,15 @@ export async function recordAudit(tx: Transaction, now: () => Date, input: Audit
   await tx.auditEntry.create({ data: { at: now(), ...by, ...others, target: kept(target), details } })
 }
 
-export interface InStores extends Omit<AuditInput, 'storeId' | 'applicationId'> {
-  readonly applicationId: number
-  /** Restricts the subscriptions to the application. Omitted: all. */
-  readonly where?: Sql
-}
-
-/** Records an action in the log of each store that uses an application. One statement: there may be thousands. */
-export async function recordAuditInStores(tx: Transaction, now: () => Date, input: InStores): Promise<void> {
+/**
+ * Records an action in the log of each store that uses an application, or of those whose subscription fulfils `where`.
+ * One statement: there may be thousands.
+ */
+export async function recordAuditInStores(
+  tx: Transaction,
+  now: () => Date,
+  input: Omit<AuditInput, 'storeId'> & { readonly applicationId: number; readonly where?: Sql },
+): Promise<void> {
   const { actor, action, target, applicationId, developerId = null, details = {}, where = sql`true` } = input
   await tx.$executeRaw`
     INSERT INTO "AuditEntry"

@@ -1,6 +1,14 @@
 import type { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import { type DataServices, type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import {
+  type DataServices,
+  type Db,
+  databaseError,
+  inTransaction,
+  type Page,
+  pageById,
+  type Transaction,
+} from '../database/client.ts'
 import { empty, identifier, sql } from '../database/sql.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -15,7 +23,7 @@ import {
   verifyPassword,
   wrongField,
 } from './passwords.ts'
-import { type Client, endSessions, openSession, ownerOf, type Session, type SessionServices } from './sessions.ts'
+import { type Client, endSessions, openSession, ownerOf, type Session } from './sessions.ts'
 import type { EnteredSession } from './sign-in.ts'
 import { countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
 
@@ -26,11 +34,7 @@ export interface Account {
   readonly createdAt: Date
 }
 
-export type PeopleServices = SessionServices
-
-export interface SignUpServices extends PeopleServices {
-  config: { readonly developerSignup: 'open' | 'closed' }
-}
+export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
 
 const accountColumns = { id: true, email: true, createdAt: true } as const
 
@@ -101,7 +105,7 @@ const passwordChange = namedObject({ CurrentPassword: passwordInput, NewPassword
  * which counts as a failed sign-in, and for attempts that are too early (429).
  */
 export async function changePassword(
-  services: PeopleServices,
+  services: DataServices,
   { id: sessionId, person }: Session,
   input: unknown,
   { actor, devices }: { actor: Actor; devices?: string | undefined },
@@ -114,9 +118,8 @@ export async function changePassword(
   const attempt = { kind, email: await lowerCase(db, email), address: actor.address, devices }
   const counted = await countTry(services, attempt)
   const table = tableOf(kind)
-  const [account] = await db.$queryRaw<
-    { passwordHash: string }[]
-  >`SELECT "passwordHash" FROM ${table} WHERE "id" = ${id}`
+  const [account] = await db.$queryRaw<{ passwordHash: string }[]>`
+    SELECT "passwordHash" FROM ${table} WHERE "id" = ${id}`
   const fits = await verifyPassword(account?.passwordHash ?? null, CurrentPassword)
   const wrongPassword = () => wrongField('CurrentPassword', 'is not the current password')
   if (!account || !fits) throw wrongPassword()
@@ -141,18 +144,13 @@ export const newPassword = namedObject({ Password: newPasswordInput })
 
 type NewPassword = z.output<typeof newPassword>
 
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
-
 /** Lists developers by ascending id. */
-export async function listDevelopers({ db }: { db: Db }, { limit, offset }: Page): Promise<Account[]> {
-  return db.developer.findMany({ select: accountColumns, orderBy: { id: 'asc' }, take: limit, skip: offset })
+export async function listDevelopers({ db }: { db: Db }, page: Page): Promise<Account[]> {
+  return db.developer.findMany({ select: accountColumns, ...pageById(page) })
 }
 
 /** Creates a developer's account for the operator. Throws for a taken address (409), or one as password (400). */
-export function createDeveloper(services: PeopleServices, given: NewAccount, actor: Actor): Promise<Account> {
+export function createDeveloper(services: DataServices, given: NewAccount, actor: Actor): Promise<Account> {
   return createAccount(services, null, given, actor, 'Email is the address of another developer')
 }
 
@@ -179,7 +177,7 @@ async function createAccount(
  * failed sign-ins. Throws when the password is the e-mail address (400), and for an unknown id (404).
  */
 export function setDeveloperPassword(
-  services: PeopleServices,
+  services: DataServices,
   id: number,
   given: NewPassword,
   actor: Actor,
@@ -222,11 +220,10 @@ function noSuchUser(userId: number): StoreFailure {
 /** Lists the accounts of a store's merchants by ascending id. Throws for an unknown store (404). */
 export async function listStoreUsers(
   { db }: { db: Db },
-  { storeId, limit, offset }: Page & { storeId: number },
+  { storeId, ...page }: Page & { storeId: number },
 ): Promise<Account[]> {
   await storeById(db, storeId)
-  const page = { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
-  return db.storeUser.findMany({ where: { storeId }, select: accountColumns, ...page })
+  return db.storeUser.findMany({ where: { storeId }, select: accountColumns, ...pageById(page) })
 }
 
 /**
@@ -234,7 +231,7 @@ export async function listStoreUsers(
  * store (404), and for an address that has an account in the store (409).
  */
 export function createStoreUser(
-  services: PeopleServices,
+  services: DataServices,
   storeId: number,
   given: NewAccount,
   actor: Actor,
@@ -242,16 +239,10 @@ export function createStoreUser(
   return createAccount(services, storeId, given, actor, 'Email is the address of another account of the store')
 }
 
-/** A merchant's account in a store. */
-interface StoreUserId {
-  readonly storeId: number
-  readonly userId: number
-}
-
 /** Like `setDeveloperPassword`, for a merchant's account. Throws for an account that is not the store's (404). */
 export function setStoreUserPassword(
-  services: PeopleServices,
-  { storeId, userId }: StoreUserId,
+  services: DataServices,
+  { storeId, userId }: { storeId: number; userId: number },
   given: NewPassword,
   actor: Actor,
 ): Promise<Account> {
@@ -260,8 +251,8 @@ export function setStoreUserPassword(
 
 /** Deletes a merchant's account and sessions for the operator. Throws for the last (409) and an unknown one (404). */
 export async function removeStoreUser(
-  { db, now }: PeopleServices,
-  { storeId, userId }: StoreUserId,
+  { db, now }: DataServices,
+  { storeId, userId }: { storeId: number; userId: number },
   actor: Actor,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {

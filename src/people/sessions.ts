@@ -202,20 +202,12 @@ export async function endSessions(
 /** Signs out: ends the caller's own session. Recorded in the audit log under `actor`, which customers do not have. */
 export async function endSession({ db, now }: SessionServices, sessionId: number, actor?: Actor | null): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const session = await tx.session.findUnique({
-      where: { id: sessionId },
-      select: {
-        developerId: true,
-        developer: { select: { email: true } },
-        storeUser: { select: { email: true, storeId: true } },
-      },
-    })
-    const { count } = await tx.session.deleteMany({ where: { id: sessionId } })
-    if (count === 0 || !session || !actor) return
-    const { developerId, developer, storeUser } = session
-    const target = developer?.email ?? storeUser?.email ?? ''
-    const storeId = storeUser?.storeId ?? null
-    await recordAudit(tx, now, { actor, action: 'account.signed-out', target, developerId, storeId })
+    const [ended] = await tx.$queryRaw<{ developerId: number | null; storeId: number | null; target: string }[]>`
+      DELETE FROM "Session" WHERE "Session"."id" = ${sessionId}
+      RETURNING "developerId", (SELECT "storeId" FROM "StoreUser" WHERE "StoreUser"."id" = "storeUserId"), coalesce(
+        (SELECT "email" FROM "Developer" WHERE "Developer"."id" = "developerId"),
+        (SELECT "email" FROM "StoreUser" WHERE "StoreUser"."id" = "storeUserId"), '') AS "target"`
+    if (ended && actor) await recordAudit(tx, now, { actor, action: 'account.signed-out', ...ended })
   })
 }
 

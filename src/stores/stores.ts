@@ -8,6 +8,8 @@ import {
   databaseError,
   inTransaction,
   type JoiningServices,
+  type Page,
+  pageById,
   type Transaction,
 } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
@@ -190,7 +192,7 @@ export async function updateStore(
   return changeAccess(services, async (tx) => {
     const before = await lockStore(tx, id)
     const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
-    const details = differences(before, row)
+    const details = differences(before, row, Object.keys(data) as (keyof typeof data)[])
     if (Object.keys(details).length > 0) {
       await recordAudit(tx, services.now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
     }
@@ -198,21 +200,13 @@ export async function updateStore(
   })
 }
 
-const auditedColumns = [
-  'name',
-  'secureUrl',
-  'currency',
-  'timeZone',
-  'cartApiEnabled',
-  'cartApiAddresses',
-  'throttleCapacity',
-  'throttleLeakPerSecond',
-] as const
-
-/** Maps each changed property to its former and new value. Booleans and lists keep their type; others become text. */
-function differences(before: StoreRow, after: StoreRow) {
-  const changed = auditedColumns.filter((name) => String(before[name]) !== String(after[name]))
-  const audited = (value: StoreRow[(typeof auditedColumns)[number]]) =>
+/**
+ * Maps each changed column to its former and new value, except `host`, which follows from `secureUrl`. Booleans and
+ * lists keep their type; others become text.
+ */
+function differences<Column extends keyof StoreRow>(before: StoreRow, after: StoreRow, columns: readonly Column[]) {
+  const changed = columns.filter((name) => name !== 'host' && String(before[name]) !== String(after[name]))
+  const audited = (value: StoreRow[Column]) =>
     typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
   return Object.fromEntries(changed.map((name) => [name, { from: audited(before[name]), to: audited(after[name]) }]))
 }
@@ -240,11 +234,8 @@ async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRow>
 }
 
 /** Lists stores by ascending id. */
-export async function listStores(
-  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<Store[]> {
-  const rows = await db.store.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+export async function listStores({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, page: Page): Promise<Store[]> {
+  const rows = await db.store.findMany(pageById(page))
   return rows.map((row) => storeOf(row, secrets))
 }
 
@@ -252,9 +243,6 @@ export async function listStores(
 export async function storeWithKey({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, id: number): Promise<Store> {
   return storeOf(await findStoreRow(db, id), secrets)
 }
-
-/** The columns of a CallerStore. */
-export const callerStoreColumns = { id: true, name: true, secureUrl: true, currency: true, timeZone: true } as const
 
 /** Returns only the columns that a caller may see. */
 export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
@@ -274,7 +262,8 @@ export async function storeById(db: Db | Transaction, id: number): Promise<Calle
 export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
   const host = normaliseHost(address)
   if (host === '' || /\p{Cc}/u.test(host) || !host.isWellFormed()) return null
-  return db.store.findUnique({ where: { host }, select: callerStoreColumns })
+  const row = await db.store.findUnique({ where: { host } })
+  return row && callerStoreOf(row)
 }
 
 export function noSuchStore(id: number): StoreFailure {

@@ -4,9 +4,9 @@ import { allows, bothOf } from '../applications/privileges.ts'
 import { contractRateLimit, type RateLimit, rateLimitOf } from '../applications/throttle.ts'
 import type { DataServices, Db } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
-import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
+import type { Access, Caller, CallerApplication, CallerStore, Privileges } from '../engine/caller.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
-import { callerStoreColumns, callerStoreJson, callerStoreOf } from '../stores/stores.ts'
+import { callerStoreJson, callerStoreOf } from '../stores/stores.ts'
 import { inBlocks } from '../values/address-blocks.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -172,13 +172,11 @@ function refusalOf(presented: Presented): string {
 
 interface SubscriptionFound
   extends Pick<Application, 'privateKeyHash' | 'previousPrivateKeyHash' | 'previousPrivateKeyUntil'> {
-  id: number
+  application: CallerApplication
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
   store: CallerStore
   host: string
-  applicationId: number
-  applicationName: string
   asked: Privileges
   agreed: Privileges
   throttleCapacity: number | null
@@ -188,8 +186,8 @@ interface SubscriptionFound
 /** Reads everything that a call needs in one statement. */
 async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
   const rows = await db.$queryRaw<SubscriptionFound[]>`
-    SELECT "Subscription"."id", "isAccessToken", ${callerStoreJson} AS "store", "host",
-      "Application"."id" AS "applicationId", "Application"."name" AS "applicationName",
+    SELECT "isAccessToken", ${callerStoreJson} AS "store", "host", json_build_object('id', "Application"."id",
+        'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
       "Application"."throttleLeakPerSecond"::float8
@@ -212,7 +210,8 @@ function check(
   { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ): number {
   const { privateKey, host } = presented
-  const refused = (reason: string) => new RefusedSubscription(subscription.id, refusalOf(presented), reason)
+  const { subscriptionId } = subscription.application
+  const refused = (reason: string) => new RefusedSubscription(subscriptionId, refusalOf(presented), reason)
   const missing = missingOf(presented)
   if (!subscription.isAccessToken && missing.length > 0) {
     throw refused(`the token of the subscription came without ${missing.join(' and ')}`)
@@ -236,14 +235,13 @@ function failed(message: string, logDetail: string): StoreFailure {
 }
 
 function authenticatedBy(found: SubscriptionFound, { db, now }: Pick<DataServices, 'db' | 'now'>): Authenticated {
-  const { store, applicationId, applicationName: name } = found
-  const application = { id: applicationId, name, subscriptionId: found.id }
+  const { store, application } = found
   const privileges = bothOf(found.asked, found.agreed)
   // Removes a high surrogate that the cut left at the end, which PostgreSQL would reject.
-  const actor = name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
+  const actor = application.name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return {
     caller: { store, application, channel: 'api', privileges, actor, db, now },
-    throttle: { key: `${store.id}:${applicationId}`, ...(rateLimitOf(found) ?? contractRateLimit) },
+    throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
   }
 }
 
@@ -258,17 +256,7 @@ export async function findStoreEntry(
   { db, secrets, now }: DataServices,
   { storeUrl, userKey }: Pick<StoreCredentials, 'storeUrl' | 'userKey'>,
 ): Promise<StoreEntry | null> {
-  const row = await db.store.findUnique({
-    where: { userKeyHash: secrets.lookup(userKey) },
-    select: {
-      ...callerStoreColumns,
-      host: true,
-      cartApiEnabled: true,
-      cartApiAddresses: true,
-      throttleCapacity: true,
-      throttleLeakPerSecond: true,
-    },
-  })
+  const row = await db.store.findUnique({ where: { userKeyHash: secrets.lookup(userKey) } })
   if (!row || row.host !== normaliseHost(storeUrl)) return null
   const { id, cartApiEnabled, cartApiAddresses } = row
   return {

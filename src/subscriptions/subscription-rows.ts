@@ -1,5 +1,5 @@
 import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
-import { type DataServices, databaseError, type JoiningServices } from '../database/client.ts'
+import { type DataServices, databaseError, type JoiningServices, type Page, pageById } from '../database/client.ts'
 import type { Prisma, Subscription as SubscriptionRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
@@ -84,11 +84,10 @@ const withApplication = {
 /** Lists a store's subscriptions by ascending id. Throws for an unknown store (404). */
 export async function listSubscriptions(
   { db, secrets }: DataServices,
-  { storeId, limit, offset }: { storeId: number; limit: number; offset: number },
+  { storeId, ...page }: Page & { storeId: number },
 ): Promise<Subscription[]> {
   await storeById(db, storeId)
-  const page = { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
-  const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...page })
+  const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...pageById(page) })
   return rows.map((row) => subscriptionOf(row, secrets))
 }
 

@@ -1,7 +1,7 @@
 import { privilegesColumn } from '../applications/applications.ts'
 import { type CallbackAction, newMessageId, sendCallback } from '../applications/callback.ts'
 import { samePrivileges } from '../applications/privileges.ts'
-import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts'
+import { type Actor, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
@@ -98,7 +98,7 @@ export function subscribe(
         // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
         await tx.removalNotice.deleteMany({ where: pair })
         const details = { privileges: privileges as Prisma.InputJsonValue }
-        await audit(tx, now, actor, 'subscription.created', parties, details)
+        await recordAudit(tx, now, { actor, action: 'subscription.created', ...parties.about, details })
         return subscribed
       },
     }
@@ -143,7 +143,7 @@ export async function unsubscribe(
           await addRemovalNotice(tx, services, notice)
         }
         const details = refused ? { forced: true, reason: refused.reason } : {}
-        await audit(tx, now, actor, 'subscription.removed', parties, details)
+        await recordAudit(tx, now, { actor, action: 'subscription.removed', ...parties.about, details })
         return true
       },
     }
@@ -232,7 +232,8 @@ async function ask<T>(
     // What a killed process may have sent stays in doubt until the application accepts a callback.
     const isOurs = isRepeated ? await endHandshake(tx, handshake) : await abandonHandshake(tx, now, handshake)
     if (!parties || !isOurs) return false
-    await audit(tx, now, actor, 'subscription.refused', parties, { asked: action, messageId, reason })
+    const details = { asked: action, messageId, reason }
+    await recordAudit(tx, now, { actor, action: 'subscription.refused', ...parties.about, details })
     return true
   })
   if (isRefused) throw notResponding(reason)
@@ -273,34 +274,21 @@ function agree(
     if (samePrivileges(row.privileges, privileges)) return true
     await tx.subscription.update({ where: { id }, data: { privileges: privilegesColumn(privileges) } })
     const details = { privileges: privileges as Prisma.InputJsonValue }
-    await audit(tx, services.now, actor, 'subscription.agreed', parties, details)
+    await recordAudit(tx, services.now, { actor, action: 'subscription.agreed', ...parties.about, details })
     return true
   })
 }
 
-/** The locked store and application. */
-interface Parties extends Pair {
-  readonly name: string
-  readonly developerId: number | null
-  readonly privileges: Privileges
-}
+type Parties = NonNullable<Awaited<ReturnType<typeof lockParties>>>
 
-/** Locks store and application, before any lock on handshake or subscription. Null: one of them no longer exists. */
-async function lockParties(tx: Transaction, { storeId, applicationId }: Pair): Promise<Parties | null> {
-  const [row] = await tx.$queryRaw<Parties[]>`
-    SELECT "Store"."id" AS "storeId", "Application"."id" AS "applicationId", "Application"."name", "developerId", "privileges"
+/**
+ * Locks store and application, before any lock on handshake or subscription. Returns what an audit entry says of them,
+ * and the privileges that the application requests. Null: one of them no longer exists.
+ */
+async function lockParties(tx: Transaction, { storeId, applicationId }: Pair) {
+  const [row] = await tx.$queryRaw<Pick<Application, 'id' | 'name' | 'developerId' | 'privileges'>[]>`
+    SELECT "Application"."id", "Application"."name", "developerId", "privileges"
     FROM "Store", "Application" WHERE "Store"."id" = ${storeId} AND "Application"."id" = ${applicationId}
     FOR KEY SHARE OF "Store" FOR SHARE OF "Application"`
-  return row ?? null
-}
-
-function audit(
-  tx: Transaction,
-  now: () => Date,
-  actor: Actor,
-  action: AuditAction,
-  { storeId, applicationId, name: target, developerId }: Parties,
-  details: Prisma.InputJsonObject,
-): Promise<void> {
-  return recordAudit(tx, now, { actor, action, target, storeId, applicationId, developerId, details })
+  return row ? { about: { storeId, ...aboutApplication(row) }, privileges: row.privileges as Privileges } : null
 }
