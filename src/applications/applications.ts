@@ -36,10 +36,7 @@ export function changedApplication(services: readonly string[]) {
   return namedObject({ Name: text(200).optional(), Privileges: privilegesInput(services), Throttle: throttleInput })
 }
 
-/**
- * Registers an application of the operator with a new key pair. Privileges omitted or null: all. Throttle omitted or
- * null: the contract's rate limit.
- */
+/** Registers an application of the operator. Privileges omitted or null: all. Throttle: the contract's rate limit. */
 export async function registerApplication(
   { db, secrets, now }: JoiningServices,
   given: z.output<ReturnType<typeof newApplication>>,

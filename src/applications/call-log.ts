@@ -43,15 +43,12 @@ export type CallLog = ReturnType<typeof createCallLog>
  * process loses the calls that were not yet written. While the database is down, the newest calls stay queued. A write
  * whose result an outage hid is repeated, so its calls can appear twice. `log` gets what could not be written.
  */
-export function createCallLog({
-  db,
-  now,
-  log,
-}: {
+export function createCallLog(services: {
   db: Db
   now: () => Date
   log?: { warn(details: object, message: string): void; error(details: object, message: string): void }
 }) {
+  const { db, now, log } = services
   const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
   let waiting = createWaiting()
   let timer: NodeJS.Timeout | undefined

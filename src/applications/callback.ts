@@ -88,10 +88,9 @@ export async function postCallback(
 }
 
 /**
- * The result of a callback. `ok`: status 200 (contract §6), with the whole response received in time. `reason`: a
- * sentence without full stop that is safe to show to anyone. `status`: null if no response arrived. `body`: at most
- * 4,096 characters of it. `postBackUrl`: http or https, of at most 2,000 characters; null if none was sent, or it is
- * unsafe to open.
+ * `ok`: status 200 (contract §6), with the whole response received in time. `reason`: a sentence without full stop that
+ * is safe to show to anyone. `status`: null if no response arrived. `body`: at most 4,096 characters of it.
+ * `postBackUrl`: http or https, of at most 2,000 characters; null if none was sent, or it is unsafe to open.
  */
 export type CallbackResult = Awaited<ReturnType<typeof postCallback>>
 

@@ -42,9 +42,12 @@ const callbackUrl = `must be an http or https address of at most ${ADDRESS_LENGT
 const redirectUri = `must be an absolute http or https address without user name and fragment, of at most ${ADDRESS_LENGTH_MAX} ASCII characters`
 const redirectUris = `must be a list of at most ${REDIRECT_URIS_MAX} addresses`
 
-/** Null or empty: no callbacks. Rejects an address that can never be called, with the reason. */
-function callbackUrlInput(outbound: AddressRules) {
-  return z
+/** `services`: those that privileges may name, from the registry. */
+type SettingsRules = { readonly services: readonly string[]; readonly outbound: AddressRules }
+
+function optionalInput({ services, outbound }: SettingsRules) {
+  // Null or empty: no callbacks. Rejects an address that can never be called, with the reason.
+  const CallBackURL = z
     .string(callbackUrl)
     .trim()
     .max(ADDRESS_LENGTH_MAX, callbackUrl)
@@ -56,6 +59,7 @@ function callbackUrlInput(outbound: AddressRules) {
     .transform((url) => url || null)
     .nullable()
     .optional()
+  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
 }
 
 /** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */
@@ -72,14 +76,6 @@ const redirectUrisInput = z
   .nullable()
   .transform((uris) => uris ?? [])
   .optional()
-
-/** `services`: those that privileges may name, from the registry. */
-type SettingsRules = { readonly services: readonly string[]; readonly outbound: AddressRules }
-
-function optionalInput({ services, outbound }: SettingsRules) {
-  const CallBackURL = callbackUrlInput(outbound)
-  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
-}
 
 /** The body of `POST /developers/applications` (contract §10.1). */
 export function newOwnApplication(rules: SettingsRules) {
@@ -183,8 +179,7 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 
 /**
  * Changes the given fields of an application; null resets CallBackURL, RedirectURIs and Privileges to their defaults.
- * Narrower privileges take effect at once, wider ones in each store when its merchant agrees. Of concurrent changes,
- * the last wins.
+ * Narrower privileges take effect at once, wider ones in each store when its merchant agrees. The last change wins.
  */
 export async function changeOwnApplication(
   services: OwnApplicationServices,
@@ -261,9 +256,8 @@ function replacedAlready(field: string, what: string): StoreFailure {
 }
 
 /**
- * Replaces the secret that signs an application's callbacks. For 24 h callbacks also carry a signature of the former
- * secret, but none of the one before it. If CallBackSecret is given, only that secret is replaced: throws for one that
- * was already replaced (409).
+ * Replaces the secret that signs callbacks. For 24 h they also carry a signature of the former secret, but none of the
+ * one before it. If CallBackSecret is given, only that is replaced: throws for one that was already replaced (409).
  */
 export async function rotateCallbackSecret(
   services: DataServices,

@@ -105,9 +105,8 @@ export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
 }
 
 /**
- * Above this bound, the least recently used bucket is evicted. A bucket of the contract's rate limit is empty 25 s
- * after its last request, so a bucket that is not empty is evicted only when more than this many others were used
- * within 25 s.
+ * Above this bound, the least recently used bucket is evicted. One of the contract's rate limit is empty 25 s after its
+ * last request, so it is evicted with requests in it only when more than this many others were used within 25 s.
  */
 const BUCKETS_MAX = 50_000
 

@@ -75,10 +75,7 @@ export async function recordAudit(tx: Transaction, now: () => Date, input: Audit
   await tx.auditEntry.create({ data: { at: now(), ...by, ...others, target: kept(target), details } })
 }
 
-/**
- * Records an action in the log of each store that uses an application, or of those whose subscription fulfils `where`.
- * One statement: there may be thousands.
- */
+/** Records an action in the log of each store that uses an application. One statement: there may be thousands. */
 export async function recordAuditInStores(
   tx: Transaction,
   now: () => Date,
@@ -101,7 +98,7 @@ function kept(target: string): string {
 export type AuditOf = { readonly storeId: number } | { readonly developerId: number } | 'all'
 
 /**
- * Lists entries, newest first, from the one after the entry `before`. A store and the developer of its application see
+ * Lists the newest entries before the entry `before`, newest first. A store and the developer of its application see
  * each other's actions, but neither names nor addresses.
  */
 export async function listAudit(

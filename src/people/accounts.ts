@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import {
   type DataServices,
-  type Db,
   databaseError,
   inTransaction,
   type Page,
@@ -145,7 +144,7 @@ export const newPassword = namedObject({ Password: newPasswordInput })
 type NewPassword = z.output<typeof newPassword>
 
 /** Lists developers by ascending id. */
-export async function listDevelopers({ db }: { db: Db }, page: Page): Promise<Account[]> {
+export async function listDevelopers({ db }: DataServices, page: Page): Promise<Account[]> {
   return db.developer.findMany({ select: accountColumns, ...pageById(page) })
 }
 
@@ -219,7 +218,7 @@ function noSuchUser(userId: number): StoreFailure {
 
 /** Lists the accounts of a store's merchants by ascending id. Throws for an unknown store (404). */
 export async function listStoreUsers(
-  { db }: { db: Db },
+  { db }: DataServices,
   { storeId, ...page }: Page & { storeId: number },
 ): Promise<Account[]> {
   await storeById(db, storeId)

@@ -19,24 +19,12 @@ export interface OtherAccount {
   readonly secureUrl: string
 }
 
-export type Person =
-  | { readonly kind: 'developer'; readonly id: number; readonly email: string }
-  | {
-      readonly kind: 'merchant'
-      /** The id of the account in `store`. */
-      readonly id: number
-      readonly email: string
-      readonly store: CallerStore
-      readonly others: readonly OtherAccount[]
-    }
-  | {
-      readonly kind: 'customer'
-      readonly id: number
-      /** Empty: the customer has none. */
-      readonly email: string
-      readonly name: string
-      readonly store: CallerStore
-    }
+/** A merchant's `id` is that of the account in `store`. An empty `email`: a customer without one. */
+export type Person = { readonly id: number; readonly email: string } & (
+  | { readonly kind: 'developer' }
+  | { readonly kind: 'merchant'; readonly store: CallerStore; readonly others: readonly OtherAccount[] }
+  | { readonly kind: 'customer'; readonly store: CallerStore; readonly name: string }
+)
 
 export interface Session {
   readonly id: number
@@ -63,9 +51,8 @@ const USER_AGENT_LENGTH_MAX = 200
 const ADDRESS_LENGTH_MAX = 100
 
 /**
- * Returns the session of a cookie's token. Null: no session of that kind, signed out, idle for 12 h (customers: 1 h), 7
- * days old (customers: 12 h), or of a disabled customer. Requests update `seenAt` once a minute, so an idle session may
- * end a minute early.
+ * Returns the session of a cookie's token. Null: no session of that kind, signed out, idle or too old, or of a disabled
+ * customer. Requests update `seenAt` once a minute, so an idle session may end a minute early.
  */
 export async function findSession(
   { db, secrets, now }: SessionServices,
@@ -137,9 +124,8 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a session, ends the account's oldest beyond 50, and deletes up to 100 expired sessions of any account. The
- * transaction must have locked the account, and the other accounts that a merchant's session is for, so that no other
- * session opens meanwhile.
+ * Opens a session, ends the account's oldest beyond 50, and deletes up to 100 expired sessions of any account. `tx`
+ * must have locked the account, and the others of a merchant's session, so that no other session opens meanwhile.
  */
 export async function openSession(
   tx: Transaction,

@@ -6,7 +6,7 @@ import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { type Secrets, sameSecret } from '../values/secrets.ts'
 
-// The delays after failed attempts, and the device cookie by which a browser that has signed in before escapes those of others.
+// The delays after failed attempts, and the cookie by which a browser that has signed in before escapes those of others.
 
 /** The account of a sign-in attempt, whether or not it exists. */
 export interface SignInAccount {
@@ -32,16 +32,6 @@ interface Counter {
   readonly longestSeconds: number
 }
 
-/** An attempt that `countTry` has accepted. */
-export interface CountedTry {
-  readonly account: Counter
-  readonly address: Counter
-  /** A browser that has signed in to the account before. Null: it has not. */
-  readonly device: Counter | null
-  /** Whether the attempt was counted for the browser alone. */
-  readonly isOfDevice: boolean
-}
-
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000
 const FAILURES_MAX = 1_000_000
 /** Beyond this many doublings, one second exceeds every delay. */
@@ -57,20 +47,22 @@ function accountKey(secrets: Secrets, { kind, email }: SignInAccount): string {
   return `account:${secrets.lookup(`${kind} ${email}`)}`
 }
 
+export type CountedTry = Awaited<ReturnType<typeof countTry>>
+
 /**
  * Counts an attempt as failed before its password is verified. Of concurrent attempts, in any number of processes, only
- * those free of delay proceed. An attempt that is too early is not counted and throws 'throttled' with the seconds to
- * wait. An attempt from a browser that has signed in to the account before is counted, and delayed, by that browser's
- * failures alone, up to ten of them.
+ * those free of delay proceed. One that is too early is not counted and throws 'throttled' with the seconds to wait. One
+ * from a browser that has signed in to the account before is counted and delayed by that browser's failures alone
+ * (`isOfDevice`), up to ten of them.
  */
-export async function countTry({ db, secrets, now }: DataServices, attempt: Attempt): Promise<CountedTry> {
+export async function countTry({ db, secrets, now }: DataServices, attempt: Attempt) {
   const { isSignUp = false, devices } = attempt
   const network = secrets.lookup(networkOf(attempt.address))
   const account = { key: accountKey(secrets, attempt), ...ofAccount }
   const address = { key: `address:${network}`, ...ofAddress }
   const signUps = isSignUp ? [{ key: `sign-up:${network}`, ...ofAddress }] : []
   const deviceId = deviceOf(secrets, devices, attempt)
-  const device = deviceId === null ? null : { key: `device:${secrets.lookup(deviceId)}`, ...ofAccount }
+  const device: Counter | null = deviceId === null ? null : { key: `device:${secrets.lookup(deviceId)}`, ...ofAccount }
   const at = now()
   const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
   const isOfDevice = device !== null && (await isTrusted(db, device, forgottenAt))

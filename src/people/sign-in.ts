@@ -34,11 +34,10 @@ const LOOKS_MIN = 4
 const signInInput = namedObject({ Email: text(254), Password: passwordInput, Store: text(2048).optional() })
 
 /**
- * Opens a session. Throws the same error after the same work for an unknown account and for a wrong password (401);
- * after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser that has signed in
- * before); and for invalid input (400, with faults for Email, Password, Store).
- * A merchant's session is for one store. Accounts in other stores with the same address and password, the first 20,
- * become its `person.others`.
+ * Opens a session. A merchant's is for one store; the first 20 accounts in other stores with the same address and
+ * password become its `person.others`. Throws the same error after the same work for an unknown account and for a wrong
+ * password (401); after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser
+ * that has signed in before); and for invalid input (400, with faults for Email, Password, Store).
  */
 export async function signIn(services: SessionServices, input: SignIn): Promise<EnteredSession> {
   const { db, secrets } = services
@@ -51,9 +50,14 @@ export async function signIn(services: SessionServices, input: SignIn): Promise<
   const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
   const counted = await countTry(services, { ...account, address, devices })
-  const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
-  const opened = await openedBy(accounts, Password, looksMin)
-  if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
+  const opened: FoundAccount[] = []
+  // One account after another, so that a sign-in occupies at most one thread.
+  for (const each of accounts) if (await verifyPassword(each.passwordHash, Password)) opened.push(each)
+  if (opened.length === 0) {
+    const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
+    for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, Password)
+    throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
+  }
   const session = await inTransaction(db, (tx) => enter(tx, services, input, opened, counted))
   return { ...session, devices: withDevice(secrets, devices, account) }
 }
@@ -80,21 +84,6 @@ async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?:
     ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
 }
 
-/** Checks one account after another, so that a sign-in occupies at most one thread. */
-async function openedBy(
-  accounts: readonly FoundAccount[],
-  password: string,
-  looksMin: number,
-): Promise<FoundAccount[]> {
-  const opened: FoundAccount[] = []
-  for (const account of accounts) {
-    if (await verifyPassword(account.passwordHash, password)) opened.push(account)
-  }
-  if (opened.length > 0) return opened
-  for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, password)
-  return []
-}
-
 /** The message depends only on the kind of account. */
 function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
   const what = kind === 'merchant' ? 'E-mail address, password or store' : 'E-mail address or password'
@@ -108,7 +97,13 @@ async function enter(
   opened: readonly FoundAccount[],
   counted: CountedTry,
 ): Promise<OpenedSession> {
-  const [current, ...others] = await stillOpened(tx, kind, opened)
+  const table = identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
+  const locked = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
+    SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
+  // Otherwise a session would outlive a change of the password.
+  const [current, ...others] = opened.filter(({ id, passwordHash }) =>
+    locked.some((row) => row.id === id && row.passwordHash === passwordHash),
+  )
   if (!current) throw wrong(kind, 'the password was changed meanwhile')
   await forgiveTry(tx, counted)
   const account = { kind, id: current.id }
@@ -120,16 +115,4 @@ async function enter(
     await recordAudit(tx, services.now, { actor, action: 'account.signed-in', target: email, storeId, developerId })
   }
   return session
-}
-
-/** Locks the accounts and returns those with an unchanged password; otherwise a session would outlive the change. */
-async function stillOpened(
-  tx: Transaction,
-  kind: SignIn['kind'],
-  opened: readonly FoundAccount[],
-): Promise<FoundAccount[]> {
-  const table = identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
-  const rows = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
-    SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
-  return opened.filter(({ id, passwordHash }) => rows.some((row) => row.id === id && row.passwordHash === passwordHash))
 }

@@ -99,9 +99,8 @@ const initialMethods =
   'Online Credit Card, PayPal Express Checkout, Check or Money Order, Purchase Order, Bank Transfer, Cash on Delivery'
 
 /**
- * Creates a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods,
- * in one transaction.
- * Throws when the password is the e-mail address (400) or another store has the host (409).
+ * Creates a store with its merchant's account, user key, order statuses and payment methods, in one transaction. Throws
+ * when the password is the e-mail address (400) or another store has the host (409).
  */
 export async function createStore(
   { db, secrets, now, defaultTimeZone }: CreateStore,
@@ -200,10 +199,7 @@ export async function updateStore(
   })
 }
 
-/**
- * Maps each changed column to its former and new value, except `host`, which follows from `secureUrl`. Booleans and
- * lists keep their type; others become text.
- */
+/** Maps each changed column but `host` to its former and new value. All but booleans and lists become text. */
 function differences<Column extends keyof StoreRow>(before: StoreRow, after: StoreRow, columns: readonly Column[]) {
   const changed = columns.filter((name) => name !== 'host' && String(before[name]) !== String(after[name]))
   const audited = (value: StoreRow[Column]) =>

@@ -11,7 +11,7 @@ import { type AccessServices, changeAccess } from './access-changes.ts'
 // OAuth's authorization codes, and the access tokens that applications exchange them for.
 
 /** RFC 6749 §4.1.2: the longest recommended lifetime. */
-export const CODE_MS = 10 * 60 * 1_000
+const CODE_MS = 10 * 60 * 1_000
 const CODE_BYTES = 32
 const TOKENS_MAX = 100
 
@@ -29,22 +29,14 @@ export interface Consent {
   readonly actor: Actor
 }
 
-export interface Agreement extends Consent {
-  readonly subscriptionId: number
-  /** The account that agreed. */
-  readonly storeUserId: number
-  /** Null: the client sent none. */
-  readonly challenge: CodeChallenge | null
-}
-
 /**
  * Creates a code for the application that the merchant agreed to: 43 letters, digits, `-` and `_`, valid once and for
- * ten minutes. Also deletes up to 100 expired codes. Throws when the subscription, application or account no longer
- * exists (409).
+ * ten minutes. `storeUserId` is the account that agreed; a null `challenge`: the client sent none. Also
+ * deletes up to 100 expired codes. Throws when the subscription, application or account no longer exists (409).
  */
 export async function createAuthorizationCode(
   { db, secrets, now }: DataServices,
-  agreement: Agreement,
+  agreement: Consent & { subscriptionId: number; storeUserId: number; challenge: CodeChallenge | null },
 ): Promise<string> {
   const { client, subscriptionId, storeUserId, redirectUri, challenge } = agreement
   const code = randomBytes(CODE_BYTES).toString('base64url')
@@ -140,7 +132,14 @@ async function present(
   exchange: CodeExchange,
 ): Promise<IssuedToken | string> {
   const { client, actor } = exchange
-  const subscription = await lockSubscription(tx, codeHash)
+  // Serializes requests with the subscription's codes, and the removal of the subscription.
+  const [subscription] = await tx.$queryRaw<{ id: number; storeId: number }[]>`
+    SELECT "id", "storeId" FROM "Subscription" WHERE "id" = (
+      SELECT "subscriptionId" FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash}
+      UNION ALL
+      SELECT "subscriptionId" FROM "AccessToken" WHERE "codeHash" = ${codeHash}
+      LIMIT 1
+    ) FOR NO KEY UPDATE`
   if (!subscription) return unknown
   const { id: subscriptionId, storeId } = subscription
   const about = { actor, ...aboutApplication(client), storeId }
@@ -167,18 +166,6 @@ async function present(
   return { token, userId: code.storeUserId }
 }
 
-/** Locks the code's subscription. Serializes requests with its codes, and the removal of the subscription. */
-async function lockSubscription(tx: Transaction, codeHash: string) {
-  const [row] = await tx.$queryRaw<{ id: number; storeId: number }[]>`
-    SELECT "id", "storeId" FROM "Subscription" WHERE "id" = (
-      SELECT "subscriptionId" FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash}
-      UNION ALL
-      SELECT "subscriptionId" FROM "AccessToken" WHERE "codeHash" = ${codeHash}
-      LIMIT 1
-    ) FOR NO KEY UPDATE`
-  return row
-}
-
 /** Returns what does not match the code's binding; null if everything matches. */
 function faultIn({ redirectUri, verifier }: CodeExchange, code: AuthorizationCode): string | null {
   if (redirectUri !== null && redirectUri !== code.redirectUri) {
@@ -189,17 +176,11 @@ function faultIn({ redirectUri, verifier }: CodeExchange, code: AuthorizationCod
     return verifier === null ? null : 'code_verifier is sent, but the code was asked for without code_challenge'
   }
   if (verifier === null) return 'code_verifier is missing: the code was asked for with code_challenge'
-  const challenge = { text: code.codeChallenge, method: code.codeChallengeMethod as CodeChallenge['method'] }
-  return fits(verifier, challenge)
-    ? null
-    : 'code_verifier does not fit the code_challenge that the code was asked for with'
-}
-
-/** RFC 7636 §4.1 and §4.6 */
-function fits(verifier: string, { text, method }: CodeChallenge): boolean {
-  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false
-  const proof = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
-  return sameSecret(proof, text)
+  // RFC 7636 §4.1 and §4.6
+  const isHashed = code.codeChallengeMethod === 'S256'
+  const proof = isHashed ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const fits = /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && sameSecret(proof, code.codeChallenge)
+  return fits ? null : 'code_verifier does not fit the code_challenge that the code was asked for with'
 }
 
 /**

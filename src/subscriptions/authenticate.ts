@@ -14,11 +14,8 @@ import { StoreFailure } from '../values/failure.ts'
 // Who calls: an application by REST, or a program by cartAPI.
 
 /** The request headers that identify the caller. Undefined: not sent. */
-export interface Credentials {
-  readonly secureUrl?: string | undefined
-  readonly privateKey?: string | undefined
-  readonly token?: string | undefined
-  readonly authorization?: string | undefined
+export type Credentials = {
+  readonly [Header in 'secureUrl' | 'privateKey' | 'token' | 'authorization']?: string | undefined
 }
 
 /** The credentials of a cartAPI call, and the client's IP address. */
@@ -139,17 +136,10 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
   return { authenticate, authenticateStore, invalidate }
 }
 
-interface Presented {
-  /** Null: not sent. */
-  readonly token: string | null
-  readonly isBearer: boolean
-  /** Null: not sent. */
-  readonly privateKey: string | null
-  /** Null: not sent. Empty: not an address. */
-  readonly host: string | null
-}
+type Presented = ReturnType<typeof read>
 
-function read({ secureUrl, privateKey, token, authorization }: Credentials): Presented {
+/** Null: not sent. An empty host: not an address. */
+function read({ secureUrl, privateKey, token, authorization }: Credentials) {
   const bearer = bearerToken(authorization)
   const host = secureUrl ? normaliseHost(secureUrl) : null
   return { token: bearer ?? (token || null), isBearer: bearer !== null, privateKey: privateKey || null, host }

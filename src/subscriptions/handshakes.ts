@@ -11,16 +11,10 @@ export interface Pair {
 
 /**
  * The lease for calling an application about a store and for changing their subscription: one holder at a time, across
- * all processes. A handshake without a valid claim remains only after its process was killed.
+ * all processes. A handshake without a valid claim remains only after its process was killed. `token` is what the
+ * application has received, or may have received; `claim` is random, and different for each holder.
  */
-export interface Handshake extends Pair {
-  readonly action: CallbackAction
-  /** The token that the application has received, or may have received. */
-  readonly token: string
-  readonly messageId: string
-  /** Random, and different for each holder. */
-  readonly claim: string
-}
+export type Handshake = NonNullable<Awaited<ReturnType<typeof claimHandshake>>>
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
@@ -34,8 +28,8 @@ const CLAIM_MS = CALLBACK_MS + 5_000
  */
 export async function claimHandshake(
   { db, secrets, now }: DataServices,
-  { storeId, applicationId, action, token }: Pick<Handshake, keyof Pair | 'action' | 'token'>,
-): Promise<Handshake | null> {
+  { storeId, applicationId, action, token }: Pair & { action: CallbackAction; token: string },
+) {
   const claim = randomUUID()
   const claimedUntil = new Date(now().getTime() + CLAIM_MS)
   const [row] = await db.$queryRaw<{ action: CallbackAction; tokenSealed: string; messageId: string }[]>`
@@ -77,7 +71,7 @@ export const WAIT_MS = 30_000
 
 /**
  * Waits until the current handshake ends and returns its message id. Null: none exists, its lease expired, or the time
- * is up. Subtracts the time waited from `wait`.
+ * of `wait` is up, from which the time waited is subtracted.
  */
 export async function awaitHandshake(
   { db, now }: DataServices,

@@ -45,9 +45,8 @@ export async function insertSubscription(
 }
 
 /**
- * Subscribes a store for the platform itself, without callback and without audit entry. Joins the caller's transaction.
- * A store that already uses the application keeps its token. Throws for an unknown store (404) and for an unknown
- * public key (400).
+ * Subscribes a store for the platform itself, without callback and audit entry. A store that already uses the
+ * application keeps its token. Throws for an unknown store (404) and for an unknown public key (400).
  */
 export async function addSubscription(
   services: JoiningServices,

@@ -29,8 +29,7 @@ import {
 } from './subscription-rows.ts'
 
 /*
- * Subscribes a store to an application, and ends the subscription: a state machine over their rows in Subscription and
- * Handshake.
+ * Subscribes a store to an application, and ends that: a state machine over the rows in Subscription and Handshake.
  *
  * | Subscription | Handshake of a killed process | subscribe                          | unsubscribe                |
  * | ------------ | ----------------------------- | ---------------------------------- | -------------------------- |
