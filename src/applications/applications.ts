@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, aboutApplication, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { type DataServices, inTransaction, type JoiningServices, type Page, pageById } from '../database/client.ts'
+import { byId, type DataServices, inTransaction, type JoiningServices, type Page } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
@@ -88,7 +88,7 @@ export function applicationOf(row: ApplicationRow, secrets: Secrets) {
 
 /** Lists applications by ascending id. */
 export async function listApplications({ db, secrets }: JoiningServices, page: Page): Promise<Application[]> {
-  const rows = await db.application.findMany(pageById(page))
+  const rows = await db.application.findMany(byId(page))
   return rows.map((row) => applicationOf(row, secrets))
 }
 
@@ -115,9 +115,8 @@ export async function updateApplication(
     if (!before) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
     const after = await tx.application.update({ where: { id }, data })
     const about = { actor, ...aboutApplication(after) }
-    const changed = changedFields(before, after)
-    if (changed.length > 0)
-      await recordAudit(tx, now, { ...about, action: 'application.changed', details: { changed } })
+    const details = { changed: changedFields(before, after) }
+    if (details.changed.length > 0) await recordAudit(tx, now, { ...about, action: 'application.changed', details })
     if (Privileges !== undefined) {
       await recordAuditInStores(tx, now, {
         ...about,
@@ -125,10 +124,8 @@ export async function updateApplication(
         details: { privileges: Privileges as Prisma.InputJsonValue },
         where: sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
       })
-      await tx.subscription.updateMany({
-        where: { applicationId: id },
-        data: { privileges: privilegesColumn(Privileges) },
-      })
+      const privileges = privilegesColumn(Privileges)
+      await tx.subscription.updateMany({ where: { applicationId: id }, data: { privileges } })
     }
     return applicationOf(after, secrets)
   })

@@ -22,7 +22,7 @@ export interface Page {
   readonly offset: number
 }
 
-export function pageById({ limit, offset }: Page) {
+export function byId({ limit, offset }: Page) {
   return { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
 }
 

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import {
+  byId,
   type DataServices,
   databaseError,
   inTransaction,
   type Page,
-  pageById,
   type Transaction,
 } from '../database/client.ts'
 import { empty, identifier, sql } from '../database/sql.ts'
@@ -145,7 +145,7 @@ type NewPassword = z.output<typeof newPassword>
 
 /** Lists developers by ascending id. */
 export async function listDevelopers({ db }: DataServices, page: Page): Promise<Account[]> {
-  return db.developer.findMany({ select: accountColumns, ...pageById(page) })
+  return db.developer.findMany({ select: accountColumns, ...byId(page) })
 }
 
 /** Creates a developer's account for the operator. Throws for a taken address (409), or one as password (400). */
@@ -222,7 +222,7 @@ export async function listStoreUsers(
   { storeId, ...page }: Page & { storeId: number },
 ): Promise<Account[]> {
   await storeById(db, storeId)
-  return db.storeUser.findMany({ where: { storeId }, select: accountColumns, ...pageById(page) })
+  return db.storeUser.findMany({ where: { storeId }, select: accountColumns, ...byId(page) })
 }
 
 /**

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
 import { type Actor, installation, recordAudit } from '../audit/audit.ts'
 import {
+  byId,
   type DataServices,
   type Db,
   databaseError,
   inTransaction,
   type JoiningServices,
   type Page,
-  pageById,
   type Transaction,
 } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
@@ -231,7 +231,7 @@ async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRow>
 
 /** Lists stores by ascending id. */
 export async function listStores({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, page: Page): Promise<Store[]> {
-  const rows = await db.store.findMany(pageById(page))
+  const rows = await db.store.findMany(byId(page))
   return rows.map((row) => storeOf(row, secrets))
 }
 

@@ -1,5 +1,5 @@
 import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
-import { type DataServices, databaseError, type JoiningServices, type Page, pageById } from '../database/client.ts'
+import { byId, type DataServices, databaseError, type JoiningServices, type Page } from '../database/client.ts'
 import type { Prisma, Subscription as SubscriptionRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
@@ -86,7 +86,7 @@ export async function listSubscriptions(
   { storeId, ...page }: Page & { storeId: number },
 ): Promise<Subscription[]> {
   await storeById(db, storeId)
-  const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...pageById(page) })
+  const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...byId(page) })
   return rows.map((row) => subscriptionOf(row, secrets))
 }
 
