@@ -21,17 +21,7 @@ const POST_BACK_URL_LENGTH_MAX = 2_000
 /** The application whose secret signs a callback. */
 type Signer = Pick<Application, 'publicKey' | 'callbackSecretVersion' | 'callbackSecretRotatedAt'>
 
-export interface Callback {
-  application: Signer & { callbackUrl: string }
-  action: CallbackAction
-  token: string
-  /** The store's address. */
-  secureUrl: string
-  /** The webhook-id, the same on every retry. */
-  messageId: string
-}
-
-/** Returns a new, unique webhook-id. */
+/** Returns a new, unique webhook-id, which stays the same on every retry. */
 export function newMessageId(): string {
   return `msg_${randomUUID()}`
 }
@@ -42,8 +32,15 @@ export function newMessageId(): string {
  */
 export async function sendCallback(
   services: CallbackServices,
-  { application, action, token, secureUrl, messageId }: Callback,
-): Promise<CallbackResult & { readonly sent: string }> {
+  callback: {
+    application: Signer & { callbackUrl: string }
+    action: CallbackAction
+    token: string
+    secureUrl: string
+    messageId: string
+  },
+) {
+  const { application, action, token, secureUrl, messageId } = callback
   const sent = JSON.stringify({
     PublicKey: application.publicKey,
     TimeStamp: DateTime.fromJSDate(services.now(), { zone: 'America/New_York' }).toFormat('MM-dd-yyyy HH:mm:ss'),
@@ -55,7 +52,12 @@ export async function sendCallback(
   return { ...result, sent }
 }
 
-/** Sends again, with a new signature, a text that `sendCallback` has sent. */
+/**
+ * Sends again, with a new signature, a text that `sendCallback` has sent. `ok`: status 200 (contract §6), with the whole
+ * response received in time. `reason`: a sentence without full stop that is safe to show to anyone. `status`: null if no
+ * response arrived. `body`: at most 4,096 characters of it. `postBackUrl`: http or https, of at most 2,000 characters;
+ * null if none was sent, or it is unsafe to open.
+ */
 export async function postCallback(
   { secrets, now, outbound }: CallbackServices,
   application: Signer,
@@ -86,13 +88,6 @@ export async function postCallback(
   if (isCut) return refused('The answer is longer than 64 kB', status, kept)
   return { ok: true as const, status, body: kept, durationMs, postBackUrl: postBackUrlIn(answer.body) }
 }
-
-/**
- * `ok`: status 200 (contract §6), with the whole response received in time. `reason`: a sentence without full stop that
- * is safe to show to anyone. `status`: null if no response arrived. `body`: at most 4,096 characters of it.
- * `postBackUrl`: http or https, of at most 2,000 characters; null if none was sent, or it is unsafe to open.
- */
-export type CallbackResult = Awaited<ReturnType<typeof postCallback>>
 
 function signingSecrets(secrets: Secrets, signer: Signer, at: Date): string[] {
   const { callbackSecretVersion: version, callbackSecretRotatedAt: rotatedAt } = signer

@@ -113,7 +113,7 @@ export interface Client {
   readonly userAgent: string | undefined
 }
 
-export type SessionAccount =
+type SessionAccount =
   | { readonly kind: 'developer' | 'merchant'; readonly id: number }
   | { readonly kind: 'customer'; readonly id: number; readonly storeId: number }
 

@@ -9,13 +9,13 @@ import { type Secrets, sameSecret } from '../values/secrets.ts'
 // The delays after failed attempts, and the cookie by which a browser that has signed in before escapes those of others.
 
 /** The account of a sign-in attempt, whether or not it exists. */
-export interface SignInAccount {
+interface SignInAccount {
   readonly kind: 'developer' | 'merchant'
   /** In lower case by PostgreSQL's lower(), so that all spellings that find an account count as one. */
   readonly email: string
 }
 
-export interface Attempt extends SignInAccount {
+interface Attempt extends SignInAccount {
   /** Also counts against the network's sign-ups, which keep successes too, to limit the accounts it can create. */
   readonly isSignUp?: boolean
   readonly address: string

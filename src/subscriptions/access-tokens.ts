@@ -22,7 +22,7 @@ export interface CodeChallenge {
 }
 
 /** The merchant's decision, and the client that asked for it. */
-export interface Consent {
+interface Consent {
   readonly client: OAuthClient
   readonly storeId: number
   readonly redirectUri: string
@@ -81,7 +81,7 @@ function recordConsent(
   return recordAudit(tx, now, { actor, action, ...aboutApplication(client), storeId, details })
 }
 
-export interface CodeExchange {
+interface CodeExchange {
   /** The client that presents the code, already authenticated. */
   readonly client: OAuthClient
   readonly code: string
