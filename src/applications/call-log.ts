@@ -3,19 +3,14 @@ import type { Db, Transaction } from '../database/client.ts'
 import type { ApiCall, Prisma } from '../database/generated/client.ts'
 import { outageOf } from '../database/outage.ts'
 
-/** An API request that used a subscription's token, and its response. */
-export interface AnsweredCall {
-  readonly subscriptionId: number
-  readonly method: string
-  /** Without the query. At most 200 characters are kept. */
-  readonly path: string
-  /** From 400 on, a refusal, except 404 to a read. A 401 does not count as use of the subscription. */
-  readonly status: number
-  /** The error message; empty on success. At most 300 characters are kept. */
-  readonly message: string
-}
-
 type WaitingCall = Omit<ApiCall, 'id'>
+
+/**
+ * An API request that used a subscription's token, and its response. `path`: without the query; 200 characters are kept.
+ * `status`: from 400 on, a refusal, except 404 to a read; a 401 does not count as use of the subscription. `message`:
+ * that of the error, empty on success; 300 characters are kept.
+ */
+export type AnsweredCall = Omit<WaitingCall, 'at'>
 
 /** The calls kept per subscription: this many successful ones and this many refusals. */
 const KEPT_MAX = 100

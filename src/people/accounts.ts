@@ -8,6 +8,7 @@ import {
   type Page,
   type Transaction,
 } from '../database/client.ts'
+import type { Developer } from '../database/generated/client.ts'
 import { empty, identifier, sql } from '../database/sql.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -26,16 +27,12 @@ import { type Client, endSessions, openSession, ownerOf, type Session } from './
 import type { EnteredSession } from './sign-in.ts'
 import { countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
 
-/** A developer, or a merchant's account in a store. */
-export interface Account {
-  readonly id: number
-  readonly email: string
-  readonly createdAt: Date
-}
-
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
 
 const accountColumns = { id: true, email: true, createdAt: true } as const
+
+/** A developer, or a merchant's account in a store. */
+export type Account = Pick<Developer, keyof typeof accountColumns>
 
 /** The body of sign-up, `POST /admin/developers` and `POST /admin/stores/{id}/users`. */
 export const newAccount = namedObject({ Email: emailInput, Password: newPasswordInput })
@@ -175,12 +172,7 @@ async function createAccount(
  * Sets a developer's password for the operator. Takes effect at once, ends all sessions of the account and deletes its
  * failed sign-ins. Throws when the password is the e-mail address (400), and for an unknown id (404).
  */
-export function setDeveloperPassword(
-  services: DataServices,
-  id: number,
-  given: NewPassword,
-  actor: Actor,
-): Promise<Account> {
+export function setDeveloperPassword(services: DataServices, id: number, given: NewPassword, actor: Actor) {
   return setPassword(services, { developerId: id }, id, given, actor)
 }
 
@@ -229,12 +221,7 @@ export async function listStoreUsers(
  * Creates a further account in a store for the operator. Throws when the password is the address (400), for an unknown
  * store (404), and for an address that has an account in the store (409).
  */
-export function createStoreUser(
-  services: DataServices,
-  storeId: number,
-  given: NewAccount,
-  actor: Actor,
-): Promise<Account> {
+export function createStoreUser(services: DataServices, storeId: number, given: NewAccount, actor: Actor) {
   return createAccount(services, storeId, given, actor, 'Email is the address of another account of the store')
 }
 

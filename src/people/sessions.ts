@@ -26,13 +26,8 @@ export type Person = { readonly id: number; readonly email: string } & (
   | { readonly kind: 'customer'; readonly store: CallerStore; readonly name: string }
 )
 
-export interface Session {
-  readonly id: number
-  readonly person: Person
-  readonly createdAt: Date
-  /** The session ends at this time, whatever its activity. */
-  readonly expiresAt: Date
-}
+/** It ends at `expiresAt`, whatever its activity. */
+export type Session = Pick<SessionRow, 'id' | 'createdAt' | 'expiresAt'> & { readonly person: Person }
 
 export type SessionServices = DataServices
 

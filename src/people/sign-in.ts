@@ -1,5 +1,6 @@
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import type { StoreUser } from '../database/generated/client.ts'
 import { identifier } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -18,11 +19,8 @@ export interface SignIn extends Client {
   readonly devices?: string | undefined
 }
 
-/** A session opened with a password. */
-export interface EnteredSession extends OpenedSession {
-  /** The browser's new device cookie. */
-  readonly devices: string
-}
+/** A session opened with a password, and the browser's new device cookie. */
+export type EnteredSession = OpenedSession & { readonly devices: string }
 
 const ACCOUNTS_MAX = 20
 /**
@@ -62,13 +60,8 @@ export async function signIn(services: SessionServices, input: SignIn): Promise<
   return { ...session, devices: withDevice(secrets, devices, account) }
 }
 
-interface FoundAccount {
-  readonly id: number
-  readonly email: string
-  readonly passwordHash: string
-  /** Null: a developer's account. */
-  readonly storeId: number | null
-}
+/** Without a store: a developer's. */
+type FoundAccount = Pick<StoreUser, 'id' | 'email' | 'passwordHash'> & { readonly storeId: number | null }
 
 async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?: string): Promise<FoundAccount[]> {
   if (kind === 'developer') {

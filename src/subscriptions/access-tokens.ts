@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { OAuthClient } from '../applications/oauth-clients.ts'
-import { type Actor, aboutApplication, recordAudit } from '../audit/audit.ts'
+import { type Actor, type AuditAction, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type DataServices, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import { deleteExpired } from '../database/delete-expired.ts'
 import type { AuthorizationCode } from '../database/generated/client.ts'
@@ -54,7 +54,7 @@ export async function createAuthorizationCode(
   }
   await inTransaction(db, async (tx) => {
     await tx.authorizationCode.create({ data }).catch(refuseVanished)
-    await recordConsent(tx, now, agreement, 'authorization.granted')
+    await recordAudit(tx, now, consentEntry(agreement, 'authorization.granted'))
     // Deletes expired codes too: an access token stores the hash of its code, so a later reuse is still detected.
     await deleteExpired(tx, { table: 'AuthorizationCode', key: 'codeHash' }, createdAt)
   })
@@ -68,17 +68,12 @@ function refuseVanished(error: unknown): never {
 
 /** Records the refusal in the audit log and changes nothing else. */
 export async function denyAuthorization({ db, now }: DataServices, consent: Consent): Promise<void> {
-  await inTransaction(db, (tx) => recordConsent(tx, now, consent, 'authorization.denied'))
+  await inTransaction(db, (tx) => recordAudit(tx, now, consentEntry(consent, 'authorization.denied')))
 }
 
-function recordConsent(
-  tx: Transaction,
-  now: () => Date,
-  { client, storeId, redirectUri, actor }: Consent,
-  action: 'authorization.granted' | 'authorization.denied',
-): Promise<void> {
+function consentEntry({ client, storeId, redirectUri, actor }: Consent, action: AuditAction) {
   const details = { redirectHost: new URL(redirectUri).host }
-  return recordAudit(tx, now, { actor, action, ...aboutApplication(client), storeId, details })
+  return { actor, action, ...aboutApplication(client), storeId, details }
 }
 
 interface CodeExchange {

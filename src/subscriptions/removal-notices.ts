@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CallbackServices, postCallback } from '../applications/callback.ts'
 import { aboutApplication, recordAudit } from '../audit/audit.ts'
-import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, RemovalNotice } from '../database/generated/client.ts'
 import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
 import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
@@ -28,10 +28,8 @@ export async function addRemovalNotice(
   await tx.removalNotice.create({ data })
 }
 
-export interface RemovalNoticeServices extends CallbackServices {
-  db: Db
-  log: { warn(details: object, message: string): void }
-}
+export type RemovalNoticeServices = DataServices &
+  CallbackServices & { log: { warn(details: object, message: string): void } }
 
 /**
  * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
