@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type Actor, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type Actor, aboutApplication, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
+import { byId, type DataServices, inTransaction, type JoiningServices, type Page } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
-import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
@@ -36,44 +36,32 @@ export function changedApplication(services: readonly string[]) {
   return namedObject({ Name: text(200).optional(), Privileges: privilegesInput(services), Throttle: throttleInput })
 }
 
-export interface RegisterApplication {
-  db: Db | Transaction
-  secrets: Secrets
-  now: () => Date
-}
-
-/**
- * Registers an application of the operator with a new key pair. Privileges omitted or null: all. Throttle omitted or
- * null: the contract's rate limit.
- */
+/** Registers an application of the operator. Privileges omitted or null: all. Throttle: the contract's rate limit. */
 export async function registerApplication(
-  { db, secrets, now }: RegisterApplication,
+  { db, secrets, now }: JoiningServices,
   given: z.output<ReturnType<typeof newApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
-  const data = {
-    name: given.Name,
-    publicKey: generateKey(),
-    ...privateKeyColumns(generateKey(), secrets),
-    privileges: privilegesColumn(given.Privileges ?? null),
-    ...rateLimitColumns(given.Throttle),
-    createdAt: now(),
-  }
-  const row = await inTransaction(db, async (tx) => {
-    const created = await tx.application.create({ data })
-    await recordAudit(tx, now, {
-      actor,
-      action: 'application.created',
-      target: created.name,
-      applicationId: created.id,
-    })
-    return created
+  const data = { ...newApplicationColumns(given, { secrets, now }), ...rateLimitColumns(given.Throttle) }
+  return inTransaction(db, async (tx) => {
+    const row = await tx.application.create({ data })
+    await recordAudit(tx, now, { actor, action: 'application.created', ...aboutApplication(row) })
+    return applicationOf(row, secrets)
   })
-  return applicationOf(row, secrets)
 }
 
-/** The hashed and the encrypted form of a private key. */
-export function privateKeyColumns(privateKey: string, secrets: Secrets) {
+/** The columns that all new applications have, with a new key pair. */
+export function newApplicationColumns(
+  { Name, Privileges = null }: { Name: string; Privileges?: Privileges | undefined },
+  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+) {
+  const privileges = privilegesColumn(Privileges)
+  return { name: Name, publicKey: generateKey(), ...newPrivateKey(secrets), privileges, createdAt: now() }
+}
+
+/** The columns of a new private key. */
+export function newPrivateKey(secrets: Secrets) {
+  const privateKey = generateKey()
   return { privateKeyHash: secrets.lookup(privateKey), privateKeySealed: secrets.seal(privateKey) }
 }
 
@@ -83,32 +71,25 @@ export function privilegesColumn(privileges: Privileges) {
 
 export type Application = ReturnType<typeof applicationOf>
 
-function applicationOf(row: ApplicationRow, secrets: Secrets) {
+export function applicationOf(row: ApplicationRow, secrets: Secrets) {
+  const { id, name, publicKey, createdAt } = row
   return {
-    id: row.id,
-    name: row.name,
-    publicKey: row.publicKey,
+    id,
+    name,
+    publicKey,
     privateKey: secrets.open(row.privateKeySealed),
     /** By service, spelt as in the registry. Null: all privileges. */
     privileges: row.privileges as Privileges,
     /** The rate limit in each store. Null: the contract's rate limit. */
     throttle: rateLimitOf(row),
-    createdAt: row.createdAt,
+    createdAt,
   }
 }
 
 /** Lists applications by ascending id. */
-export async function listApplications(
-  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
-  { limit, offset }: { limit: number; offset: number },
-): Promise<Application[]> {
-  const rows = await db.application.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+export async function listApplications({ db, secrets }: JoiningServices, page: Page): Promise<Application[]> {
+  const rows = await db.application.findMany(byId(page))
   return rows.map((row) => applicationOf(row, secrets))
-}
-
-export interface UpdateApplication extends AccessChange {
-  secrets: Secrets
-  now: () => Date
 }
 
 /**
@@ -117,51 +98,45 @@ export interface UpdateApplication extends AccessChange {
  * to, and are recorded in those stores' audit logs. Throws for an unknown id (404).
  */
 export async function updateApplication(
-  { db, secrets, now, authenticator }: UpdateApplication,
+  services: AccessServices,
   id: number,
   { Name, Privileges, Throttle }: z.output<ReturnType<typeof changedApplication>>,
   actor: Actor = installation,
 ): Promise<Application> {
+  const { secrets, now } = services
   const data: Prisma.ApplicationUpdateInput = {
     ...(Name !== undefined && { name: Name }),
     ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
-  const row = await changeAccess({ db, authenticator }, async (tx) => {
+  return changeAccess(services, async (tx) => {
     await tx.$queryRaw`SELECT 1 FROM "Application" WHERE "id" = ${id} FOR NO KEY UPDATE`
     const before = await tx.application.findUnique({ where: { id } })
     if (!before) throw new StoreFailure('not-found', `No application has the id ${id}`, { field: String(id) })
     const after = await tx.application.update({ where: { id }, data })
-    const changed = differences(before, after)
-    if (changed.length > 0) {
-      const { name: target, developerId } = after
-      const said = { target, applicationId: id, developerId, details: { changed } }
-      await recordAudit(tx, now, { actor, action: 'application.changed', ...said })
-    }
+    const about = { actor, ...aboutApplication(after) }
+    const details = { changed: changedFields(before, after) }
+    if (details.changed.length > 0) await recordAudit(tx, now, { ...about, action: 'application.changed', details })
     if (Privileges !== undefined) {
       await recordAuditInStores(tx, now, {
-        actor,
+        ...about,
         action: 'subscription.agreed',
-        target: after.name,
-        applicationId: id,
-        developerId: after.developerId,
         details: { privileges: Privileges as Prisma.InputJsonValue },
         where: sql`"privileges" IS DISTINCT FROM ${Privileges && JSON.stringify(Privileges)}::jsonb`,
       })
-      await tx.subscription.updateMany({
-        where: { applicationId: id },
-        data: { privileges: privilegesColumn(Privileges) },
-      })
+      const privileges = privilegesColumn(Privileges)
+      await tx.subscription.updateMany({ where: { applicationId: id }, data: { privileges } })
     }
-    return after
+    return applicationOf(after, secrets)
   })
-  return applicationOf(row, secrets)
 }
 
-/** Returns the names of the changed fields. */
-function differences(before: ApplicationRow, after: ApplicationRow): string[] {
+/** Returns the names of the changed fields, without values: an address may contain a secret of its owner. */
+export function changedFields(before: ApplicationRow, after: ApplicationRow): string[] {
   const isSame = {
     name: before.name === after.name,
+    callbackUrl: before.callbackUrl === after.callbackUrl,
+    redirectUris: isDeepStrictEqual(before.redirectUris, after.redirectUris),
     privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
     throttle: isDeepStrictEqual(rateLimitOf(before), rateLimitOf(after)),
   }

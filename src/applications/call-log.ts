@@ -3,34 +3,14 @@ import type { Db, Transaction } from '../database/client.ts'
 import type { ApiCall, Prisma } from '../database/generated/client.ts'
 import { outageOf } from '../database/outage.ts'
 
-/** An API request that used a subscription's token, and its response. */
-export interface AnsweredCall {
-  readonly subscriptionId: number
-  readonly method: string
-  /** Without the query. At most 200 characters are kept. */
-  readonly path: string
-  /** From 400 on, a refusal, except 404 to a read. A 401 does not count as use of the subscription. */
-  readonly status: number
-  /** The error message; empty on success. At most 300 characters are kept. */
-  readonly message: string
-}
+type WaitingCall = Omit<ApiCall, 'id'>
 
-/** The last calls and the last refusals of each subscription, and the time of its last use. */
-export interface CallLog {
-  /** Queues a call in memory. Runs no statement, never waits and never throws. */
-  record(call: AnsweredCall): void
-  /** Writes the queued calls and resolves when that succeeded or failed. Never rejects. */
-  flush(): Promise<void>
-  /** Writes the queued calls a last time, within 5 s. */
-  stop(): Promise<void>
-}
-
-export interface CreateCallLog {
-  db: Db
-  now: () => Date
-  /** Logs calls that could not be written. */
-  log?: { warn(details: object, message: string): void; error(details: object, message: string): void }
-}
+/**
+ * An API request that used a subscription's token, and its response. `path`: without the query; 200 characters are kept.
+ * `status`: from 400 on, a refusal, except 404 to a read; a 401 does not count as use of the subscription. `message`:
+ * that of the error, empty on success; 300 characters are kept.
+ */
+export type AnsweredCall = Omit<WaitingCall, 'at'>
 
 /** The calls kept per subscription: this many successful ones and this many refusals. */
 const KEPT_MAX = 100
@@ -50,30 +30,37 @@ const SUBSCRIPTIONS_MAX = 10_000
 const PATH_LENGTH_MAX = 200
 const MESSAGE_LENGTH_MAX = 300
 
+/** The last calls and the last refusals of each subscription, and the time of its last use. */
+export type CallLog = ReturnType<typeof createCallLog>
+
 /**
  * Queues calls in memory and writes them together every 2 s, so that logging adds no delay to a request. A killed
  * process loses the calls that were not yet written. While the database is down, the newest calls stay queued. A write
- * whose result an outage hid is repeated, so its calls can appear twice.
+ * whose result an outage hid is repeated, so its calls can appear twice. `log` gets what could not be written.
  */
-export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
+export function createCallLog(services: {
+  db: Db
+  now: () => Date
+  log?: { warn(details: object, message: string): void; error(details: object, message: string): void }
+}) {
+  const { db, now, log } = services
+  const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
   let waiting = createWaiting()
-  const isFirstThrottled = createThrottledFilter()
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   let isAway = false
   let isStopped = false
 
-  function record({ subscriptionId, method, path, status, message }: AnsweredCall): void {
+  /** Queues a call in memory. Runs no statement, never waits and never throws. */
+  function record({ path, message, ...call }: AnsweredCall): void {
     const at = now()
-    if (status === THROTTLED && !isFirstThrottled(subscriptionId, at.getTime())) return
-    waiting.add({
-      subscriptionId,
-      at,
-      method,
-      path: storable(path, PATH_LENGTH_MAX),
-      status,
-      message: storable(message, MESSAGE_LENGTH_MAX),
-    })
+    if (call.status === THROTTLED) {
+      const sinceMs = at.getTime() - (throttledAt.get(call.subscriptionId) ?? Number.NEGATIVE_INFINITY)
+      if (sinceMs >= 0 && sinceMs < THROTTLED_PAUSE_MS) return
+      throttledAt.set(call.subscriptionId, at.getTime())
+    }
+    const texts = { path: storable(path, PATH_LENGTH_MAX), message: storable(message, MESSAGE_LENGTH_MAX) }
+    waiting.add({ at, ...call, ...texts })
     flushLater()
   }
 
@@ -81,6 +68,7 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
     if (!isStopped) timer ??= setTimeout(flush, FLUSH_MS).unref()
   }
 
+  /** Writes the queued calls and resolves when that succeeded or failed. Never rejects. */
   async function flush(): Promise<void> {
     // A write in progress has already taken its calls, so later calls need another write.
     while (writing) await writing
@@ -101,19 +89,12 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
       isAway = false
       putBack(calls.filter(({ subscriptionId }) => busy.has(subscriptionId)))
     } catch (error) {
-      onFailure(calls, error)
+      // Any error but an outage would only repeat.
+      if (!outageOf(error)) return log?.error({ err: error, calls: calls.length }, 'calls could not be logged')
+      if (!isAway) log?.warn({ err: error }, 'calls cannot be logged until the database answers')
+      isAway = true
+      putBack(calls)
     }
-  }
-
-  /** Queues the calls again after an outage. Drops them after any other error, which would only repeat. */
-  function onFailure(calls: readonly WaitingCall[], error: unknown): void {
-    if (!outageOf(error)) {
-      log?.error({ err: error, calls: calls.length }, 'calls could not be logged')
-      return
-    }
-    if (!isAway) log?.warn({ err: error }, 'calls cannot be logged until the database answers')
-    isAway = true
-    putBack(calls)
   }
 
   function putBack(calls: readonly WaitingCall[]): void {
@@ -124,6 +105,7 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
     flushLater()
   }
 
+  /** Writes the queued calls a last time, within 5 s. */
   async function stop(): Promise<void> {
     isStopped = true
     const { promise: late, resolve } = Promise.withResolvers<void>()
@@ -135,19 +117,6 @@ export function createCallLog({ db, now, log }: CreateCallLog): CallLog {
   return { record, flush, stop }
 }
 
-/** Accepts one throttled request per subscription and second. */
-function createThrottledFilter() {
-  const throttledAt = new LRUCache<number, number>({ max: SUBSCRIPTIONS_MAX })
-  return (subscriptionId: number, atMs: number): boolean => {
-    const sinceMs = atMs - (throttledAt.get(subscriptionId) ?? Number.NEGATIVE_INFINITY)
-    if (sinceMs >= 0 && sinceMs < THROTTLED_PAUSE_MS) return false
-    throttledAt.set(subscriptionId, atMs)
-    return true
-  }
-}
-
-type WaitingCall = Omit<ApiCall, 'id'>
-
 /** Returns text that PostgreSQL can store, whatever the client sent. */
 function storable(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).toWellFormed().replaceAll('\0', '\uFFFD')
@@ -155,25 +124,17 @@ function storable(text: string, lengthMax: number): string {
 
 /** Queues each subscription's newest calls. Above the bound, drops those of the subscription queued longest. */
 function createWaiting() {
-  const bySubscription = new Map<number, ReturnType<typeof addSubscription>>()
+  const bySubscription = new Map<number, { fine: WaitingCall[]; refused: WaitingCall[] }>()
   let count = 0
 
   function add(call: WaitingCall): void {
-    const { fine, refused } = bySubscription.get(call.subscriptionId) ?? addSubscription(call.subscriptionId)
-    const calls = isRefusal(call) ? refused : fine
+    const kept = bySubscription.get(call.subscriptionId) ?? { fine: [], refused: [] }
+    bySubscription.set(call.subscriptionId, kept)
+    const calls = isRefusal(call) ? kept.refused : kept.fine
     calls.push(call)
-    count++
-    if (calls.length > KEPT_MAX) {
-      calls.shift()
-      count--
-    }
+    if (calls.length > KEPT_MAX) calls.shift()
+    else count++
     if (count > WAITING_MAX) dropFirst()
-  }
-
-  function addSubscription(id: number) {
-    const kept: { fine: WaitingCall[]; refused: WaitingCall[] } = { fine: [], refused: [] }
-    bySubscription.set(id, kept)
-    return kept
   }
 
   function dropFirst(): void {
@@ -184,10 +145,7 @@ function createWaiting() {
     }
   }
 
-  function all(): WaitingCall[] {
-    return [...bySubscription.values()].flatMap(({ fine, refused }) => [...fine, ...refused])
-  }
-
+  const all = () => [...bySubscription.values()].flatMap(({ fine, refused }) => [...fine, ...refused])
   return { add, all }
 }
 
@@ -246,20 +204,11 @@ async function trim(db: Db, subscriptionIds: readonly number[]): Promise<void> {
     ))`
 }
 
-export type LoggedCall = Pick<ApiCall, 'at' | 'method' | 'path' | 'status' | 'message'>
-
-export interface LastCalls {
-  /** Successful calls, newest first. */
-  readonly calls: readonly LoggedCall[]
-  /** Newest first. */
-  readonly refusals: readonly LoggedCall[]
-}
-
 /** Returns a subscription's newest calls and refusals, `limit` (at most 100) of each, perhaps without the last 2 s. */
 export async function lastCalls(
   db: Db | Transaction,
   { subscriptionId, limit }: { subscriptionId: number; limit: number },
-): Promise<LastCalls> {
+) {
   const newest = (where: Prisma.ApiCallWhereInput) =>
     db.apiCall.findMany({
       where: { subscriptionId, ...where },

@@ -1,52 +1,65 @@
 import { z } from 'zod'
-import { type Actor, type AuditAction, recordAudit, recordAuditInStores } from '../audit/audit.ts'
+import { type Actor, aboutApplication, recordAudit, recordAuditInStores } from '../audit/audit.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
-import type { Application as ApplicationRow } from '../database/generated/client.ts'
+import type { Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS } from '../outbound/standard-webhooks.ts'
-import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
-import { generateKey } from '../values/secrets.ts'
-import { privateKeyColumns, privilegesColumn, privilegesInput } from './applications.ts'
-import { callbackSecret } from './callback.ts'
-import { samePrivileges } from './privileges.ts'
+import { sameSecret } from '../values/secrets.ts'
+import {
+  applicationOf,
+  changedFields,
+  newApplicationColumns,
+  newPrivateKey,
+  privilegesColumn,
+  privilegesInput,
+} from './applications.ts'
+import { type CallbackServices, callbackSecret, newMessageId, sendCallback } from './callback.ts'
+import type { RateLimit, Throttle } from './throttle.ts'
 
-/** Identifies an application of a developer. For any other developer it does not exist. */
+// The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
+
+/** Identifies an application of a developer. For any other developer it does not exist: all functions throw (404). */
 export interface OwnId {
   readonly developerId: number
   readonly id: number
 }
 
-export type OwnApplicationReader = DataServices
+type AddressRules = Pick<Outbound, 'addressFault'>
 
-export interface OwnApplicationServices extends DataServices, AccessChange {
-  outbound: Pick<Outbound, 'addressFault'>
-}
+export type OwnApplicationServices = AccessServices & { outbound: AddressRules }
 
 const APPLICATIONS_MAX = 100
 const ADDRESS_LENGTH_MAX = 2_000
 const REDIRECT_URIS_MAX = 20
+const KEEP_HOURS_MAX = 720
+const HOUR_MS = 60 * 60 * 1_000
 
 const callbackUrl = `must be an http or https address of at most ${ADDRESS_LENGTH_MAX} characters`
 const redirectUri = `must be an absolute http or https address without user name and fragment, of at most ${ADDRESS_LENGTH_MAX} ASCII characters`
 const redirectUris = `must be a list of at most ${REDIRECT_URIS_MAX} addresses`
 
-/** Null or empty: no callbacks. Rejects an address that can never be called, with the reason. */
-function callbackUrlInput(addressFault: Outbound['addressFault']) {
-  return z
+/** `services`: those that privileges may name, from the registry. */
+type SettingsRules = { readonly services: readonly string[]; readonly outbound: AddressRules }
+
+function optionalInput({ services, outbound }: SettingsRules) {
+  // Null or empty: no callbacks. Rejects an address that can never be called, with the reason.
+  const CallBackURL = z
     .string(callbackUrl)
     .trim()
     .max(ADDRESS_LENGTH_MAX, callbackUrl)
     .superRefine((url, context) => {
       if (url === '') return
-      const fault = url.isWellFormed() && !/[\s\p{Cc}]/u.test(url) ? addressFault(url) : callbackUrl
+      const fault = url.isWellFormed() && !/[\s\p{Cc}]/u.test(url) ? outbound.addressFault(url) : callbackUrl
       if (fault !== null) context.addIssue({ code: 'custom', message: fault })
     })
     .transform((url) => url || null)
     .nullable()
     .optional()
+  return { CallBackURL, RedirectURIs: redirectUrisInput, Privileges: privilegesInput(services) }
 }
 
 /** RFC 6749 §3.1.2: absolute, without fragment. Only RFC 3986 characters, because addresses are compared as text. */
@@ -64,20 +77,6 @@ const redirectUrisInput = z
   .transform((uris) => uris ?? [])
   .optional()
 
-export interface SettingsRules {
-  /** The services that privileges may name, from the registry. */
-  readonly services: readonly string[]
-  readonly outbound: Pick<Outbound, 'addressFault'>
-}
-
-function optionalInput({ services, outbound }: SettingsRules) {
-  return {
-    CallBackURL: callbackUrlInput((url) => outbound.addressFault(url)),
-    RedirectURIs: redirectUrisInput,
-    Privileges: privilegesInput(services),
-  }
-}
-
 /** The body of `POST /developers/applications` (contract §10.1). */
 export function newOwnApplication(rules: SettingsRules) {
   return namedObject({ Name: text(200), ...optionalInput(rules) })
@@ -88,10 +87,27 @@ export function changedOwnApplication(rules: SettingsRules) {
   return namedObject({ Name: text(200).optional(), ...optionalInput(rules) })
 }
 
+const hours = `must be a whole number from 0 to ${KEEP_HOURS_MAX}`
+const current = 'must be the one to replace, of at most 100 characters'
+const replacedInput = z.string(current).max(100, current).optional()
+
+/** The body of `POST /developers/applications/{id}/private-key`. */
+export const keyRotation = namedObject({
+  KeepFormerForHours: z.int(hours).min(0, hours).max(KEEP_HOURS_MAX, hours).default(24),
+  PrivateKey: replacedInput,
+})
+
+/** The body of `POST /developers/applications/{id}/callback-secret`. */
+export const secretRotation = namedObject({ CallBackSecret: replacedInput })
+
+const withStoreCount = { include: { _count: { select: { subscriptions: true } } } } as const
+
+/** An application with the number of its subscriptions. */
+type OwnRow = Prisma.ApplicationGetPayload<typeof withStoreCount>
+
 /**
  * Registers an application of a developer with a new key pair. CallBackURL omitted or null: no callbacks. RedirectURIs
- * omitted: none. Privileges omitted or null: all, including services added later. Throws for the 101st application
- * (409).
+ * omitted: none. Privileges omitted or null: all, including services added later. Throws for the 101st (409).
  */
 export async function createOwnApplication(
   services: OwnApplicationServices,
@@ -99,109 +115,60 @@ export async function createOwnApplication(
   given: z.output<ReturnType<typeof newOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const { db, secrets, now } = services
-  const data = {
-    developerId,
-    name: given.Name,
-    publicKey: generateKey(),
-    ...privateKeyColumns(generateKey(), secrets),
-    callbackUrl: given.CallBackURL ?? null,
-    redirectUris: given.RedirectURIs ?? [],
-    privileges: privilegesColumn(given.Privileges ?? null),
-    createdAt: now(),
-  }
+  const { db, now } = services
+  const { CallBackURL: callbackUrl = null, RedirectURIs: redirectUris = [] } = given
+  const data = { developerId, callbackUrl, redirectUris, ...newApplicationColumns(given, services) }
   return inTransaction(db, async (tx) => {
     // Serializes concurrent calls, so that each counts the applications the others created.
     await tx.$queryRaw`SELECT 1 FROM "Developer" WHERE "id" = ${developerId} FOR NO KEY UPDATE`
-    if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) throw tooMany()
-    const row = await tx.application.create({ data })
-    await recordOwn(tx, now, actor, 'application.created', row)
-    return ownApplicationOf({ ...row, _count: { subscriptions: 0 } }, services)
+    if ((await tx.application.count({ where: { developerId } })) >= APPLICATIONS_MAX) {
+      const message = `You have ${APPLICATIONS_MAX} applications, and no more are possible; delete one that is no longer used`
+      throw new StoreFailure('conflict', message)
+    }
+    const row = await tx.application.create({ data, ...withStoreCount })
+    await recordAudit(tx, now, { actor, action: 'application.created', ...aboutApplication(row) })
+    return ownApplicationOf(row, services)
   })
 }
-
-function tooMany(): StoreFailure {
-  const message = `You have ${APPLICATIONS_MAX} applications, and no more are possible; delete one that is no longer used`
-  return new StoreFailure('conflict', message)
-}
-
-/** Records an action on an application in its owner's audit log. */
-export function recordOwn(
-  tx: Transaction,
-  now: () => Date,
-  actor: Actor,
-  action: AuditAction,
-  { id, developerId, name }: Pick<ApplicationRow, 'id' | 'developerId' | 'name'>,
-  details = {},
-): Promise<void> {
-  return recordAudit(tx, now, { actor, action, target: name, applicationId: id, developerId, details })
-}
-
-const withStoreCount = { _count: { select: { subscriptions: true } } } as const
-
-/** An application with the number of its subscriptions. */
-type OwnRow = ApplicationRow & { _count: { subscriptions: number } }
 
 /** Lists a developer's applications, oldest first, at most 100. */
-export async function listOwnApplications(
-  services: OwnApplicationReader,
-  developerId: number,
-): Promise<OwnApplication[]> {
-  const rows = await services.db.application.findMany({
-    where: { developerId },
-    include: withStoreCount,
-    orderBy: { id: 'asc' },
-  })
+export async function listOwnApplications(services: DataServices, developerId: number): Promise<OwnApplication[]> {
+  const query = { where: { developerId }, orderBy: { id: 'asc' }, ...withStoreCount } as const
+  const rows = await services.db.application.findMany(query)
   return rows.map((row) => ownApplicationOf(row, services))
 }
 
-/** Throws for an id that is not one of the developer's applications (404). */
-export async function findOwnApplication(services: OwnApplicationReader, own: OwnId): Promise<OwnApplication> {
+export async function findOwnApplication(services: DataServices, own: OwnId): Promise<OwnApplication> {
   return ownApplicationOf(await findOwnRow(services.db, own), services)
 }
 
-/** Throws for an id that is not one of the developer's applications (404). */
-export async function findOwnRow(db: Db | Transaction, { developerId, id }: OwnId): Promise<OwnRow> {
-  const row = await db.application.findFirst({ where: { id, developerId }, include: withStoreCount })
-  if (!row) throw noSuchApplication(id)
+async function findOwnRow(db: Db | Transaction, { developerId, id }: OwnId): Promise<OwnRow> {
+  const row = await db.application.findFirst({ where: { id, developerId }, ...withStoreCount })
+  if (!row) throw new StoreFailure('not-found', `You have no application with the id ${id}`, { field: String(id) })
   return row
 }
 
-/** Like `findOwnRow`, and locks the row until the transaction ends. */
-export async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
+async function lockOwnRow(tx: Transaction, own: OwnId): Promise<OwnRow> {
   await tx.$queryRaw`
     SELECT 1 FROM "Application" WHERE "id" = ${own.id} AND "developerId" = ${own.developerId} FOR UPDATE`
   return findOwnRow(tx, own)
-}
-
-function noSuchApplication(id: number): StoreFailure {
-  return new StoreFailure('not-found', `You have no application with the id ${id}`, { field: String(id) })
 }
 
 /** An application of a developer, as its owner sees it. */
 export type OwnApplication = ReturnType<typeof ownApplicationOf>
 
 function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'secrets' | 'now'>) {
-  const { callbackSecretRotatedAt: rotatedAt } = row
+  const { callbackUrl, redirectUris, callbackSecretRotatedAt: rotatedAt } = row
   return {
-    id: row.id,
-    name: row.name,
-    publicKey: row.publicKey,
-    privateKey: secrets.open(row.privateKeySealed),
+    ...applicationOf(row, secrets),
     /** Until when the former private key works. Null: it does not. */
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
     /** Null: no callback before a store subscribes or unsubscribes. */
-    callbackUrl: row.callbackUrl,
-    /** The secret that signs its callbacks, `whsec_…`. */
+    callbackUrl,
     callbackSecret: callbackSecret(secrets, row),
     /** Until when callbacks also carry a signature of the former secret. Null: they carry none. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
-    /** The addresses to which OAuth may redirect a merchant, exactly as entered; compared character by character. */
-    redirectUris: row.redirectUris,
-    /** The privileges it requests from stores. Null: all. */
-    privileges: row.privileges as Privileges,
-    createdAt: row.createdAt,
-    /** The number of stores that use it. */
+    redirectUris,
     storeCount: row._count.subscriptions,
   }
 }
@@ -212,8 +179,7 @@ function unlessPast(at: Date | null, now: () => Date): Date | null {
 
 /**
  * Changes the given fields of an application; null resets CallBackURL, RedirectURIs and Privileges to their defaults.
- * Narrower privileges take effect at once, wider ones in each store when its merchant agrees. Of concurrent changes,
- * the last wins. Throws for an id that is not one of the developer's applications (404).
+ * Narrower privileges take effect at once, wider ones in each store when its merchant agrees. The last change wins.
  */
 export async function changeOwnApplication(
   services: OwnApplicationServices,
@@ -221,57 +187,165 @@ export async function changeOwnApplication(
   { Name, CallBackURL, RedirectURIs, Privileges }: z.output<ReturnType<typeof changedOwnApplication>>,
   actor: Actor,
 ): Promise<OwnApplication> {
-  const { now } = services
+  const data = {
+    ...(Name !== undefined && { name: Name }),
+    ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
+    ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
+    ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
+  }
   return changeAccess(services, async (tx) => {
     const before = await lockOwnRow(tx, own)
-    const row = await tx.application.update({
-      where: { id: own.id },
-      data: {
-        ...(Name !== undefined && { name: Name }),
-        ...(CallBackURL !== undefined && { callbackUrl: CallBackURL }),
-        ...(RedirectURIs !== undefined && { redirectUris: RedirectURIs }),
-        ...(Privileges !== undefined && { privileges: privilegesColumn(Privileges) }),
-      },
-      include: withStoreCount,
-    })
-    const changed = differences(before, row)
-    if (changed.length > 0) await recordOwn(tx, now, actor, 'application.changed', row, { changed })
+    const row = await tx.application.update({ where: { id: own.id }, data, ...withStoreCount })
+    const details = { changed: changedFields(before, row) }
+    if (details.changed.length > 0) {
+      await recordAudit(tx, services.now, { actor, action: 'application.changed', ...aboutApplication(row), details })
+    }
     return ownApplicationOf(row, services)
   })
 }
 
-/** Returns the names of the changed fields, without values: an address may contain a secret of its owner. */
-function differences(before: ApplicationRow, after: ApplicationRow): string[] {
-  const isSame = {
-    name: before.name === after.name,
-    callbackUrl: before.callbackUrl === after.callbackUrl,
-    redirectUris: before.redirectUris.join(' ') === after.redirectUris.join(' '),
-    privileges: samePrivileges(before.privileges as Privileges, after.privileges as Privileges),
-  }
-  return Object.entries(isSame).flatMap(([name, same]) => (same ? [] : [name]))
+/**
+ * Deletes an application and its subscriptions. Once this resolves, its tokens are refused in this process, and within
+ * moments in the others. Sends no REMOVE; the stores' audit logs record the removal.
+ */
+export async function deleteOwnApplication(services: AccessServices, own: OwnId, actor: Actor): Promise<void> {
+  const { now } = services
+  await changeAccess(services, async (tx) => {
+    const about = { actor, ...aboutApplication(await lockOwnRow(tx, own)) }
+    const details = { applicationDeleted: true }
+    await recordAuditInStores(tx, now, { ...about, action: 'subscription.removed', developerId: null, details })
+    await tx.application.delete({ where: { id: own.id } })
+    await recordAudit(tx, now, { ...about, action: 'application.deleted' })
+  })
 }
 
 /**
- * Deletes an application and its subscriptions. Once this resolves, its tokens are refused in this process, and within
- * moments in the others. Sends no REMOVE; the stores' audit logs record the removal. Throws for an id that is not one
- * of the developer's applications (404).
+ * Replaces an application's private key. The former key works for KeepFormerForHours (0 to 720, default 24; 0: it stops
+ * at once); the key before it stops at once. If PrivateKey is given, only that key is replaced, so that a repeated
+ * request disables no key in use: throws for one that was already replaced (409).
  */
-export async function deleteOwnApplication(
-  services: AccessChange & { now: () => Date },
+export async function rotatePrivateKey(
+  services: AccessServices,
+  own: OwnId,
+  { KeepFormerForHours, PrivateKey }: z.output<typeof keyRotation>,
+  actor: Actor,
+): Promise<OwnApplication> {
+  const { secrets, now } = services
+  return changeAccess(services, async (tx) => {
+    const former = await lockOwnRow(tx, own)
+    if (PrivateKey !== undefined && !sameSecret(secrets.lookup(PrivateKey), former.privateKeyHash)) {
+      throw replacedAlready('PrivateKey', 'private key')
+    }
+    // Deletes a leaked key's hash instead of relying on its expiry, because the clocks of several processes differ.
+    const isKept = KeepFormerForHours > 0
+    const data = {
+      ...newPrivateKey(secrets),
+      previousPrivateKeyHash: isKept ? former.privateKeyHash : null,
+      previousPrivateKeyUntil: isKept ? new Date(now().getTime() + KeepFormerForHours * HOUR_MS) : null,
+    }
+    const row = await tx.application.update({ where: { id: own.id }, data, ...withStoreCount })
+    const details = { keepFormerForHours: KeepFormerForHours }
+    await recordAudit(tx, now, { actor, action: 'application.key-rotated', ...aboutApplication(row), details })
+    return ownApplicationOf(row, services)
+  })
+}
+
+function replacedAlready(field: string, what: string): StoreFailure {
+  const message = `There is a newer ${what} than the one that was to be replaced; nothing was changed`
+  return new StoreFailure('conflict', message, { field })
+}
+
+/**
+ * Replaces the secret that signs callbacks. For 24 h they also carry a signature of the former secret, but none of the
+ * one before it. If CallBackSecret is given, only that is replaced: throws for one that was already replaced (409).
+ */
+export async function rotateCallbackSecret(
+  services: DataServices,
+  own: OwnId,
+  { CallBackSecret }: z.output<typeof secretRotation>,
+  actor: Actor,
+): Promise<OwnApplication> {
+  const { db, secrets, now } = services
+  return inTransaction(db, async (tx) => {
+    const former = await lockOwnRow(tx, own)
+    if (CallBackSecret !== undefined && !sameSecret(CallBackSecret, callbackSecret(secrets, former))) {
+      throw replacedAlready('CallBackSecret', 'callback secret')
+    }
+    const data = { callbackSecretVersion: { increment: 1 }, callbackSecretRotatedAt: now() }
+    const row = await tx.application.update({ where: { id: own.id }, data, ...withStoreCount })
+    await recordAudit(tx, now, { actor, action: 'application.secret-rotated', ...aboutApplication(row) })
+    return ownApplicationOf(row, services)
+  })
+}
+
+/** The store and token of a test: recognizably none that exist. */
+const sample = { secureUrl: 'https://sample.store.example', token: '0'.repeat(32) }
+
+/** Per developer, because the address may belong to someone who never agreed to be called. */
+const testRateLimit: RateLimit = { capacity: 10, leakPerSecond: 0.1 }
+
+export type CallbackTest = Awaited<ReturnType<typeof testCallback>>
+
+/**
+ * Sends a sample AUTHORIZE, signed like a real one, to an application's CallBackURL, and returns the JSON text `sent`
+ * and the result. Subscribes no store. Any response is returned, not thrown. Throws for an application without a
+ * CallBackURL (409), and beyond 10 tests in a burst and one per 10 s after that (429).
+ */
+export async function testCallback(
+  services: DataServices & CallbackServices & { throttle: Throttle },
   own: OwnId,
   actor: Actor,
-): Promise<void> {
-  const { now } = services
-  await changeAccess(services, async (tx) => {
-    const row = await lockOwnRow(tx, own)
-    await recordAuditInStores(tx, now, {
-      actor,
-      action: 'subscription.removed',
-      target: row.name,
-      applicationId: own.id,
-      details: { applicationDeleted: true },
-    })
-    await tx.application.delete({ where: { id: own.id } })
-    await recordOwn(tx, now, actor, 'application.deleted', row)
+) {
+  const { db, now, throttle } = services
+  const row = await findOwnRow(db, own)
+  const { callbackUrl } = row
+  if (callbackUrl === null) {
+    const message = 'The application has no CallBackURL to try; save one first'
+    throw new StoreFailure('conflict', message, { field: 'CallBackURL' })
+  }
+  const { accepted, retryAfterSeconds } = throttle.take(`callback-test:${own.developerId}`, testRateLimit)
+  if (!accepted) {
+    const message = `Too many tries; come back in ${retryAfterSeconds} s`
+    throw new StoreFailure('throttled', message, { retryAfterSeconds })
+  }
+  const messageId = newMessageId()
+  const callback = { application: { ...row, callbackUrl }, action: 'AUTHORIZE', ...sample, messageId } as const
+  const { sent, ...result } = await sendCallback(services, callback)
+  const details = result.ok ? { status: 200 } : { status: result.status, reason: result.reason }
+  const entry = { actor, action: 'application.callback-tested', ...aboutApplication(row), details } as const
+  await inTransaction(db, (tx) => recordAudit(tx, now, entry))
+  return { messageId, sent, result }
+}
+
+/** A store that uses an application, as the application's owner sees it. */
+export type UsingStore = Awaited<ReturnType<typeof listUsingStores>>['stores'][number]
+
+/**
+ * Lists the stores that use an application, oldest subscription first: `limit` stores after the subscription `after`
+ * (0: from the first). `next` is the `after` of the next page; null: this is the last page.
+ */
+export async function listUsingStores(
+  services: DataServices,
+  own: OwnId,
+  { limit, after }: { limit: number; after: number },
+) {
+  const { db, secrets } = services
+  const application = await findOwnApplication(services, own)
+  const rows = await db.subscription.findMany({
+    where: { applicationId: own.id, id: { gt: after } },
+    include: { store: { select: { name: true, secureUrl: true } } },
+    orderBy: { id: 'asc' },
+    take: limit + 1,
   })
+  const stores = rows.slice(0, limit).map(({ id, store, tokenSealed, privileges, lastUsedAt, createdAt }) => ({
+    /** The subscription's. */
+    id,
+    ...store,
+    token: secrets.open(tokenSealed),
+    /** The privileges the merchant agreed to. The application has those of them that it also requests. */
+    privileges: privileges as Privileges,
+    lastUsedAt,
+    createdAt,
+  }))
+  return { application, stores, next: rows.length > limit ? (stores.at(-1)?.id ?? null) : null }
 }

@@ -34,21 +34,17 @@ export const throttleInput = namedObject({
   .optional()
 
 /** The columns of a rate limit, on a store or an application. */
-export interface RateLimitColumns {
+export function rateLimitColumns(rateLimit: RateLimit | null | undefined) {
+  const { capacity: throttleCapacity = null, leakPerSecond: throttleLeakPerSecond = null } = rateLimit ?? {}
+  return { throttleCapacity, throttleLeakPerSecond }
+}
+
+export function rateLimitOf(row: {
   throttleCapacity: number | null
   throttleLeakPerSecond: number | { toNumber(): number } | null
-}
-
-export function rateLimitColumns(rateLimit: RateLimit | null | undefined) {
-  return {
-    throttleCapacity: rateLimit?.capacity ?? null,
-    throttleLeakPerSecond: rateLimit?.leakPerSecond ?? null,
-  }
-}
-
-export function rateLimitOf({ throttleCapacity, throttleLeakPerSecond }: RateLimitColumns): RateLimit | null {
-  if (throttleCapacity === null || throttleLeakPerSecond === null) return null
-  return { capacity: throttleCapacity, leakPerSecond: Number(throttleLeakPerSecond) }
+}): RateLimit | null {
+  const { throttleCapacity: capacity, throttleLeakPerSecond: leakPerSecond } = row
+  return capacity === null || leakPerSecond === null ? null : { capacity, leakPerSecond: Number(leakPerSecond) }
 }
 
 export interface Bucket {
@@ -57,30 +53,12 @@ export interface Bucket {
   readonly atMs: number
 }
 
-export interface BucketReading {
-  readonly accepted: boolean
-  /** The new state of the bucket. A refused request adds nothing. */
-  readonly bucket: Bucket
-  /** The current level in requests; fractional while a request is leaking. */
-  readonly level: number
-  /** The number of further requests that would be accepted now. */
-  readonly remaining: number
-  /** Whole seconds until the bucket is empty; 0 when it is empty. */
-  readonly resetSeconds: number
-  /** Whole milliseconds until a refused request will be accepted, at least 1; 0 for an accepted request. */
-  readonly retryAfterMs: number
-  /** `retryAfterMs` in whole seconds, rounded up. */
-  readonly retryAfterSeconds: number
-}
-
 const REQUEST = 1_000_000
 
+export type BucketReading = Readonly<ReturnType<typeof fillBucket>>
+
 /** Adds a request to the bucket (undefined: an empty bucket). If the clock went back, nothing leaks. */
-export function fillBucket(
-  bucket: Bucket | undefined,
-  { capacity, leakPerSecond }: RateLimit,
-  nowMs: number,
-): BucketReading {
+export function fillBucket(bucket: Bucket | undefined, { capacity, leakPerSecond }: RateLimit, nowMs: number) {
   const leakPerMs = Math.round(leakPerSecond * 1000)
   const most = capacity * REQUEST
   const leaked = bucket ? Math.max(0, nowMs - bucket.atMs) * leakPerMs : 0
@@ -90,10 +68,15 @@ export function fillBucket(
   const retryAfterMs = accepted ? 0 : Math.ceil((before + REQUEST - most) / leakPerMs)
   return {
     accepted,
+    /** The new state of the bucket. A refused request adds nothing. */
     bucket: { level, atMs: nowMs },
+    /** In requests; fractional while a request is leaking. */
     level: level / REQUEST,
+    /** The number of further requests that would be accepted now. */
     remaining: Math.max(0, Math.floor((most - level) / REQUEST)),
+    /** Whole seconds until the bucket is empty; 0 when it is empty. */
     resetSeconds: Math.ceil(level / leakPerMs / 1000),
+    /** Whole milliseconds until a refused request will be accepted, at least 1; 0 for an accepted request. */
     retryAfterMs,
     retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
   }
@@ -121,49 +104,38 @@ export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
   return new StoreFailure('throttled', `Too many requests; come back in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }
 
-export interface Throttle {
-  /** Counts a request in the bucket `key`. */
-  take(key: string, rateLimit: RateLimit): BucketReading
-  /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
-  takeRefused(address: string): BucketReading
-}
-
 /**
- * Above this bound, the least recently used bucket is evicted. A bucket of the contract's rate limit is empty 25 s
- * after its last request, so a bucket that is not empty is evicted only when more than this many others were used
- * within 25 s.
+ * Above this bound, the least recently used bucket is evicted. One of the contract's rate limit is empty 25 s after its
+ * last request, so it is evicted with requests in it only when more than this many others were used within 25 s.
  */
 const BUCKETS_MAX = 50_000
 
+export type Throttle = ReturnType<typeof createThrottle>
+
 /** Creates buckets in this process's memory. Those of networks are separate, so that they cannot evict a caller's. */
-export function createThrottle(now: () => Date): Throttle {
-  const callers = bucketSpace(now)
-  const addresses = bucketSpace(now)
-  return { take: callers, takeRefused: (address) => addresses(networkOf(address), contractRateLimit) }
+export function createThrottle(now: () => Date) {
+  const networks = createBuckets(now)
+  return {
+    /** Counts a request in the bucket `key`. */
+    take: createBuckets(now),
+    /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
+    takeRefused: (address: string) => networks(networkOf(address), contractRateLimit),
+  }
 }
 
-interface Kept {
-  readonly bucket: Bucket
-  /** When the bucket is empty and can be dropped. */
-  readonly emptyAtMs: number
-}
-
-function bucketSpace(now: () => Date) {
-  const kept = new LRUCache<string, Kept>({ max: BUCKETS_MAX })
+function createBuckets(now: () => Date) {
+  /** With the time at which the bucket is empty and can be dropped. */
+  const kept = new LRUCache<string, { readonly bucket: Bucket; readonly emptyAtMs: number }>({ max: BUCKETS_MAX })
   return (key: string, rateLimit: RateLimit): BucketReading => {
     const nowMs = now().getTime()
     const reading = fillBucket(kept.get(key)?.bucket, rateLimit, nowMs)
     kept.set(key, { bucket: reading.bucket, emptyAtMs: nowMs + reading.resetSeconds * 1000 })
-    dropEmpty(kept, nowMs)
+    // Drops at most two empty buckets per request, oldest first: none stays in the long run, and no request waits.
+    for (let count = 0; count < 2; count++) {
+      const oldest = kept.rkeys().next().value
+      if (oldest === undefined || (kept.peek(oldest)?.emptyAtMs ?? 0) > nowMs) break
+      kept.delete(oldest)
+    }
     return reading
-  }
-}
-
-/** Drops at most two empty buckets per request, oldest first: none stays in the long run, and no request waits. */
-function dropEmpty(kept: LRUCache<string, Kept>, nowMs: number) {
-  for (let count = 0; count < 2; count++) {
-    const key = kept.rkeys().next().value
-    if (key === undefined || (kept.peek(key)?.emptyAtMs ?? 0) > nowMs) return
-    kept.delete(key)
   }
 }

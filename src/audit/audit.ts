@@ -1,5 +1,5 @@
-import type { Transaction } from '../database/client.ts'
-import type { Prisma } from '../database/generated/client.ts'
+import type { Db, Transaction } from '../database/client.ts'
+import type { AuditEntry as AuditRow, Prisma } from '../database/generated/client.ts'
 import { type Sql, sql } from '../database/sql.ts'
 
 /** The principal of an action in the audit log. */
@@ -63,35 +63,24 @@ export interface AuditInput {
   readonly details?: Prisma.InputJsonObject
 }
 
-const TARGET_LENGTH_MAX = 300
+/** What an entry says of the application that an action applies to. */
+export function aboutApplication({ id, name, developerId }: { id: number; name: string; developerId: number | null }) {
+  return { target: name, applicationId: id, developerId }
+}
 
 /** Records an action in the transaction that performs it, so that the log has exactly the committed actions. */
 export async function recordAudit(tx: Transaction, now: () => Date, input: AuditInput): Promise<void> {
-  const { actor, action, target, storeId = null, applicationId = null, developerId = null, details = {} } = input
-  await tx.auditEntry.create({
-    data: {
-      at: now(),
-      actorKind: actor.kind,
-      actor: actor.name,
-      address: actor.address,
-      action,
-      target: kept(target),
-      storeId,
-      applicationId,
-      developerId,
-      details,
-    },
-  })
-}
-
-export interface InStores extends Omit<AuditInput, 'storeId' | 'applicationId'> {
-  readonly applicationId: number
-  /** Restricts the subscriptions to the application. Omitted: all. */
-  readonly where?: Sql
+  const { actor, target, details = {}, ...others } = input
+  const by = { actorKind: actor.kind, actor: actor.name, address: actor.address }
+  await tx.auditEntry.create({ data: { at: now(), ...by, ...others, target: kept(target), details } })
 }
 
 /** Records an action in the log of each store that uses an application. One statement: there may be thousands. */
-export async function recordAuditInStores(tx: Transaction, now: () => Date, input: InStores): Promise<void> {
+export async function recordAuditInStores(
+  tx: Transaction,
+  now: () => Date,
+  input: Omit<AuditInput, 'storeId'> & { readonly applicationId: number; readonly where?: Sql },
+): Promise<void> {
   const { actor, action, target, applicationId, developerId = null, details = {}, where = sql`true` } = input
   await tx.$executeRaw`
     INSERT INTO "AuditEntry"
@@ -102,5 +91,42 @@ export async function recordAuditInStores(tx: Transaction, now: () => Date, inpu
 }
 
 function kept(target: string): string {
-  return target.slice(0, TARGET_LENGTH_MAX).toWellFormed()
+  return target.slice(0, 300).toWellFormed()
+}
+
+/** The log to read: a store's for its merchants, a developer's for the developer, all of it for the operator. */
+export type AuditOf = { readonly storeId: number } | { readonly developerId: number } | 'all'
+
+/**
+ * Lists the newest entries before the entry `before`, newest first. A store and the developer of its application see
+ * each other's actions, but neither names nor addresses.
+ */
+export async function listAudit(
+  { db }: { db: Db | Transaction },
+  of: AuditOf,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<AuditEntry[]> {
+  const rows = await db.auditEntry.findMany({
+    where: { ...(of !== 'all' && of), ...(before !== undefined && { id: { lt: before } }) },
+    orderBy: { id: 'desc' },
+    take: limit,
+  })
+  return rows.map((row) => shownTo(of, row))
+}
+
+export type AuditEntry = ReturnType<typeof shownTo>
+
+function shownTo(of: AuditOf, { id, details, actorKind, action, actor, address, ...row }: AuditRow) {
+  const isOwn = of === 'all' || actorKind === ('storeId' in of ? 'merchant' : 'developer')
+  return {
+    id: Number(id),
+    ...row,
+    actorKind: actorKind as Actor['kind'],
+    /** The e-mail address, or the application's name. Empty: the operator, or a name hidden from the reader. */
+    actor: isOwn || actorKind === 'application' ? actor : '',
+    action: action as AuditAction,
+    details: details as Prisma.JsonObject,
+    /** The client's IP address. Empty: hidden from the reader. */
+    address: isOwn ? address : '',
+  }
 }

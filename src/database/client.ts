@@ -13,6 +13,19 @@ export interface DataServices {
   now: () => Date
 }
 
+/** The same for a function that can join a transaction. */
+export type JoiningServices = Omit<DataServices, 'db'> & { db: Db | Transaction }
+
+/** A page of a list by ascending id. */
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+export function byId({ limit, offset }: Page) {
+  return { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
+}
+
 /** Connections per process. More do not raise throughput on a small machine, and they worsen the slowest answers. */
 const POOL_MAX = 10
 /** Above the time limit of any transaction. */

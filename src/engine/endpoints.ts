@@ -67,12 +67,7 @@ export type Given =
   | {
       readonly kind: 'own'
       readonly type: RecordType
-      readonly parameters: readonly {
-        readonly name: string
-        readonly in: 'query'
-        readonly description: string
-        readonly schema: JsonSchema
-      }[]
+      readonly parameters: readonly QueryParameter[]
       /** `one`: a list of one record; `paged`: a page by cursor. */
       readonly size: 'one' | 'paged' | 'many'
       /** Statuses besides those of every read. */
@@ -104,6 +99,13 @@ export interface Parameter {
   readonly min: number | null
   /** Omitted: 32-bit numbers. */
   readonly max?: number
+}
+
+export interface QueryParameter {
+  readonly name: string
+  readonly in: 'query'
+  readonly description: string
+  readonly schema: JsonSchema
 }
 
 export interface Body {

@@ -16,7 +16,7 @@ export interface SessionCookies {
   read(request: FastifyRequest, kind: SessionKind): string | undefined
   set(reply: FastifyReply, kind: SessionKind, session: { token: string; expiresAt: Date }): void
   clear(reply: FastifyReply, kind: SessionKind): void
-  /** The device cookie (src/people/devices.ts). */
+  /** The device cookie (src/people/sign-in-delay.ts). */
   readDevices(request: FastifyRequest): string | undefined
   setDevices(reply: FastifyReply, devices: string): void
 }

@@ -5,14 +5,15 @@ import type { Actor } from '../audit/audit.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
-import { exchangeCode, revokeAccessToken, type TokenServices } from '../subscriptions/access-tokens.ts'
+import type { AccessServices } from '../subscriptions/access-changes.ts'
+import { exchangeCode, revokeAccessToken } from '../subscriptions/access-tokens.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
 import { authenticateClient, type ClientServices } from './client-authentication.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { answerRefusal, notForm, type OAuthError, OAuthRefusal } from './refusal.ts'
 
-export type OAuthServices = GuardServices & AuthorizeServices & TokenServices & ClientServices
+export type OAuthServices = GuardServices & AuthorizeServices & AccessServices & ClientServices
 
 /** OAuth 2 (contract §4.3): pages for merchants, and what applications call by themselves. */
 export async function oauth(app: FastifyInstance, services: OAuthServices): Promise<void> {
@@ -45,7 +46,7 @@ async function openEndpoints(app: FastifyInstance, { publicUrl }: { readonly pub
   })
 }
 
-function tokenRoutes(app: FastifyInstance, services: TokenServices & ClientServices): void {
+function tokenRoutes(app: FastifyInstance, services: AccessServices & ClientServices): void {
   // Contract §4.3, rest-protocol §9.2: an access token for a code.
   app.post('/oauth/token', async (request) => {
     const parameters = parametersOf(request)

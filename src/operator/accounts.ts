@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { DataServices } from '../database/client.ts'
 import { operatorRoute } from '../html/operator-routes.ts'
 import { actorOf } from '../html/principals.ts'
 import { id, time } from '../html/wire-values.ts'
@@ -10,7 +11,6 @@ import {
   listStoreUsers,
   newAccount,
   newPassword,
-  type PeopleServices,
   removeStoreUser,
   setDeveloperPassword,
   setStoreUserPassword,
@@ -38,7 +38,7 @@ export const accountRoutes = [
     summary: 'List developers',
     query: pageQuery,
     answers: { 200: many('Developers by ascending id.', account) },
-    run: ({ query }, services: PeopleServices) => listDevelopers(services, query),
+    run: ({ query }, services: DataServices) => listDevelopers(services, query),
   }),
   operatorRoute('POST /admin/developers', {
     roles: ['operator'],
@@ -47,7 +47,7 @@ export const accountRoutes = [
     body: jsonBody(newAccount, example),
     answers: { 201: one('The account.', account) },
     refusals: [409],
-    run: ({ request, body }, services: PeopleServices) => createDeveloper(services, body(), actorOf(request)),
+    run: ({ request, body }, services: DataServices) => createDeveloper(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/developers/:id', {
     roles: ['operator'],
@@ -57,7 +57,7 @@ export const accountRoutes = [
     ids: { id: 'The developer.' },
     body: passwordBody,
     answers: { 200: one('The account.', account) },
-    run: ({ request, ids, body }, services: PeopleServices) =>
+    run: ({ request, ids, body }, services: DataServices) =>
       setDeveloperPassword(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('GET /admin/stores/:id/users', {
@@ -67,7 +67,7 @@ export const accountRoutes = [
     ids: { id: 'The store.' },
     query: pageQuery,
     answers: { 200: many('Accounts by ascending id.', account) },
-    run: ({ ids, query }, services: PeopleServices) => listStoreUsers(services, { storeId: ids.id, ...query }),
+    run: ({ ids, query }, services: DataServices) => listStoreUsers(services, { storeId: ids.id, ...query }),
   }),
   operatorRoute('POST /admin/stores/:id/users', {
     roles: ['operator'],
@@ -77,7 +77,7 @@ export const accountRoutes = [
     body: jsonBody(newAccount, { ...example, Email: 'second@shop.example' }),
     answers: { 201: one('The account.', account) },
     refusals: [409],
-    run: ({ request, ids, body }, services: PeopleServices) =>
+    run: ({ request, ids, body }, services: DataServices) =>
       createStoreUser(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/stores/:id/users/:userId', {
@@ -88,7 +88,7 @@ export const accountRoutes = [
     ids: { id: 'The store.', userId: 'The account.' },
     body: passwordBody,
     answers: { 200: one('The account.', account) },
-    run: ({ request, ids, body }, services: PeopleServices) =>
+    run: ({ request, ids, body }, services: DataServices) =>
       setStoreUserPassword(services, { storeId: ids.id, userId: ids.userId }, body(), actorOf(request)),
   }),
   operatorRoute('DELETE /admin/stores/:id/users/:userId', {
@@ -99,7 +99,7 @@ export const accountRoutes = [
     ids: { id: 'The store.', userId: 'The account.' },
     answers: { 200: done('It is removed.') },
     refusals: [409],
-    run: async ({ request, ids }, services: PeopleServices) => {
+    run: async ({ request, ids }, services: DataServices) => {
       await removeStoreUser(services, { storeId: ids.id, userId: ids.userId }, actorOf(request))
       return resultItem('Id', ids.userId, 200, 'Deleted successfully')
     },

@@ -4,16 +4,16 @@ import {
   changedApplication,
   listApplications,
   newApplication,
-  type RegisterApplication,
   registerApplication,
-  type UpdateApplication,
   updateApplication,
 } from '../applications/applications.ts'
+import type { JoiningServices } from '../database/client.ts'
 import { operatorRoute } from '../html/operator-routes.ts'
 import { actorOf } from '../html/principals.ts'
 import { id, privileges, serviceNames, time } from '../html/wire-values.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import type { AccessServices } from '../subscriptions/access-changes.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({
@@ -33,7 +33,7 @@ export const applicationRoutes = [
     summary: 'List applications',
     query: pageQuery,
     answers: { 200: many('Applications by ascending id.', application) },
-    run: ({ query }, services: RegisterApplication) => listApplications(services, query),
+    run: ({ query }, services: JoiningServices) => listApplications(services, query),
   }),
   operatorRoute('POST /admin/applications', {
     roles: ['operator'],
@@ -44,7 +44,7 @@ export const applicationRoutes = [
       Privileges: { Orders: ['read', 'write'], Products: ['read'] },
     }),
     answers: { 201: one('The application, with its keys.', application) },
-    run: ({ request, body }, services: RegisterApplication) => registerApplication(services, body(), actorOf(request)),
+    run: ({ request, body }, services: JoiningServices) => registerApplication(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/applications/:id', {
     roles: ['operator'],
@@ -53,7 +53,7 @@ export const applicationRoutes = [
     ids: { id: 'The application.' },
     body: jsonBody(changedApplication(serviceNames), { Throttle: { Capacity: 100, LeakPerSecond: 5 } }),
     answers: { 200: one('The application.', application) },
-    run: ({ request, ids, body }, services: UpdateApplication) =>
+    run: ({ request, ids, body }, services: AccessServices) =>
       updateApplication(services, ids.id, body(), actorOf(request)),
   }),
 ]

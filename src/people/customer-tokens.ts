@@ -6,23 +6,10 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
 
-export interface LoginLink {
-  /** 64 characters of base64url. */
-  readonly token: string
-  /** Opens a page with a button that signs the customer in. */
-  readonly url: string
-}
-
 export interface CustomerTokenServices {
   secrets: Secrets
   /** The base of all generated addresses, without a trailing slash. */
   publicUrl: string
-}
-
-export interface NewCustomerToken {
-  readonly customerId: number
-  /** The lifetime: 1 to 1440. */
-  readonly minutes: number
 }
 
 const TOKEN_BYTES = 48
@@ -31,18 +18,18 @@ const MINUTES_MAX = 1440
 const TOKENS_MAX = 20
 
 /**
- * Creates a link that signs a customer in once. A customer has at most 20 links: a further one deletes the oldest.
+ * Creates a link that signs a customer in once, within `minutes` (1 to 1440): `url` opens a page with a button for it,
+ * and contains `token`, 64 characters of base64url. A customer has at most 20 links: a further one deletes the oldest.
  * Throws for minutes out of range (400), for an unknown customer (404), and for a disabled one (409).
  */
 export async function issueCustomerToken(
   { secrets, publicUrl }: CustomerTokenServices,
   { db, store, now }: Caller,
-  { customerId, minutes }: NewCustomerToken,
-): Promise<LoginLink> {
+  { customerId, minutes }: { readonly customerId: number; readonly minutes: number },
+): Promise<{ token: string; url: string }> {
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
-    throw new StoreFailure('bad-request', `minutes must be a whole number from 1 to ${MINUTES_MAX}`, {
-      field: 'minutes',
-    })
+    const message = `minutes must be a whole number from 1 to ${MINUTES_MAX}`
+    throw new StoreFailure('bad-request', message, { field: 'minutes' })
   }
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const createdAt = now()

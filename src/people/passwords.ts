@@ -1,4 +1,86 @@
+import { createRequire } from 'node:module'
 import { hash, verify } from '@node-rs/argon2'
+import { z } from 'zod'
+import type { Db, Transaction } from '../database/client.ts'
+import { StoreFailure } from '../values/failure.ts'
+
+// The e-mail addresses and passwords of accounts: what is allowed, and how they are compared.
+
+const EMAIL_LENGTH_MAX = 254
+const PASSWORD_LENGTH_MAX = 1000
+const NEW_LENGTH_MIN = 12
+const COMMON_MAX = 10_000
+/** Shorter prefixes of a digit sequence are too common to reject. */
+const DIGITS_MIN = 6
+
+const email = `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`
+const typed = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
+const length = `must be a text of ${NEW_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
+const common =
+  'must not be one of the 10,000 most common passwords, nor one of them repeated, or with digits or signs at its ends'
+
+export const emailInput = z.string(email).trim().max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
+
+/** A password to verify. The stored one may be older than the rule for new passwords. */
+export const passwordInput = z.string(typed).min(1, typed).max(PASSWORD_LENGTH_MAX, typed)
+
+/** A new password of a merchant or developer. Callers must also call `refuseAddressAsPassword`. */
+export const newPasswordInput = z
+  .string(length)
+  .max(PASSWORD_LENGTH_MAX, length)
+  .refine((value) => [...value].length >= NEW_LENGTH_MIN, length)
+  .refine((value) => !isCommon(value), common)
+
+const require = createRequire(import.meta.url)
+let commonPasswords: ReadonlySet<string> | undefined
+
+/** Loads the dictionary, most common passwords first, in lower case, on the first use, because it takes 20 MB. */
+function isListed(password: string): boolean {
+  if (commonPasswords === undefined) {
+    const { dictionary } = require('@zxcvbn-ts/language-common') as typeof import('@zxcvbn-ts/language-common')
+    commonPasswords = new Set(dictionary['passwords-common'].slice(0, COMMON_MAX))
+  }
+  return commonPasswords.has(password)
+}
+
+/** Few listed passwords have 12 characters, so exact comparison would accept `password2024!` and `123456123456`. */
+function isCommon(password: string): boolean {
+  const plain = comparable(password)
+  const [, unit = plain] = /^(.+?)\1+$/su.exec(plain) ?? []
+  return [plain, unit].some((text) => isListed(text) || isCommonInside(text))
+}
+
+/** Whether the text is a common password with only digits and signs added at its ends. */
+function isCommonInside(text: string): boolean {
+  const letters = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  if (letters !== '') return isListed(letters)
+  // Rejects text such as 1234567890!?, whose prefix 123456 is common, and text of blanks alone.
+  const beginnings = Array.from(text, (_, index) => text.slice(0, index + 1))
+  return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && isListed(beginning))
+}
+
+/** Throws (400, naming `field`) when the password is the account's e-mail address, ignoring case. */
+export function refuseAddressAsPassword(password: string, address: string, field = 'Password'): void {
+  if (comparable(password) === comparable(address)) {
+    throw wrongField(field, 'must be another text than the e-mail address')
+  }
+}
+
+function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase()
+}
+
+/** Returns a failure (400) for one field. `problem` is a sentence without its subject. */
+export function wrongField(field: string, problem: string): StoreFailure {
+  return new StoreFailure('bad-request', `${field} ${problem}`, { field, faults: [{ field, problem }] })
+}
+
+/** Lower-cases an e-mail address with PostgreSQL, as every index does, because JavaScript's lower case differs. */
+export async function lowerCase(db: Db | Transaction, address: string): Promise<string> {
+  const [row] = await db.$queryRaw<{ lowered: string }[]>`SELECT lower(${address}::text) AS "lowered"`
+  if (!row) throw new Error('SELECT gave no row')
+  return row.lowered
+}
 
 /** OWASP's parameters for argon2id, the library's default algorithm: 19 MiB, two passes, one lane. */
 const figures = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }

@@ -1,10 +1,27 @@
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { createHmac, randomBytes } from 'node:crypto'
+import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { deleteExpired } from '../database/delete-expired.ts'
 import { type Sql, sql } from '../database/sql.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
-import type { Secrets } from '../values/secrets.ts'
-import { deviceOf, type SignInAccount } from './devices.ts'
+import { type Secrets, sameSecret } from '../values/secrets.ts'
+
+// The delays after failed attempts, and the cookie by which a browser that has signed in before escapes those of others.
+
+/** The account of a sign-in attempt, whether or not it exists. */
+interface SignInAccount {
+  readonly kind: 'developer' | 'merchant'
+  /** In lower case by PostgreSQL's lower(), so that all spellings that find an account count as one. */
+  readonly email: string
+}
+
+interface Attempt extends SignInAccount {
+  /** Also counts against the network's sign-ups, which keep successes too, to limit the accounts it can create. */
+  readonly isSignUp?: boolean
+  readonly address: string
+  /** The browser's device cookie. */
+  readonly devices?: string | undefined
+}
 
 /** A counter of attempts, for an account (whether or not it exists), a browser or a network. */
 interface Counter {
@@ -13,21 +30,6 @@ interface Counter {
   /** The number of failures without delay. The last one causes a delay of 1 s, which doubles with each further one. */
   readonly free: number
   readonly longestSeconds: number
-}
-
-/** An attempt to sign in or sign up, with its counters. */
-export interface Try {
-  readonly account: Counter
-  readonly address: Counter
-  /** A browser that has signed in to the account before. While trusted, it replaces the other counters. */
-  readonly device?: Counter
-  /** Set for sign-ups only. */
-  readonly signUp?: Counter
-}
-
-/** An attempt that `countTry` has accepted. */
-export interface CountedTry extends Try {
-  readonly isOfDevice: boolean
 }
 
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000
@@ -40,78 +42,62 @@ const ofAddress = { free: 20, longestSeconds: 15 * 60 }
 /** Beyond this many failures a browser is no longer trusted, which limits the attempts with a stolen cookie. */
 const DEVICE_FAILURES_MAX = 10
 
-export interface TryOptions extends SignInAccount {
-  readonly address: string
-  /** The browser's device cookie (devices.ts). */
-  readonly devices?: string | undefined
+/** By kind of account: access to one must not clear the failures of the other. */
+function accountKey(secrets: Secrets, { kind, email }: SignInAccount): string {
+  return `account:${secrets.lookup(`${kind} ${email}`)}`
 }
 
-/** Returns a sign-in's counters, by kind of account: access to one must not clear the failures of the other. */
-export function signInTry(secrets: Secrets, { kind, email, address, devices }: TryOptions): Try {
-  const device = deviceOf(secrets, devices, { kind, email })
-  return {
-    account: { key: `account:${secrets.lookup(`${kind} ${email}`)}`, ...ofAccount },
-    address: { key: `address:${secrets.lookup(networkOf(address))}`, ...ofAddress },
-    ...(device !== null && { device: { key: `device:${secrets.lookup(device)}`, ...ofAccount } }),
-  }
-}
-
-/** Returns the counters of a sign-up, which keep successes too, to limit the accounts that a network can create. */
-export function signUpTry(secrets: Secrets, options: Omit<TryOptions, 'devices'>): Try {
-  const signUp = { key: `sign-up:${secrets.lookup(networkOf(options.address))}`, ...ofAddress }
-  return { ...signInTry(secrets, options), signUp }
-}
+export type CountedTry = Awaited<ReturnType<typeof countTry>>
 
 /**
  * Counts an attempt as failed before its password is verified. Of concurrent attempts, in any number of processes, only
- * those free of delay proceed. An attempt that is too early is not counted and throws 'throttled' with the seconds to
- * wait. An attempt from a browser that has signed in to the account before is counted, and delayed, by that browser's
- * failures alone, up to ten of them.
+ * those free of delay proceed. One that is too early is not counted and throws 'throttled' with the seconds to wait. One
+ * from a browser that has signed in to the account before is counted and delayed by that browser's failures alone
+ * (`isOfDevice`), up to ten of them.
  */
-export async function countTry({ db, now }: { db: Db; now: () => Date }, tried: Try): Promise<CountedTry> {
-  const { account, address, device, signUp } = tried
+export async function countTry({ db, secrets, now }: DataServices, attempt: Attempt) {
+  const { isSignUp = false, devices } = attempt
+  const network = secrets.lookup(networkOf(attempt.address))
+  const account = { key: accountKey(secrets, attempt), ...ofAccount }
+  const address = { key: `address:${network}`, ...ofAddress }
+  const signUps = isSignUp ? [{ key: `sign-up:${network}`, ...ofAddress }] : []
+  const deviceId = deviceOf(secrets, devices, attempt)
+  const device: Counter | null = deviceId === null ? null : { key: `device:${secrets.lookup(deviceId)}`, ...ofAccount }
   const at = now()
-  const isOfDevice = device !== undefined && (await isTrusted(db, device, at))
-  const counters = isOfDevice ? [device] : [account, address, ...(signUp ? [signUp] : [])]
-  await refuseTooEarly(db, counters, at)
   const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
+  const isOfDevice = device !== null && (await isTrusted(db, device, forgottenAt))
+  const counters = isOfDevice ? [device] : [account, address, ...signUps]
+  await refuseTooEarly(db, counters, at)
   await deleteExpired(db, { table: 'SignInDelay', key: 'key', column: 'failedAt' }, forgottenAt)
   await inTransaction(db, async (tx) => {
     for (const counter of counters) {
-      if (await count(tx, counter, at)) continue
+      if (await count(tx, counter, at, forgottenAt)) continue
       await refuseTooEarly(tx, counters, at)
       throw throttled(1)
     }
   })
-  return { ...tried, isOfDevice }
+  return { account, address, device, isOfDevice }
 }
 
 /** Concurrent attempts cannot exceed the limit: beyond the free failures, only one proceeds at a time. */
-async function isTrusted(db: Db, { key }: Counter, at: Date): Promise<boolean> {
-  const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
+async function isTrusted(db: Db, { key }: Counter, forgottenAt: Date): Promise<boolean> {
   const spent = { key, failures: { gte: DEVICE_FAILURES_MAX }, failedAt: { gt: forgottenAt } }
   return (await db.signInDelay.count({ where: spent })) === 0
 }
 
 async function refuseTooEarly(db: Db | Transaction, counters: readonly Counter[], at: Date): Promise<void> {
-  const keys = counters.map(({ key }) => key)
-  const latest = await db.signInDelay.aggregate({
-    where: { key: { in: keys }, allowedAt: { gt: at } },
-    _max: { allowedAt: true },
-  })
-  const { allowedAt } = latest._max
+  const where = { key: { in: counters.map(({ key }) => key) }, allowedAt: { gt: at } }
+  const { allowedAt } = (await db.signInDelay.aggregate({ where, _max: { allowedAt: true } }))._max
   if (allowedAt !== null) throw throttled(Math.ceil((allowedAt.getTime() - at.getTime()) / 1000))
 }
 
 function throttled(retryAfterSeconds: number): StoreFailure {
-  return new StoreFailure('throttled', `Too many tries failed; come back in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-  })
+  const message = `Too many tries failed; come back in ${retryAfterSeconds} s`
+  return new StoreFailure('throttled', message, { retryAfterSeconds })
 }
 
 /** False: too early, because a concurrent attempt was counted first. */
-async function count(tx: Transaction, { key, ...figures }: Counter, at: Date): Promise<boolean> {
-  const forgottenAt = new Date(at.getTime() - FORGOTTEN_MS)
+async function count(tx: Transaction, { key, ...figures }: Counter, at: Date, forgottenAt: Date): Promise<boolean> {
   const failures = sql`CASE WHEN "kept"."failedAt" <= ${forgottenAt} THEN 1 ELSE LEAST("kept"."failures", ${FAILURES_MAX}::int) + 1 END`
   const counted = await tx.$executeRaw`
     INSERT INTO "SignInDelay" AS "kept" ("key", "failures", "allowedAt", "failedAt") VALUES (${key}, 1, ${at}, ${at})
@@ -132,9 +118,9 @@ function delayAfter(failures: Sql, { free, longestSeconds }: Omit<Counter, 'key'
  * limit. An attempt counted only for its browser resets only that browser's failures.
  */
 export async function forgiveTry(tx: Transaction, { account, address, device, isOfDevice }: CountedTry): Promise<void> {
-  if (device) await forgetFailures(tx, device)
+  if (device) await tx.signInDelay.deleteMany({ where: { key: device.key } })
   if (isOfDevice) return
-  await forgetFailures(tx, account)
+  await tx.signInDelay.deleteMany({ where: { key: account.key } })
   const failures = sql`GREATEST("failures" - 1, 0)`
   await tx.$executeRaw`
     UPDATE "SignInDelay" SET "failures" = ${failures}, "allowedAt" = "failedAt" + ${delayAfter(failures, address)}
@@ -142,6 +128,40 @@ export async function forgiveTry(tx: Transaction, { account, address, device, is
 }
 
 /** Deletes the failures of an account, for example after its password was set. */
-export async function forgetFailures(tx: Transaction, { key }: { readonly key: string }): Promise<void> {
-  await tx.signInDelay.deleteMany({ where: { key } })
+export async function forgetFailures(tx: Transaction, secrets: Secrets, account: SignInAccount): Promise<void> {
+  await tx.signInDelay.deleteMany({ where: { key: accountKey(secrets, account) } })
+}
+
+/** The entries of a device cookie: base64url of 16 bytes each, a random id and its HMAC with the account. */
+const ID_LENGTH = 22
+const ENTRY_LENGTH = 2 * ID_LENGTH
+const ENTRIES_MAX = 10
+
+/**
+ * Returns the id of a browser that has signed in to the account before, from its device cookie; otherwise null. Reads
+ * only the cookie, so that the result does not reveal whether the account exists.
+ */
+function deviceOf(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string | null {
+  const entry = entriesOf(cookie).find((each) => isOf(secrets, each, account))
+  return entry === undefined ? null : entry.slice(0, ID_LENGTH)
+}
+
+/** Returns the device cookie after a sign-in: a new entry for the account, and those of the last 9 other accounts. */
+export function withDevice(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string {
+  const id = randomBytes(16).toString('base64url')
+  const others = entriesOf(cookie).filter((entry) => !isOf(secrets, entry, account))
+  return [id + signature(secrets, id, account), ...others].slice(0, ENTRIES_MAX).join('.')
+}
+
+function entriesOf(cookie = ''): string[] {
+  return cookie.split('.', ENTRIES_MAX).filter((entry) => entry.length === ENTRY_LENGTH)
+}
+
+function isOf(secrets: Secrets, entry: string, account: SignInAccount): boolean {
+  return sameSecret(entry.slice(ID_LENGTH), signature(secrets, entry.slice(0, ID_LENGTH), account))
+}
+
+function signature(secrets: Secrets, id: string, { kind, email }: SignInAccount): string {
+  const whole = createHmac('sha256', secrets.derive('device cookie')).update(`${id} ${kind} ${email}`)
+  return whole.digest().subarray(0, 16).toString('base64url')
 }

@@ -1,14 +1,13 @@
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import type { StoreUser } from '../database/generated/client.ts'
 import { identifier } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
-import { lowerCase, passwordInput } from './account-input.ts'
-import { withDevice } from './devices.ts'
-import { verifyPassword } from './passwords.ts'
-import { type Client, type LockedAccount, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
-import { type CountedTry, countTry, forgiveTry, signInTry } from './sign-in-delay.ts'
+import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
+import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
+import { type CountedTry, countTry, forgiveTry, withDevice } from './sign-in-delay.ts'
 
 export interface SignIn extends Client {
   readonly kind: 'developer' | 'merchant'
@@ -20,11 +19,8 @@ export interface SignIn extends Client {
   readonly devices?: string | undefined
 }
 
-/** A session opened with a password. */
-export interface EnteredSession extends OpenedSession {
-  /** The browser's new device cookie. */
-  readonly devices: string
-}
+/** A session opened with a password, and the browser's new device cookie. */
+export type EnteredSession = OpenedSession & { readonly devices: string }
 
 const ACCOUNTS_MAX = 20
 /**
@@ -36,11 +32,10 @@ const LOOKS_MIN = 4
 const signInInput = namedObject({ Email: text(254), Password: passwordInput, Store: text(2048).optional() })
 
 /**
- * Opens a session. Throws the same error after the same work for an unknown account and for a wrong password (401);
- * after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser that has signed in
- * before); and for invalid input (400, with faults for Email, Password, Store).
- * A merchant's session is for one store. Accounts in other stores with the same address and password, the first 20,
- * become its `person.others`.
+ * Opens a session. A merchant's is for one store; the first 20 accounts in other stores with the same address and
+ * password become its `person.others`. Throws the same error after the same work for an unknown account and for a wrong
+ * password (401); after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser
+ * that has signed in before); and for invalid input (400, with faults for Email, Password, Store).
  */
 export async function signIn(services: SessionServices, input: SignIn): Promise<EnteredSession> {
   const { db, secrets } = services
@@ -50,87 +45,67 @@ export async function signIn(services: SessionServices, input: SignIn): Promise<
     Password: input.password,
     Store: input.store?.trim() || undefined,
   })
-  const accounts = await finders[kind](db, Email, Store)
+  const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
-  const counted = await countTry(services, signInTry(secrets, { ...account, address, devices }))
-  const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
-  const opened = await openedBy(accounts, Password, looksMin)
-  if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
-  const session = await inTransaction(db, (tx) => enter(tx, services, input, { opened, counted }))
+  const counted = await countTry(services, { ...account, address, devices })
+  const opened: FoundAccount[] = []
+  // One account after another, so that a sign-in occupies at most one thread.
+  for (const each of accounts) if (await verifyPassword(each.passwordHash, Password)) opened.push(each)
+  if (opened.length === 0) {
+    const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
+    for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, Password)
+    throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
+  }
+  const session = await inTransaction(db, (tx) => enter(tx, services, input, opened, counted))
   return { ...session, devices: withDevice(secrets, devices, account) }
 }
 
-interface FoundAccount {
-  readonly id: number
-  readonly email: string
-  readonly passwordHash: string
-  /** Null: a developer's account. */
-  readonly storeId: number | null
-}
+/** Without a store: a developer's. */
+type FoundAccount = Pick<StoreUser, 'id' | 'email' | 'passwordHash'> & { readonly storeId: number | null }
 
-const finders: Readonly<Record<SignIn['kind'], (db: Db, email: string, store?: string) => Promise<FoundAccount[]>>> = {
-  developer: (db, email) => db.$queryRaw`
-    SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer" WHERE lower("email") = lower(${email}::text)`,
-  merchant: (db, email, store) => {
-    const host = store === undefined ? null : normaliseHost(store)
+async function findAccounts(db: Db, kind: SignIn['kind'], email: string, store?: string): Promise<FoundAccount[]> {
+  if (kind === 'developer') {
     return db.$queryRaw`
-      SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
-      FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
-      WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
-      ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
-  },
-}
-
-/** Checks one account after another, so that a sign-in occupies at most one thread. */
-async function openedBy(
-  accounts: readonly FoundAccount[],
-  password: string,
-  looksMin: number,
-): Promise<FoundAccount[]> {
-  const opened: FoundAccount[] = []
-  for (const account of accounts) {
-    if (await verifyPassword(account.passwordHash, password)) opened.push(account)
+      SELECT "id", "email", "passwordHash", NULL AS "storeId" FROM "Developer"
+      WHERE lower("email") = lower(${email}::text)`
   }
-  if (opened.length > 0) return opened
-  for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, password)
-  return []
+  const host = store === undefined ? null : normaliseHost(store)
+  return db.$queryRaw`
+    SELECT "StoreUser"."id", "email", "passwordHash", "storeId"
+    FROM "StoreUser" JOIN "Store" ON "Store"."id" = "storeId"
+    WHERE lower("email") = lower(${email}::text) AND "host" = coalesce(${host}, "host")
+    ORDER BY "StoreUser"."id" LIMIT ${ACCOUNTS_MAX}`
 }
 
 /** The message depends only on the kind of account. */
 function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
-  const what =
-    kind === 'merchant' ? 'E-mail address, password or store is wrong' : 'E-mail address or password is wrong'
-  return new StoreFailure('unauthorized', what, { logDetail })
+  const what = kind === 'merchant' ? 'E-mail address, password or store' : 'E-mail address or password'
+  return new StoreFailure('unauthorized', `${what} is wrong`, { logDetail })
 }
 
 async function enter(
   tx: Transaction,
   services: SessionServices,
   { kind, address, userAgent }: SignIn,
-  { opened, counted }: { opened: readonly FoundAccount[]; counted: CountedTry },
+  opened: readonly FoundAccount[],
+  counted: CountedTry,
 ): Promise<OpenedSession> {
-  const [current, ...others] = await stillOpened(tx, kind, opened)
+  const table = identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
+  const locked = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
+    SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
+  // Otherwise a session would outlive a change of the password.
+  const [current, ...others] = opened.filter(({ id, passwordHash }) =>
+    locked.some((row) => row.id === id && row.passwordHash === passwordHash),
+  )
   if (!current) throw wrong(kind, 'the password was changed meanwhile')
   await forgiveTry(tx, counted)
-  const account: LockedAccount =
-    kind === 'developer' ? { kind, id: current.id } : { kind, id: current.id, otherIds: others.map(({ id }) => id) }
-  const session = await openSession(tx, services, account, { address, userAgent })
+  const account = { kind, id: current.id }
+  const otherIds = others.map(({ id }) => id)
+  const session = await openSession(tx, services, account, { address, userAgent }, otherIds)
   const actor: Actor = { kind, name: current.email, address }
   for (const { id, email, storeId } of [current, ...others]) {
     const developerId = kind === 'developer' ? id : null
     await recordAudit(tx, services.now, { actor, action: 'account.signed-in', target: email, storeId, developerId })
   }
   return session
-}
-
-/** Locks the accounts and returns those with an unchanged password; otherwise a session would outlive the change. */
-async function stillOpened(
-  tx: Transaction,
-  kind: SignIn['kind'],
-  opened: readonly FoundAccount[],
-): Promise<FoundAccount[]> {
-  const table = identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
-  const rows = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
-    SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
-  return opened.filter(({ id, passwordHash }) => rows.some((row) => row.id === id && row.passwordHash === passwordHash))
 }

@@ -2,17 +2,25 @@ import { IANAZone } from 'luxon'
 import { z } from 'zod'
 import { rateLimitColumns, rateLimitOf, throttleInput } from '../applications/throttle.ts'
 import { type Actor, installation, recordAudit } from '../audit/audit.ts'
-import { type DataServices, type Db, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import {
+  byId,
+  type DataServices,
+  type Db,
+  databaseError,
+  inTransaction,
+  type JoiningServices,
+  type Page,
+  type Transaction,
+} from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
+import { sql } from '../database/sql.ts'
 import type { Caller, CallerStore } from '../engine/caller.ts'
-import { emailInput, newPasswordInput, refuseAddressAsPassword } from '../people/account-input.ts'
-import { hashPassword } from '../people/passwords.ts'
-import { type AccessChange, changeAccess } from '../subscriptions/access-changes.ts'
+import { emailInput, hashPassword, newPasswordInput, refuseAddressAsPassword } from '../people/passwords.ts'
+import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
-import { builtInOrderStatuses, initialPaymentMethods } from './initial-records.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
 
 const address = 'must be an address such as https://shop.example, without blanks inside, of at most 255 characters'
@@ -79,18 +87,20 @@ export const changedStore = namedObject({
   Throttle: throttleInput,
 })
 
-export interface CreateStore {
-  db: Db | Transaction
-  secrets: Secrets
-  now: () => Date
-  /** The zone of a store created without one: the setting TIME_ZONE. */
-  defaultTimeZone: string
-}
+/** `defaultTimeZone`: the zone of a store created without one, the setting TIME_ZONE. */
+export type CreateStore = JoiningServices & { defaultTimeZone: string }
+
+/** The statuses of a new store, ids from 1 in this order (order-statuses §1.1). Custom ones are hidden until renamed. */
+const initialStatuses =
+  'New, Processing, Partial, Shipped, Cancel, Hold, Not Completed, Custom 1, Custom 2, Custom 3, Unpaid, Review'
+
+/** The payment methods of a new store, ids from 1 in this order. A store with other methods renames or hides these. */
+const initialMethods =
+  'Online Credit Card, PayPal Express Checkout, Check or Money Order, Purchase Order, Bank Transfer, Cash on Delivery'
 
 /**
- * Creates a store with its merchant's account, its user key, the twelve order statuses and the usual payment methods,
- * in one transaction.
- * Throws when the password is the e-mail address (400) or another store has the host (409).
+ * Creates a store with its merchant's account, user key, order statuses and payment methods, in one transaction. Throws
+ * when the password is the e-mail address (400) or another store has the host (409).
  */
 export async function createStore(
   { db, secrets, now, defaultTimeZone }: CreateStore,
@@ -98,7 +108,6 @@ export async function createStore(
   actor: Actor = installation,
 ): Promise<Store> {
   refuseAddressAsPassword(given.Password, given.Email)
-  const userKey = generateKey()
   const createdAt = now()
   const merchant = { email: given.Email, passwordHash: await hashPassword(given.Password), createdAt }
   const data = {
@@ -107,27 +116,36 @@ export async function createStore(
     host: normaliseHost(given.SecureURL),
     currency: given.Currency ?? CURRENCY_DEFAULT,
     timeZone: given.TimeZone ?? defaultTimeZone,
-    userKeyHash: secrets.lookup(userKey),
-    userKeySealed: secrets.seal(userKey),
+    ...newUserKey(secrets),
     ...rateLimitColumns(given.Throttle),
     createdAt,
   }
-  const row = await inTransaction(db, async (tx) => {
-    const store = await tx.store.create({ data }).catch(refuseTakenHost)
-    await tx.storeUser.create({ data: { storeId: store.id, ...merchant } })
-    await tx.orderStatus.createMany({ data: builtInOrderStatuses(store.id) })
-    await tx.paymentMethod.createMany({ data: initialPaymentMethods(store.id) })
-    await recordAudit(tx, now, { actor, action: 'store.created', target: store.name, storeId: store.id })
-    return store
+  return inTransaction(db, async (tx) => {
+    const row = await tx.store.create({ data }).catch(refuseTakenHost)
+    const { id: storeId, name: target } = row
+    await tx.storeUser.create({ data: { storeId, ...merchant } })
+    const statuses = initialStatuses.split(', ').map((name, index) => {
+      const visible = !name.startsWith('Custom')
+      return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }
+    })
+    await tx.orderStatus.createMany({ data: statuses })
+    const methods = initialMethods.split(', ').map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
+    await tx.paymentMethod.createMany({ data: methods })
+    await recordAudit(tx, now, { actor, action: 'store.created', target, storeId })
+    return storeOf(row, secrets)
   })
-  return storeOf(row, secrets)
+}
+
+/** The columns of a new key for cartAPI. */
+function newUserKey(secrets: Secrets) {
+  const userKey = generateKey()
+  return { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
 }
 
 function refuseTakenHost(error: unknown): never {
   if (databaseError(error)?.constraint !== 'Store_host_key') throw error
-  throw new StoreFailure('conflict', 'SecureURL has the host of another store; a store needs a host of its own', {
-    field: 'SecureURL',
-  })
+  const message = 'SecureURL has the host of another store; a store needs a host of its own'
+  throw new StoreFailure('conflict', message, { field: 'SecureURL' })
 }
 
 export type Store = ReturnType<typeof storeOf>
@@ -145,12 +163,7 @@ function storeOf(row: StoreRow, secrets: Secrets) {
   }
 }
 
-/** Returns only the columns that a caller may see. */
-export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
-  return { id, name, secureUrl, currency, timeZone }
-}
-
-export type ChangeStore = DataServices & AccessChange
+export type ChangeStore = AccessServices
 
 /**
  * Changes the given fields of a store. A null Throttle restores the contract's rate limit. Changes take effect at once:
@@ -158,7 +171,7 @@ export type ChangeStore = DataServices & AccessChange
  * for an unknown store (404), and for a host that another store has (409).
  */
 export async function updateStore(
-  { db, secrets, now, authenticator }: ChangeStore,
+  services: AccessServices,
   id: number,
   { Name, SecureURL, Currency, TimeZone, CartAPI, Throttle }: z.output<typeof changedStore>,
   actor: Actor,
@@ -175,48 +188,31 @@ export async function updateStore(
     ...(CartAPI?.Addresses !== undefined && { cartApiAddresses: CartAPI.Addresses }),
     ...(Throttle !== undefined && rateLimitColumns(Throttle)),
   }
-  return changeAccess({ db, authenticator }, async (tx) => {
+  return changeAccess(services, async (tx) => {
     const before = await lockStore(tx, id)
     const row = await tx.store.update({ where: { id }, data }).catch(refuseTakenHost)
-    const details = differences(before, row)
+    const details = differences(before, row, Object.keys(data) as (keyof typeof data)[])
     if (Object.keys(details).length > 0) {
-      await recordAudit(tx, now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
+      await recordAudit(tx, services.now, { actor, action: 'store.changed', target: row.name, storeId: id, details })
     }
-    return storeOf(row, secrets)
+    return storeOf(row, services.secrets)
   })
 }
 
-/** Maps each changed property to its former and new value. Booleans and lists keep their type; others become text. */
-function differences(before: StoreRow, after: StoreRow) {
-  const logged = [
-    'name',
-    'secureUrl',
-    'currency',
-    'timeZone',
-    'cartApiEnabled',
-    'cartApiAddresses',
-    'throttleCapacity',
-    'throttleLeakPerSecond',
-  ] as const
-  const changed = logged.filter((name) => String(before[name]) !== String(after[name]))
-  const loggedValue = (value: StoreRow[(typeof logged)[number]]) =>
+/** Maps each changed column but `host` to its former and new value. All but booleans and lists become text. */
+function differences<Column extends keyof StoreRow>(before: StoreRow, after: StoreRow, columns: readonly Column[]) {
+  const changed = columns.filter((name) => name !== 'host' && String(before[name]) !== String(after[name]))
+  const audited = (value: StoreRow[Column]) =>
     typeof value === 'boolean' || Array.isArray(value) ? value : String(value)
-  return Object.fromEntries(
-    changed.map((name) => [name, { from: loggedValue(before[name]), to: loggedValue(after[name]) }]),
-  )
+  return Object.fromEntries(changed.map((name) => [name, { from: audited(before[name]), to: audited(after[name]) }]))
 }
 
 /** Replaces the store's cartAPI key. The former key stops working at once. Throws for an unknown store (404). */
-export async function rotateUserKey(
-  { db, secrets, now, authenticator }: ChangeStore,
-  id: number,
-  actor: Actor,
-): Promise<Store> {
-  const userKey = generateKey()
-  return changeAccess({ db, authenticator }, async (tx) => {
+export async function rotateUserKey(services: AccessServices, id: number, actor: Actor): Promise<Store> {
+  const { secrets, now } = services
+  return changeAccess(services, async (tx) => {
     await lockStore(tx, id)
-    const data = { userKeyHash: secrets.lookup(userKey), userKeySealed: secrets.seal(userKey) }
-    const row = await tx.store.update({ where: { id }, data })
+    const row = await tx.store.update({ where: { id }, data: newUserKey(secrets) })
     await recordAudit(tx, now, { actor, action: 'store.user-key-rotated', target: row.name, storeId: id })
     return storeOf(row, secrets)
   })
@@ -224,45 +220,46 @@ export async function rotateUserKey(
 
 async function lockStore(tx: Transaction, id: number): Promise<StoreRow> {
   await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${id} FOR UPDATE`
-  const row = await tx.store.findUnique({ where: { id } })
+  return findStoreRow(tx, id)
+}
+
+async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRow> {
+  const row = await db.store.findUnique({ where: { id } })
   if (!row) throw noSuchStore(id)
   return row
 }
 
 /** Lists stores by ascending id. */
-export async function listStores(
-  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
-  { limit, offset }: { limit: number; offset: number },
-): Promise<Store[]> {
-  const rows = await db.store.findMany({ orderBy: { id: 'asc' }, take: limit, skip: offset })
+export async function listStores({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, page: Page): Promise<Store[]> {
+  const rows = await db.store.findMany(byId(page))
   return rows.map((row) => storeOf(row, secrets))
 }
 
 /** Returns the store with the fields that only its owner may see. Throws for an unknown id (404). */
-export async function storeWithKey(
-  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
-  id: number,
-): Promise<Store> {
-  const row = await db.store.findUnique({ where: { id } })
-  if (!row) throw noSuchStore(id)
-  return storeOf(row, secrets)
+export async function storeWithKey({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, id: number): Promise<Store> {
+  return storeOf(await findStoreRow(db, id), secrets)
 }
 
-/** The columns of a CallerStore. */
-export const callerStoreColumns = { id: true, name: true, secureUrl: true, currency: true, timeZone: true } as const
+/** Returns only the columns that a caller may see. */
+export function callerStoreOf({ id, name, secureUrl, currency, timeZone }: CallerStore): CallerStore {
+  return { id, name, secureUrl, currency, timeZone }
+}
+
+/** A CallerStore, built from the columns of the table "Store". */
+export const callerStoreJson = sql`json_build_object('id', "Store"."id", 'name', "Store"."name",
+  'secureUrl', "Store"."secureUrl", 'currency', "Store"."currency", 'timeZone', "Store"."timeZone")`
 
 /** Throws for an unknown id (404). */
 export async function storeById(db: Db | Transaction, id: number): Promise<CallerStore> {
-  const row = await db.store.findUnique({ where: { id }, select: callerStoreColumns })
-  if (!row) throw noSuchStore(id)
-  return row
+  return callerStoreOf(await findStoreRow(db, id))
 }
 
 /** Returns the store at an address, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */
 export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
   const host = normaliseHost(address)
   if (host === '' || /\p{Cc}/u.test(host) || !host.isWellFormed()) return null
-  return db.store.findUnique({ where: { host }, select: callerStoreColumns })
+  const row = await db.store.findUnique({ where: { host } })
+  return row && callerStoreOf(row)
 }
 
 export function noSuchStore(id: number): StoreFailure {
@@ -270,7 +267,7 @@ export function noSuchStore(id: number): StoreFailure {
 }
 
 /** Returns a caller for the operator, with all privileges in the store. Throws for an unknown id (404). */
-export async function operatorCaller({ db, now }: { db: Db; now: () => Date }, storeId: number): Promise<Caller> {
+export async function operatorCaller({ db, now }: Pick<DataServices, 'db' | 'now'>, storeId: number): Promise<Caller> {
   const store = await storeById(db, storeId)
   return { store, application: null, channel: 'administration', privileges: null, actor: 'operator', db, now }
 }

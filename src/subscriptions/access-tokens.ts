@@ -1,17 +1,82 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { OAuthClient } from '../applications/oauth-clients.ts'
-import { type Actor, recordAudit } from '../audit/audit.ts'
-import type { DataServices, Transaction } from '../database/client.ts'
+import { type Actor, type AuditAction, aboutApplication, recordAudit } from '../audit/audit.ts'
+import { type DataServices, databaseError, inTransaction, type Transaction } from '../database/client.ts'
+import { deleteExpired } from '../database/delete-expired.ts'
+import type { AuthorizationCode } from '../database/generated/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { generateKey, sameSecret } from '../values/secrets.ts'
-import { type AccessChange, changeAccess } from './access-changes.ts'
-import type { CodeChallenge } from './authorization-codes.ts'
+import { type AccessServices, changeAccess } from './access-changes.ts'
 
+// OAuth's authorization codes, and the access tokens that applications exchange them for.
+
+/** RFC 6749 §4.1.2: the longest recommended lifetime. */
+const CODE_MS = 10 * 60 * 1_000
+const CODE_BYTES = 32
 const TOKENS_MAX = 100
 
-export type TokenServices = DataServices & AccessChange
+/** RFC 7636 §4.2: derived by the client from its own secret, which later proves that the code is its own. */
+export interface CodeChallenge {
+  readonly text: string
+  readonly method: 'S256' | 'plain'
+}
 
-export interface CodeExchange {
+/** The merchant's decision, and the client that asked for it. */
+interface Consent {
+  readonly client: OAuthClient
+  readonly storeId: number
+  readonly redirectUri: string
+  readonly actor: Actor
+}
+
+/**
+ * Creates a code for the application that the merchant agreed to: 43 letters, digits, `-` and `_`, valid once and for
+ * ten minutes. `storeUserId` is the account that agreed; a null `challenge`: the client sent none. Also
+ * deletes up to 100 expired codes. Throws when the subscription, application or account no longer exists (409).
+ */
+export async function createAuthorizationCode(
+  { db, secrets, now }: DataServices,
+  agreement: Consent & { subscriptionId: number; storeUserId: number; challenge: CodeChallenge | null },
+): Promise<string> {
+  const { client, subscriptionId, storeUserId, redirectUri, challenge } = agreement
+  const code = randomBytes(CODE_BYTES).toString('base64url')
+  const createdAt = now()
+  const data = {
+    codeHash: secrets.lookup(code),
+    applicationId: client.id,
+    subscriptionId,
+    storeUserId,
+    redirectUri,
+    codeChallenge: challenge?.text ?? null,
+    codeChallengeMethod: challenge?.method ?? null,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + CODE_MS),
+  }
+  await inTransaction(db, async (tx) => {
+    await tx.authorizationCode.create({ data }).catch(refuseVanished)
+    await recordAudit(tx, now, consentEntry(agreement, 'authorization.granted'))
+    // Deletes expired codes too: an access token stores the hash of its code, so a later reuse is still detected.
+    await deleteExpired(tx, { table: 'AuthorizationCode', key: 'codeHash' }, createdAt)
+  })
+  return code
+}
+
+function refuseVanished(error: unknown): never {
+  if (!/^AuthorizationCode_\w+_fkey$/.test(databaseError(error)?.constraint ?? '')) throw error
+  throw new StoreFailure('conflict', 'The application was removed from the store meanwhile; allow it again')
+}
+
+/** Records the refusal in the audit log and changes nothing else. */
+export async function denyAuthorization({ db, now }: DataServices, consent: Consent): Promise<void> {
+  await inTransaction(db, (tx) => recordAudit(tx, now, consentEntry(consent, 'authorization.denied')))
+}
+
+function consentEntry({ client, storeId, redirectUri, actor }: Consent, action: AuditAction) {
+  const details = { redirectHost: new URL(redirectUri).host }
+  return { actor, action, ...aboutApplication(client), storeId, details }
+}
+
+interface CodeExchange {
   /** The client that presents the code, already authenticated. */
   readonly client: OAuthClient
   readonly code: string
@@ -21,11 +86,8 @@ export interface CodeExchange {
   readonly actor: Actor
 }
 
-export interface IssuedToken {
-  readonly token: string
-  /** The account of the merchant who agreed. */
-  readonly userId: number
-}
+/** `userId`: the account of the merchant who agreed. */
+type IssuedToken = { readonly token: string; readonly userId: number }
 
 /**
  * Exchanges a code for an access token (RFC 6749 §4.1.3). The token works like the subscription's token and as long,
@@ -38,43 +100,49 @@ export interface IssuedToken {
  *
  * Throws (400) with a sentence about what is wrong with the code, the redirect address or the verifier.
  */
-export async function exchangeCode(services: TokenServices, exchange: CodeExchange): Promise<IssuedToken> {
-  const codeHash = services.secrets.lookup(exchange.code)
+export async function exchangeCode(services: AccessServices, exchange: CodeExchange): Promise<IssuedToken> {
+  const { db, secrets } = services
+  const codeHash = secrets.lookup(exchange.code)
+  const applicationId = exchange.client.id
   // Checked first, so that an arbitrary text sent as a code does not invalidate the cached callers.
-  if (!(await isKnown(services, codeHash, exchange.client))) throw refused(unknown)
-  const outcome = await changeAccess(services, (tx) => present(tx, services, codeHash, exchange))
-  if (typeof outcome === 'string') throw refused(outcome)
+  const known = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash} AND "applicationId" = ${applicationId}
+    UNION ALL
+    SELECT 1 FROM "AccessToken" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
+    WHERE "codeHash" = ${codeHash} AND "applicationId" = ${applicationId}`
+  const isKnown = known.length > 0
+  const outcome = isKnown ? await changeAccess(services, (tx) => present(tx, services, codeHash, exchange)) : unknown
+  // Thrown after the transaction commits, because its changes must persist.
+  if (typeof outcome === 'string') throw new StoreFailure('bad-request', outcome, { field: 'code' })
   return outcome
 }
 
 const unknown = 'The code is none that this server gave to the client'
 
-/** Thrown after the transaction commits, because its changes must persist. */
-function refused(why: string): StoreFailure {
-  return new StoreFailure('bad-request', why, { field: 'code' })
-}
-
-async function isKnown({ db }: TokenServices, codeHash: string, client: OAuthClient): Promise<boolean> {
-  const [row] = await db.$queryRaw<unknown[]>`
-    SELECT 1 FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash} AND "applicationId" = ${client.id}
-    UNION ALL
-    SELECT 1 FROM "AccessToken" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
-    WHERE "codeHash" = ${codeHash} AND "applicationId" = ${client.id}`
-  return row !== undefined
-}
-
 /** Returns the token, or the reason for refusing it. */
 async function present(
   tx: Transaction,
-  { secrets, now }: TokenServices,
+  { secrets, now }: AccessServices,
   codeHash: string,
   exchange: CodeExchange,
 ): Promise<IssuedToken | string> {
-  const subscription = await lockSubscription(tx, codeHash)
+  const { client, actor } = exchange
+  // Serializes requests with the subscription's codes, and the removal of the subscription.
+  const [subscription] = await tx.$queryRaw<{ id: number; storeId: number }[]>`
+    SELECT "id", "storeId" FROM "Subscription" WHERE "id" = (
+      SELECT "subscriptionId" FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash}
+      UNION ALL
+      SELECT "subscriptionId" FROM "AccessToken" WHERE "codeHash" = ${codeHash}
+      LIMIT 1
+    ) FOR NO KEY UPDATE`
   if (!subscription) return unknown
+  const { id: subscriptionId, storeId } = subscription
+  const about = { actor, ...aboutApplication(client), storeId }
   const code = await tx.authorizationCode.findUnique({ where: { codeHash } })
   if (!code || code.usedAt) {
-    await endTokenOf(tx, now, codeHash, subscription, exchange)
+    const { count } = await tx.accessToken.deleteMany({ where: { codeHash } })
+    const details = { reason: 'the code was presented again' }
+    if (count > 0) await recordAudit(tx, now, { ...about, action: 'token.revoked', details })
     return 'The code was used before; the token that it gave is revoked'
   }
   const at = now()
@@ -84,39 +152,17 @@ async function present(
   if (fault !== null) return fault
 
   const token = generateKey()
-  await tx.accessToken.create({
-    data: { tokenHash: secrets.lookup(token), subscriptionId: subscription.id, codeHash, createdAt: at },
-  })
-  await endOldest(tx, subscription.id)
-  await audit(tx, now, 'token.issued', subscription, exchange, {})
+  const data = { tokenHash: secrets.lookup(token), subscriptionId, codeHash, createdAt: at }
+  await tx.accessToken.create({ data })
+  await tx.$executeRaw`
+    DELETE FROM "AccessToken" WHERE "id" IN (
+      SELECT "id" FROM "AccessToken" WHERE "subscriptionId" = ${subscriptionId} ORDER BY "id" DESC OFFSET ${TOKENS_MAX})`
+  await recordAudit(tx, now, { ...about, action: 'token.issued' })
   return { token, userId: code.storeUserId }
 }
 
-interface LockedSubscription {
-  readonly id: number
-  readonly storeId: number
-}
-
-/** Locks the subscription. Serializes requests with its codes, and the removal of the subscription. */
-async function lockSubscription(tx: Transaction, codeHash: string): Promise<LockedSubscription | undefined> {
-  const [row] = await tx.$queryRaw<LockedSubscription[]>`
-    SELECT "id", "storeId" FROM "Subscription" WHERE "id" = (
-      SELECT "subscriptionId" FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash}
-      UNION ALL
-      SELECT "subscriptionId" FROM "AccessToken" WHERE "codeHash" = ${codeHash}
-      LIMIT 1
-    ) FOR NO KEY UPDATE`
-  return row
-}
-
-interface Bound {
-  readonly redirectUri: string
-  readonly codeChallenge: string | null
-  readonly codeChallengeMethod: string | null
-}
-
 /** Returns what does not match the code's binding; null if everything matches. */
-function faultIn({ redirectUri, verifier }: CodeExchange, code: Bound): string | null {
+function faultIn({ redirectUri, verifier }: CodeExchange, code: AuthorizationCode): string | null {
   if (redirectUri !== null && redirectUri !== code.redirectUri) {
     return 'redirect_uri is not the one that the code was sent to'
   }
@@ -125,51 +171,11 @@ function faultIn({ redirectUri, verifier }: CodeExchange, code: Bound): string |
     return verifier === null ? null : 'code_verifier is sent, but the code was asked for without code_challenge'
   }
   if (verifier === null) return 'code_verifier is missing: the code was asked for with code_challenge'
-  const challenge = { text: code.codeChallenge, method: code.codeChallengeMethod as CodeChallenge['method'] }
-  return fits(verifier, challenge)
-    ? null
-    : 'code_verifier does not fit the code_challenge that the code was asked for with'
-}
-
-/** RFC 7636 §4.1 and §4.6 */
-function fits(verifier: string, { text, method }: CodeChallenge): boolean {
-  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false
-  const proof = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
-  return sameSecret(proof, text)
-}
-
-async function endOldest(tx: Transaction, subscriptionId: number): Promise<void> {
-  await tx.$executeRaw`
-    DELETE FROM "AccessToken" WHERE "id" IN (
-      SELECT "id" FROM "AccessToken" WHERE "subscriptionId" = ${subscriptionId} ORDER BY "id" DESC OFFSET ${TOKENS_MAX})`
-}
-
-async function endTokenOf(
-  tx: Transaction,
-  now: () => Date,
-  codeHash: string,
-  subscription: LockedSubscription,
-  by: Revoker,
-): Promise<void> {
-  const { count } = await tx.accessToken.deleteMany({ where: { codeHash } })
-  if (count > 0) await audit(tx, now, 'token.revoked', subscription, by, { reason: 'the code was presented again' })
-}
-
-interface Revoker {
-  readonly client: OAuthClient
-  readonly actor: Actor
-}
-
-function audit(
-  tx: Transaction,
-  now: () => Date,
-  action: 'token.issued' | 'token.revoked',
-  { storeId }: { readonly storeId: number },
-  { client, actor }: Revoker,
-  details: { readonly reason?: string },
-): Promise<void> {
-  const { id: applicationId, name: target, developerId } = client
-  return recordAudit(tx, now, { actor, action, target, storeId, applicationId, developerId, details })
+  // RFC 7636 §4.1 and §4.6
+  const isHashed = code.codeChallengeMethod === 'S256'
+  const proof = isHashed ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const fits = /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && sameSecret(proof, code.codeChallenge)
+  return fits ? null : 'code_verifier does not fit the code_challenge that the code was asked for with'
 }
 
 /**
@@ -178,27 +184,26 @@ function audit(
  * subscription (409), because only the merchant ends a subscription.
  */
 export async function revokeAccessToken(
-  services: TokenServices,
-  { client, token, actor }: Revoker & { readonly token: string },
+  services: AccessServices,
+  { client, token, actor }: { client: OAuthClient; token: string; actor: Actor },
 ): Promise<void> {
   const { db, secrets, now } = services
   const tokenHash = secrets.lookup(token)
-  const subscription = { applicationId: client.id }
+  const applicationId = client.id
   const found = await db.accessToken.findFirst({
-    where: { tokenHash, subscription },
+    where: { tokenHash, subscription: { applicationId } },
     select: { subscription: { select: { storeId: true } } },
   })
-  if (!found) return refuseSubscriptionToken(services, client, tokenHash)
+  if (!found) {
+    if ((await db.subscription.count({ where: { tokenHash, applicationId } })) === 0) return
+    const message = 'The token is that of the subscription: it ends when the merchant removes the application'
+    throw new StoreFailure('conflict', message, { field: 'token' })
+  }
   await changeAccess(services, async (tx) => {
     const { count } = await tx.accessToken.deleteMany({ where: { tokenHash } })
+    if (count === 0) return
     const details = { reason: 'the application asked for it' }
-    if (count > 0) await audit(tx, now, 'token.revoked', found.subscription, { client, actor }, details)
+    const about = { actor, ...aboutApplication(client), ...found.subscription }
+    await recordAudit(tx, now, { ...about, action: 'token.revoked', details })
   })
-}
-
-async function refuseSubscriptionToken({ db }: TokenServices, client: OAuthClient, tokenHash: string): Promise<void> {
-  const count = await db.subscription.count({ where: { tokenHash, applicationId: client.id } })
-  if (count === 0) return
-  const message = 'The token is that of the subscription: it ends when the merchant removes the application'
-  throw new StoreFailure('conflict', message, { field: 'token' })
 }

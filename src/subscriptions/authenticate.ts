@@ -3,36 +3,32 @@ import { endOfKey } from '../applications/oauth-clients.ts'
 import { allows, bothOf } from '../applications/privileges.ts'
 import { contractRateLimit, type RateLimit, rateLimitOf } from '../applications/throttle.ts'
 import type { DataServices, Db } from '../database/client.ts'
+import type { Application } from '../database/generated/client.ts'
 import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
-import { findStoreEntry, RefusedStore, type StoreCredentials, type StoreEntry } from '../stores/store-entry.ts'
+import { callerStoreJson, callerStoreOf } from '../stores/stores.ts'
+import { inBlocks } from '../values/address-blocks.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 
+// Who calls: an application by REST, or a program by cartAPI.
+
 /** The request headers that identify the caller. Undefined: not sent. */
-export interface Credentials {
-  readonly secureUrl?: string | undefined
-  readonly privateKey?: string | undefined
-  readonly token?: string | undefined
-  readonly authorization?: string | undefined
+export type Credentials = {
+  readonly [Header in 'secureUrl' | 'privateKey' | 'token' | 'authorization']?: string | undefined
+}
+
+/** The credentials of a cartAPI call, and the client's IP address. */
+interface StoreCredentials {
+  readonly storeUrl: string
+  readonly userKey: string
+  readonly address: string
 }
 
 export interface Authenticated {
   readonly caller: Caller
-  /** The bucket of the call: one per application and store (contract §8). */
+  /** The bucket of the call: one per application and store, and one per store for cartAPI (contract §8). */
   readonly throttle: RateLimit & { readonly key: string }
-}
-
-export interface Authenticator {
-  /**
-   * Throws a 401 that names missing headers, but never says which credential was wrong or that a token exists; its
-   * logDetail does. Throws RefusedSubscription when the token is valid but another credential is not.
-   */
-  authenticate(credentials: Credentials): Promise<Authenticated>
-  /** Returns the store of a cartAPI call. Throws RefusedStore. */
-  authenticateStore(credentials: StoreCredentials): Promise<Pick<StoreEntry, 'caller' | 'throttle'>>
-  /** Drops all cached callers and lookups in progress. Call it after a change of access in any process. */
-  invalidate(): void
 }
 
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
@@ -48,6 +44,27 @@ export class RefusedSubscription extends StoreFailure {
   }
 }
 
+/**
+ * Why cartAPI refuses a call. The first reason that applies is reported. Without the right key, a caller learns neither
+ * whether the store exists nor its settings.
+ */
+const storeRefusals = {
+  key: { message: 'userKey is not the key of the store that storeUrl names', field: 'userKey' },
+  'switched-off': { message: 'The store has switched cartAPI off', field: 'storeUrl' },
+  address: { message: 'The store does not allow calls of cartAPI from this address', field: 'storeUrl' },
+}
+
+/** A 401 of cartAPI. cartAPI reports the reason as a number. */
+export class RefusedStore extends StoreFailure {
+  readonly reason: keyof typeof storeRefusals
+
+  constructor(reason: keyof typeof storeRefusals) {
+    const { message, field } = storeRefusals[reason]
+    super('unauthorized', message, { field })
+    this.reason = reason
+  }
+}
+
 const REFUSED = 'Authentication failed: PrivateKey, Token and SecureURL must be valid together'
 const REFUSED_BEARER =
   'Authentication failed: the Bearer token is not valid, or PrivateKey and SecureURL do not fit it; the token of a subscription needs both headers beside it'
@@ -57,6 +74,8 @@ const CACHED_MS = 5_000
 const CACHED_MAX = 10_000
 const ACTOR_LENGTH_MAX = 50
 
+export type Authenticator = ReturnType<typeof createAuthenticator>
+
 /**
  * Creates an authenticator. It finds the caller by a token in the header Token, or as Bearer in Authorization, which
  * takes precedence (contract §5, rest-protocol §9.3). A subscription's token requires PrivateKey and SecureURL, so that
@@ -64,20 +83,26 @@ const ACTOR_LENGTH_MAX = 50
  * PrivateKey and SecureURL must match it if sent. The former private key works until it expires. Callers are cached for
  * seconds, but never longer than their key is valid. Failures are not cached, so that a new token works at once.
  */
-export function createAuthenticator({ db, secrets, now }: DataServices): Authenticator {
+export function createAuthenticator({ db, secrets, now }: DataServices) {
   const remember = { max: CACHED_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now: () => now().getTime() } }
   const cache = new LRUCache<string, Authenticated>(remember)
   const stores = new LRUCache<string, StoreEntry>(remember)
   let generation = 0
 
+  /**
+   * Throws a 401 that names missing headers, but never says which credential was wrong or that a token exists; its
+   * logDetail does. Throws RefusedSubscription when the token is valid but another credential is not.
+   */
   async function authenticate(credentials: Credentials): Promise<Authenticated> {
     const presented = read(credentials)
+    const { token } = presented
+    if (token === null) throw failed(refusalOf(presented), `not sent: ${missingOf(presented).join(', ')}`)
     // The cache key includes missing headers: a request without PrivateKey never matches the entry of one with it.
     const cacheKey = secrets.lookup(JSON.stringify(presented))
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
-    const subscription = await findSubscription(db, secrets.lookup(presented.token))
+    const subscription = await findSubscription(db, secrets.lookup(token))
     if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
     const untilMs = check(subscription, presented, { secrets, now })
     const authenticated = authenticatedBy(subscription, { db, now })
@@ -88,22 +113,20 @@ export function createAuthenticator({ db, secrets, now }: DataServices): Authent
     return authenticated
   }
 
-  async function authenticateStore({ storeUrl, userKey, address }: StoreCredentials): Promise<StoreEntry> {
+  /** Returns the store of a cartAPI call. Throws RefusedStore. */
+  async function authenticateStore({ storeUrl, userKey, address }: StoreCredentials): Promise<Authenticated> {
     const cacheKey = secrets.lookup(JSON.stringify([userKey, normaliseHost(storeUrl)]))
-    const entry = stores.get(cacheKey) ?? (await lookForStore(cacheKey, { storeUrl, userKey }))
+    const before = generation
+    const known = stores.get(cacheKey)
+    const entry = known ?? (await findStoreEntry({ db, secrets, now }, { storeUrl, userKey }))
+    if (entry === null) throw new RefusedStore('key')
+    if (!known && generation === before) stores.set(cacheKey, entry)
     if (!entry.isEnabled) throw new RefusedStore('switched-off')
     if (!entry.isAllowed(address)) throw new RefusedStore('address')
     return entry
   }
 
-  async function lookForStore(cacheKey: string, given: Pick<StoreCredentials, 'storeUrl' | 'userKey'>) {
-    const before = generation
-    const entry = await findStoreEntry({ db, secrets, now }, given)
-    if (entry === null) throw new RefusedStore('key')
-    if (generation === before) stores.set(cacheKey, entry)
-    return entry
-  }
-
+  /** Drops all cached callers and lookups in progress. Call it after a change of access in any process. */
   function invalidate() {
     generation++
     cache.clear()
@@ -113,57 +136,37 @@ export function createAuthenticator({ db, secrets, now }: DataServices): Authent
   return { authenticate, authenticateStore, invalidate }
 }
 
-interface Presented {
-  readonly token: string
-  readonly isBearer: boolean
-  /** Null: not sent. */
-  readonly privateKey: string | null
-  /** Null: not sent. Empty: not an address. */
-  readonly host: string | null
-}
+type Presented = ReturnType<typeof read>
 
-function read({ secureUrl, privateKey, token, authorization }: Credentials): Presented {
+/** Null: not sent. An empty host: not an address. */
+function read({ secureUrl, privateKey, token, authorization }: Credentials) {
   const bearer = bearerToken(authorization)
-  const keys = { privateKey: privateKey || null, host: secureUrl ? normaliseHost(secureUrl) : null }
-  if (bearer !== null) return { token: bearer, isBearer: true, ...keys }
-  if (token) return { token, isBearer: false, ...keys }
-  const missing = missingOf({ token: null, ...keys })
-  throw failed(missingText(missing), `not sent: ${missing.join(', ')}`)
+  const host = secureUrl ? normaliseHost(secureUrl) : null
+  return { token: bearer ?? (token || null), isBearer: bearer !== null, privateKey: privateKey || null, host }
 }
 
 /** Returns the names of the headers that were not sent. */
-function missingOf({ token, privateKey, host }: { [Key in 'token' | 'privateKey' | 'host']: string | null }): string[] {
+function missingOf({ token, privateKey, host }: Presented): string[] {
   const sent = { PrivateKey: privateKey, Token: token, SecureURL: host }
   return Object.entries(sent).flatMap(([name, value]) => (value === null ? [name] : []))
-}
-
-function missingText(missing: readonly string[]): string {
-  const names = new Intl.ListFormat('en-GB').format(missing)
-  return `Authentication failed: ${missing.length === 1 ? `the header ${names} is` : `the headers ${names} are`} missing`
 }
 
 /** Returns the message to the caller: the same for every token sent in the same header. */
 function refusalOf(presented: Presented): string {
   if (presented.isBearer) return REFUSED_BEARER
   const missing = missingOf(presented)
-  return missing.length === 0 ? REFUSED : missingText(missing)
+  if (missing.length === 0) return REFUSED
+  const names = new Intl.ListFormat('en-GB').format(missing)
+  return `Authentication failed: ${missing.length === 1 ? `the header ${names} is` : `the headers ${names} are`} missing`
 }
 
-interface SubscriptionFound {
-  id: number
+interface SubscriptionFound
+  extends Pick<Application, 'privateKeyHash' | 'previousPrivateKeyHash' | 'previousPrivateKeyUntil'> {
+  application: NonNullable<Caller['application']>
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
-  storeId: number
-  storeName: string
-  secureUrl: string
+  store: CallerStore
   host: string
-  currency: string
-  timeZone: string
-  applicationId: number
-  applicationName: string
-  privateKeyHash: string
-  previousPrivateKeyHash: string | null
-  previousPrivateKeyUntil: Date | null
   asked: Privileges
   agreed: Privileges
   throttleCapacity: number | null
@@ -173,8 +176,8 @@ interface SubscriptionFound {
 /** Reads everything that a call needs in one statement. */
 async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
   const rows = await db.$queryRaw<SubscriptionFound[]>`
-    SELECT "Subscription"."id", "isAccessToken", "Store"."id" AS "storeId", "Store"."name" AS "storeName", "secureUrl",
-      "host", "currency", "timeZone", "Application"."id" AS "applicationId", "Application"."name" AS "applicationName",
+    SELECT "isAccessToken", ${callerStoreJson} AS "store", "host", json_build_object('id', "Application"."id",
+        'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
       "Application"."throttleLeakPerSecond"::float8
@@ -197,7 +200,8 @@ function check(
   { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ): number {
   const { privateKey, host } = presented
-  const refused = (reason: string) => new RefusedSubscription(subscription.id, refusalOf(presented), reason)
+  const { subscriptionId } = subscription.application
+  const refused = (reason: string) => new RefusedSubscription(subscriptionId, refusalOf(presented), reason)
   const missing = missingOf(presented)
   if (!subscription.isAccessToken && missing.length > 0) {
     throw refused(`the token of the subscription came without ${missing.join(' and ')}`)
@@ -220,20 +224,38 @@ function failed(message: string, logDetail: string): StoreFailure {
   return new StoreFailure('unauthorized', message, { logDetail })
 }
 
-function authenticatedBy(found: SubscriptionFound, { db, now }: { db: Db; now: () => Date }): Authenticated {
-  const { storeId, storeName, secureUrl, currency, timeZone, applicationId, applicationName } = found
-  const store: CallerStore = { id: storeId, name: storeName, secureUrl, currency, timeZone }
-  const application = { id: applicationId, name: applicationName, subscriptionId: found.id }
+function authenticatedBy(found: SubscriptionFound, { db, now }: Pick<DataServices, 'db' | 'now'>): Authenticated {
+  const { store, application } = found
   const privileges = bothOf(found.asked, found.agreed)
+  // Removes a high surrogate that the cut left at the end, which PostgreSQL would reject.
+  const actor = application.name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return {
-    caller: { store, application, channel: 'api', privileges, actor: actorOf(applicationName), db, now },
-    throttle: { key: `${storeId}:${applicationId}`, ...(rateLimitOf(found) ?? contractRateLimit) },
+    caller: { store, application, channel: 'api', privileges, actor, db, now },
+    throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
   }
 }
 
-/** Removes a high surrogate that the cut left at the end, which PostgreSQL would reject. */
-function actorOf(name: string): string {
-  return name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
+/** The store that a cartAPI key belongs to. */
+interface StoreEntry extends Authenticated {
+  readonly isEnabled: boolean
+  readonly isAllowed: (address: string) => boolean
+}
+
+/** Returns the store with this user key if `storeUrl` is its address; otherwise null. */
+export async function findStoreEntry(
+  { db, secrets, now }: DataServices,
+  { storeUrl, userKey }: Pick<StoreCredentials, 'storeUrl' | 'userKey'>,
+): Promise<StoreEntry | null> {
+  const row = await db.store.findUnique({ where: { userKeyHash: secrets.lookup(userKey) } })
+  if (!row || row.host !== normaliseHost(storeUrl)) return null
+  const { id, cartApiEnabled, cartApiAddresses } = row
+  return {
+    // The last editor recorded for changes through cartAPI is API (soap-cartapi §1.2).
+    caller: { store: callerStoreOf(row), application: null, channel: 'api', privileges: null, actor: 'API', db, now },
+    throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
+    isEnabled: cartApiEnabled,
+    isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),
+  }
 }
 
 /** Throws (401, contract §7) unless the application has this access to the service. */

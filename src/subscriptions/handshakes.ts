@@ -11,16 +11,10 @@ export interface Pair {
 
 /**
  * The lease for calling an application about a store and for changing their subscription: one holder at a time, across
- * all processes. A handshake without a valid claim remains only after its process was killed.
+ * all processes. A handshake without a valid claim remains only after its process was killed. `token` is what the
+ * application has received, or may have received; `claim` is random, and different for each holder.
  */
-export interface Handshake extends Pair {
-  readonly action: CallbackAction
-  /** The token that the application has received, or may have received. */
-  readonly token: string
-  readonly messageId: string
-  /** Random, and different for each holder. */
-  readonly claim: string
-}
+export type Handshake = NonNullable<Awaited<ReturnType<typeof claimHandshake>>>
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
@@ -34,8 +28,8 @@ const CLAIM_MS = CALLBACK_MS + 5_000
  */
 export async function claimHandshake(
   { db, secrets, now }: DataServices,
-  { storeId, applicationId, action, token }: Pick<Handshake, keyof Pair | 'action' | 'token'>,
-): Promise<Handshake | null> {
+  { storeId, applicationId, action, token }: Pair & { action: CallbackAction; token: string },
+) {
   const claim = randomUUID()
   const claimedUntil = new Date(now().getTime() + CLAIM_MS)
   const [row] = await db.$queryRaw<{ action: CallbackAction; tokenSealed: string; messageId: string }[]>`
@@ -53,26 +47,20 @@ export async function claimHandshake(
   return { storeId, applicationId, ...kept, token: secrets.open(tokenSealed), claim }
 }
 
+const held = ({ storeId, applicationId, claim }: Handshake) => ({ where: { storeId, applicationId, claim } })
+
 /**
  * Ends the handshake, because its outcome is now certain. Must be the first change in its transaction, after the locks
  * on store and application. False: another holder took over, and the caller must change nothing.
  */
-export async function endHandshake(
-  db: Db | Transaction,
-  { storeId, applicationId, claim }: Handshake,
-): Promise<boolean> {
-  const { count } = await db.handshake.deleteMany({ where: { storeId, applicationId, claim } })
+export async function endHandshake(db: Db | Transaction, handshake: Handshake): Promise<boolean> {
+  const { count } = await db.handshake.deleteMany(held(handshake))
   return count > 0
 }
 
 /** Releases the claim, so that the next caller can take over at once. False: another holder already has. */
-export async function abandonHandshake(
-  db: Db | Transaction,
-  now: () => Date,
-  { storeId, applicationId, claim }: Handshake,
-): Promise<boolean> {
-  const where = { storeId, applicationId, claim }
-  const { count } = await db.handshake.updateMany({ where, data: { claimedUntil: now() } })
+export async function abandonHandshake(db: Db | Transaction, now: () => Date, handshake: Handshake): Promise<boolean> {
+  const { count } = await db.handshake.updateMany({ ...held(handshake), data: { claimedUntil: now() } })
   return count > 0
 }
 
@@ -83,7 +71,7 @@ export const WAIT_MS = 30_000
 
 /**
  * Waits until the current handshake ends and returns its message id. Null: none exists, its lease expired, or the time
- * is up. Subtracts the time waited from `wait`.
+ * of `wait` is up, from which the time waited is subtracted.
  */
 export async function awaitHandshake(
   { db, now }: DataServices,
@@ -92,15 +80,15 @@ export async function awaitHandshake(
 ): Promise<string | null> {
   const where = { storeId_applicationId: { storeId, applicationId } }
   const begun = await db.handshake.findUnique({ where })
-  let held = begun
+  let current = begun
   let lookMs = FIRST_LOOK_MS
   do {
     wait.leftMs -= lookMs
-    if (held && held.claimedUntil <= now()) return null
+    if (current && current.claimedUntil <= now()) return null
     await delay(lookMs)
     if (!begun || wait.leftMs <= 0) return null
     lookMs = Math.min(lookMs * 2, LOOK_MS)
-    held = await db.handshake.findUnique({ where })
-  } while (held?.messageId === begun.messageId)
+    current = await db.handshake.findUnique({ where })
+  } while (current?.messageId === begun.messageId)
   return begun.messageId
 }

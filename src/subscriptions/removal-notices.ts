@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CallbackServices, postCallback } from '../applications/callback.ts'
-import { recordAudit } from '../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { aboutApplication, recordAudit } from '../audit/audit.ts'
+import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, RemovalNotice } from '../database/generated/client.ts'
 import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
-import type { Secrets } from '../values/secrets.ts'
-import { abandonHandshake, claimHandshake, endHandshake, type Pair } from './handshakes.ts'
+import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
 
 /** An attempt past its lease was interrupted: the process was killed. The next attempt may begin. */
 const LEASE_MS = 60_000
@@ -13,32 +12,24 @@ const LEASE_MS = 60_000
 const BATCH_MAX = 5
 const EVERY_MS = 5_000
 
-export interface NewRemovalNotice extends Pair {
-  url: string
-  /** The text of the first attempt. */
-  body: string
-  messageId: string
-  /** Why the first attempt failed. */
-  reason: string
-}
-
-/** Stores a REMOVE that the application did not accept, for retries, in the transaction that ends the subscription. */
+/**
+ * Stores a REMOVE that the application did not accept, for retries, in the transaction that ends the subscription.
+ * `body` is the text of the first attempt, and `reason` why it failed.
+ */
 export async function addRemovalNotice(
   tx: Transaction,
-  { secrets, now }: { secrets: Secrets; now: () => Date },
-  { body, ...notice }: NewRemovalNotice,
+  { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
+  given: Pick<RemovalNotice, 'storeId' | 'applicationId' | 'url' | 'messageId' | 'reason'> & { body: string },
 ): Promise<void> {
+  const { body, ...notice } = given
   const createdAt = now()
   const nextAttemptAt = nextTry(1, createdAt) ?? createdAt
-  await tx.removalNotice.create({
-    data: { ...notice, bodySealed: secrets.seal(body), attempts: 1, nextAttemptAt, createdAt },
-  })
+  const data = { ...notice, bodySealed: secrets.seal(body), attempts: 1, nextAttemptAt, createdAt }
+  await tx.removalNotice.create({ data })
 }
 
-export interface RemovalNoticeServices extends CallbackServices {
-  db: Db
-  log: { warn(details: object, message: string): void }
-}
+export type RemovalNoticeServices = DataServices &
+  CallbackServices & { log: { warn(details: object, message: string): void } }
 
 /**
  * Retries REMOVE callbacks that failed when a merchant forced a removal, until the application answers 200, a store
@@ -59,31 +50,31 @@ export function createRemovalNotices(
     }
   }
 
+  /** Sends all due notices and resolves when they are answered. */
   async function sendDue() {
     for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !stopping.signal.aborted; ) {
       const notices = await claimDue(services)
       claimed = notices.length
-      await Promise.all(notices.map((notice) => send(services, notice).catch((error) => complain(error, notice))))
+      const sendOne = (notice: RemovalNotice) =>
+        send(services, notice).catch((error) => {
+          log.warn({ err: error, applicationId: notice.applicationId }, 'a removal notice could not be sent')
+        })
+      await Promise.all(notices.map(sendOne))
     }
   }
 
-  function complain(error: unknown, { applicationId }: RemovalNotice) {
-    log.warn({ err: error, applicationId }, 'a removal notice could not be sent')
+  /** Starts sending due notices every few seconds. */
+  function start() {
+    running ??= run()
   }
 
-  return {
-    /** Starts sending due notices every few seconds. */
-    start: () => {
-      running ??= run()
-    },
-    /** Sends all due notices and resolves when they are answered. */
-    sendDue,
-    /** Starts nothing new and waits for attempts in progress. */
-    stop: async () => {
-      stopping.abort()
-      await running
-    },
+  /** Starts nothing new and waits for attempts in progress. */
+  async function stop() {
+    stopping.abort()
+    await running
   }
+
+  return { start, sendDue, stop }
 }
 
 /** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */
@@ -110,9 +101,8 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
   // Holds the handshake, so that the store cannot subscribe meanwhile: an application that identifies stores by their
   // address would end that new subscription. A deleted store cannot subscribe.
   const isStoreThere = (await db.store.count({ where: { id: storeId } })) > 0
-  const handshake = isStoreThere
-    ? await claimHandshake(services, { storeId, applicationId, action: 'REMOVE', token })
-    : null
+  const claim = { storeId, applicationId, action: 'REMOVE', token } as const
+  const handshake = isStoreThere ? await claimHandshake(services, claim) : null
   if (isStoreThere && !handshake) {
     const later = { attempts: attempts - 1, nextAttemptAt: new Date(now().getTime() + EVERY_MS) }
     await db.removalNotice.updateMany({ where: { id, attempts }, data: later })
@@ -133,27 +123,22 @@ async function send(services: RemovalNoticeServices, notice: RemovalNotice): Pro
 /** Stores nothing for an attempt past its lease, because the next attempt has begun. */
 async function settle(
   { db, now }: RemovalNoticeServices,
-  { id, attempts, storeId, applicationId, messageId }: RemovalNotice,
-  { name, developerId }: Application,
+  { id, attempts, storeId, messageId }: RemovalNotice,
+  application: Application,
   refusal: string | null,
 ): Promise<void> {
-  const ours = { id, attempts }
+  const where = { id, attempts }
   const nextAttemptAt = refusal === null ? null : nextTry(attempts, now())
   if (refusal !== null && nextAttemptAt) {
-    await db.removalNotice.updateMany({ where: ours, data: { nextAttemptAt, reason: refusal } })
+    await db.removalNotice.updateMany({ where, data: { nextAttemptAt, reason: refusal } })
     return
   }
   await inTransaction(db, async (tx) => {
-    const { count } = await tx.removalNotice.deleteMany({ where: ours })
+    const { count } = await tx.removalNotice.deleteMany({ where })
     if (count === 0 || refusal === null) return
-    await recordAudit(tx, now, {
-      actor: { kind: 'application', name, address: '' },
-      action: 'subscription.refused',
-      target: name,
-      storeId,
-      applicationId,
-      developerId,
-      details: { asked: 'REMOVE', messageId, reason: refusal, attempts, givenUp: true },
-    })
+    const actor = { kind: 'application', name: application.name, address: '' } as const
+    const details = { asked: 'REMOVE', messageId, reason: refusal, attempts, givenUp: true }
+    const entry = { actor, action: 'subscription.refused', storeId, details } as const
+    await recordAudit(tx, now, { ...entry, ...aboutApplication(application) })
   })
 }

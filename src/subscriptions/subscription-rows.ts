@@ -1,6 +1,6 @@
 import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
-import { type Db, databaseError, type Transaction } from '../database/client.ts'
-import type { Prisma } from '../database/generated/client.ts'
+import { byId, type DataServices, databaseError, type JoiningServices, type Page } from '../database/client.ts'
+import type { Prisma, Subscription as SubscriptionRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -13,7 +13,7 @@ export type Subscribed = ReturnType<typeof subscribedOf>
 
 export function subscribedOf(
   { secrets }: { secrets: Secrets },
-  { id, tokenSealed, postBackUrl }: { id: number; tokenSealed: string; postBackUrl: string | null },
+  { id, tokenSealed, postBackUrl }: Pick<SubscriptionRow, 'id' | 'tokenSealed' | 'postBackUrl'>,
   created: boolean,
 ) {
   return {
@@ -26,17 +26,12 @@ export function subscribedOf(
   }
 }
 
-export interface NewSubscription extends Pair {
-  readonly token: string
-  readonly privileges: Privileges
-  readonly postBackUrl: string | null
-}
-
 /** Inserts a subscription or gets the existing one: one statement always returns a row. The update changes nothing. */
 export async function insertSubscription(
-  { db, secrets, now }: { db: Db | Transaction; secrets: Secrets; now: () => Date },
-  { storeId, applicationId, token, privileges, postBackUrl }: NewSubscription,
+  { db, secrets, now }: JoiningServices,
+  given: Pair & { token: string; privileges: Privileges; postBackUrl: string | null },
 ): Promise<Subscribed> {
+  const { storeId, applicationId, token, privileges, postBackUrl } = given
   const tokenHash = secrets.lookup(token)
   const [row] = await db.$queryRaw<{ id: number; tokenSealed: string; postBackUrl: string | null; created: boolean }[]>`
     INSERT INTO "Subscription"
@@ -50,12 +45,11 @@ export async function insertSubscription(
 }
 
 /**
- * Subscribes a store for the platform itself, without callback and without audit entry. Joins the caller's transaction.
- * A store that already uses the application keeps its token. Throws for an unknown store (404) and for an unknown
- * public key (400).
+ * Subscribes a store for the platform itself, without callback and audit entry. A store that already uses the
+ * application keeps its token. Throws for an unknown store (404) and for an unknown public key (400).
  */
 export async function addSubscription(
-  services: { db: Db | Transaction; secrets: Secrets; now: () => Date },
+  services: JoiningServices,
   { storeId, publicKey }: { storeId: number; publicKey: string },
 ): Promise<Subscribed> {
   await storeById(services.db, storeId)
@@ -70,7 +64,7 @@ export async function addSubscription(
 
 /** Returns the application for the consent page. Throws for an unknown public key (400). */
 export async function findApplicationToSubscribe(
-  { db }: { db: Db | Transaction },
+  { db }: Pick<JoiningServices, 'db'>,
   publicKey: string,
 ): Promise<OAuthClient> {
   const application = await findOAuthClient(db, publicKey)
@@ -82,23 +76,26 @@ export function noSuchPublicKey(): StoreFailure {
   return new StoreFailure('bad-request', 'PublicKey is not the public key of an application', { field: 'PublicKey' })
 }
 
+const withApplication = {
+  include: { application: { select: { name: true, publicKey: true, privileges: true } } },
+} as const
+
 /** Lists a store's subscriptions by ascending id. Throws for an unknown store (404). */
 export async function listSubscriptions(
-  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
-  { storeId, limit, offset }: { storeId: number; limit: number; offset: number },
+  { db, secrets }: DataServices,
+  { storeId, ...page }: Page & { storeId: number },
 ): Promise<Subscription[]> {
   await storeById(db, storeId)
-  const page = { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
-  const rows = await db.subscription.findMany({ where: { storeId }, include: withApplication, ...page })
+  const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...byId(page) })
   return rows.map((row) => subscriptionOf(row, secrets))
 }
 
 /** Throws for an id that is not one of the store's subscriptions (404). */
 export async function subscriptionById(
-  { db, secrets }: { db: Db | Transaction; secrets: Secrets },
+  { db, secrets }: DataServices,
   { storeId, subscriptionId: id }: { storeId: number; subscriptionId: number },
 ): Promise<Subscription> {
-  const row = await db.subscription.findFirst({ where: { id, storeId }, include: withApplication })
+  const row = await db.subscription.findFirst({ where: { id, storeId }, ...withApplication })
   if (!row) throw noSuchSubscription(id)
   return subscriptionOf(row, secrets)
 }
@@ -107,16 +104,13 @@ export function noSuchSubscription(id: number): StoreFailure {
   return new StoreFailure('not-found', `The store has no subscription with the id ${id}`, { field: String(id) })
 }
 
-const withApplication = { application: { select: { name: true, publicKey: true, privileges: true } } } as const
-
 export type Subscription = ReturnType<typeof subscriptionOf>
 
-function subscriptionOf(row: Prisma.SubscriptionGetPayload<{ include: typeof withApplication }>, secrets: Secrets) {
+function subscriptionOf(row: Prisma.SubscriptionGetPayload<typeof withApplication>, secrets: Secrets) {
   const { id, applicationId, application, tokenSealed, privileges, postBackUrl, lastUsedAt, createdAt } = row
   return {
     id,
     applicationId,
-    /** The application's name. */
     name: application.name,
     publicKey: application.publicKey,
     token: secrets.open(tokenSealed),

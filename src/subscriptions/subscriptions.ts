@@ -1,15 +1,15 @@
 import { privilegesColumn } from '../applications/applications.ts'
 import { type CallbackAction, newMessageId, sendCallback } from '../applications/callback.ts'
 import { samePrivileges } from '../applications/privileges.ts'
-import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts'
-import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
+import { type Actor, aboutApplication, recordAudit } from '../audit/audit.ts'
+import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { generateKey } from '../values/secrets.ts'
-import { type AccessChange, announceAccess, changeAccess } from './access-changes.ts'
+import { type AccessServices, announceAccess, changeAccess } from './access-changes.ts'
 import {
   abandonHandshake,
   awaitHandshake,
@@ -29,8 +29,7 @@ import {
 } from './subscription-rows.ts'
 
 /*
- * Subscribes a store to an application, and ends the subscription: a state machine over their rows in Subscription and
- * Handshake.
+ * Subscribes a store to an application, and ends that: a state machine over the rows in Subscription and Handshake.
  *
  * | Subscription | Handshake of a killed process | subscribe                          | unsubscribe                |
  * | ------------ | ----------------------------- | ---------------------------------- | -------------------------- |
@@ -43,17 +42,7 @@ import {
  * Reasons: docs/decisions/subscriptions.md.
  */
 
-export interface Subscribing extends DataServices, AccessChange {
-  outbound: Outbound
-}
-
-export interface SubscribeRequest {
-  storeId: number
-  publicKey: string
-  actor: Actor
-  /** Privileges the merchant saw on the consent page. Omitted: everything the application requests. */
-  agreed?: Privileges
-}
+export type Subscribing = AccessServices & { outbound: Outbound }
 
 /**
  * Subscribes a store to the application with `publicKey` (contract §3). An application with a CallBackURL is called
@@ -62,13 +51,15 @@ export interface SubscribeRequest {
  * and one token, and get the same result.
  *
  * A store that already uses the application keeps its token and agrees to the privileges requested now, without a
- * callback.
+ * callback. `agreed` are the privileges that the merchant saw on the consent page; omitted: all that are requested.
  * Throws for an unknown store (404), for an unknown public key (400), for an application that requests other privileges
  * than `agreed` (409), and after waiting 30 s for other requests (409).
  */
-export function subscribe(services: Subscribing, request: SubscribeRequest): Promise<Subscribed> {
+export function subscribe(
+  services: Subscribing,
+  { storeId, publicKey, actor, agreed }: { storeId: number; publicKey: string; actor: Actor; agreed?: Privileges },
+): Promise<Subscribed> {
   const { db, now } = services
-  const { storeId, publicKey, actor, agreed } = request
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
   return negotiate(services, 'AUTHORIZE', actor, async (isRefused) => {
     const { secureUrl } = await storeById(db, storeId)
@@ -105,31 +96,26 @@ export function subscribe(services: Subscribing, request: SubscribeRequest): Pro
         const subscribed = await insertSubscription({ ...services, db: tx }, created)
         // A later retry of REMOVE would end the new subscription, if the application identifies stores by address.
         await tx.removalNotice.deleteMany({ where: pair })
-        await audit(tx, now, actor, 'subscription.created', parties, {
-          privileges: privileges as Prisma.InputJsonValue,
-        })
+        const details = { privileges: privileges as Prisma.InputJsonValue }
+        await recordAudit(tx, now, { actor, action: 'subscription.created', ...parties.about, details })
         return subscribed
       },
     }
   })
 }
 
-export interface UnsubscribeRequest {
-  storeId: number
-  subscriptionId: number
-  actor: Actor
-  /** Removes the subscription even if the callback fails. The callback is then retried in the background. */
-  force?: boolean
-}
-
 /**
  * Ends a subscription (contract §3) with its codes and access tokens. An application with a CallBackURL is called
  * first, and only its status 200 ends the subscription; otherwise the subscription stays, and this throws a 502 `Server
- * not Responding`. With `force` the subscription ends even then. Once this resolves, the tokens are refused in this
- * process, and within moments in the others. Any number of concurrent calls send one callback and get the same result.
+ * not Responding`. With `force` the subscription ends even then, and the callback is retried in the background. Once
+ * this resolves, the tokens are refused in this process, and within moments in the others. Any number of concurrent
+ * calls send one callback and get the same result.
  * Throws for an id that is not one of the store's subscriptions (404), and after waiting 30 s for other requests (409).
  */
-export async function unsubscribe(services: Subscribing, request: UnsubscribeRequest): Promise<void> {
+export async function unsubscribe(
+  services: Subscribing,
+  request: { storeId: number; subscriptionId: number; actor: Actor; force?: boolean },
+): Promise<void> {
   const { db, secrets, now } = services
   const { storeId, subscriptionId: id, actor, force = false } = request
   const include = { store: { select: { secureUrl: true } }, application: true } as const
@@ -156,7 +142,7 @@ export async function unsubscribe(services: Subscribing, request: UnsubscribeReq
           await addRemovalNotice(tx, services, notice)
         }
         const details = refused ? { forced: true, reason: refused.reason } : {}
-        await audit(tx, now, actor, 'subscription.removed', parties, details)
+        await recordAudit(tx, now, { actor, action: 'subscription.removed', ...parties.about, details })
         return true
       },
     }
@@ -231,10 +217,8 @@ async function ask<T>(
   const messageId = isRepeated ? handshake.messageId : newMessageId()
   const { callbackUrl } = application
   const callback = { action, token: handshake.token, secureUrl, messageId }
-  const answer =
-    callbackUrl === null
-      ? null
-      : await sendCallback(services, { ...callback, application: { ...application, callbackUrl } })
+  const receiver = callbackUrl === null ? null : { ...application, callbackUrl }
+  const answer = receiver && (await sendCallback(services, { ...callback, application: receiver }))
   if (answer === null || answer.ok || isForced) {
     return inTransaction(db, async (tx) => {
       const parties = await lockParties(tx, handshake)
@@ -247,7 +231,8 @@ async function ask<T>(
     // What a killed process may have sent stays in doubt until the application accepts a callback.
     const isOurs = isRepeated ? await endHandshake(tx, handshake) : await abandonHandshake(tx, now, handshake)
     if (!parties || !isOurs) return false
-    await audit(tx, now, actor, 'subscription.refused', parties, { asked: action, messageId, reason })
+    const details = { asked: action, messageId, reason }
+    await recordAudit(tx, now, { actor, action: 'subscription.refused', ...parties.about, details })
     return true
   })
   if (isRefused) throw notResponding(reason)
@@ -282,41 +267,27 @@ function agree(
   return changeAccess(services, async (tx) => {
     const parties = await lockParties(tx, pair)
     const [row] = await tx.$queryRaw<{ privileges: Privileges }[]>`
-        SELECT "privileges" FROM "Subscription" WHERE "id" = ${id} FOR UPDATE`
+      SELECT "privileges" FROM "Subscription" WHERE "id" = ${id} FOR UPDATE`
     if (!parties || !row) return false
     const privileges = privilegesOf(parties)
     if (samePrivileges(row.privileges, privileges)) return true
     await tx.subscription.update({ where: { id }, data: { privileges: privilegesColumn(privileges) } })
-    await audit(tx, services.now, actor, 'subscription.agreed', parties, {
-      privileges: privileges as Prisma.InputJsonValue,
-    })
+    const details = { privileges: privileges as Prisma.InputJsonValue }
+    await recordAudit(tx, services.now, { actor, action: 'subscription.agreed', ...parties.about, details })
     return true
   })
 }
 
-/** The locked store and application. */
-interface Parties extends Pair {
-  readonly name: string
-  readonly developerId: number | null
-  readonly privileges: Privileges
-}
+type Parties = NonNullable<Awaited<ReturnType<typeof lockParties>>>
 
-/** Locks store and application, before any lock on handshake or subscription. Null: one of them no longer exists. */
-async function lockParties(tx: Transaction, { storeId, applicationId }: Pair): Promise<Parties | null> {
-  const [row] = await tx.$queryRaw<Parties[]>`
-    SELECT "Store"."id" AS "storeId", "Application"."id" AS "applicationId", "Application"."name", "developerId", "privileges"
+/**
+ * Locks store and application, before any lock on handshake or subscription. Returns what an audit entry says of them,
+ * and the privileges that the application requests. Null: one of them no longer exists.
+ */
+async function lockParties(tx: Transaction, { storeId, applicationId }: Pair) {
+  const [row] = await tx.$queryRaw<Pick<Application, 'id' | 'name' | 'developerId' | 'privileges'>[]>`
+    SELECT "Application"."id", "Application"."name", "developerId", "privileges"
     FROM "Store", "Application" WHERE "Store"."id" = ${storeId} AND "Application"."id" = ${applicationId}
     FOR KEY SHARE OF "Store" FOR SHARE OF "Application"`
-  return row ?? null
-}
-
-function audit(
-  tx: Transaction,
-  now: () => Date,
-  actor: Actor,
-  action: AuditAction,
-  { storeId, applicationId, name: target, developerId }: Parties,
-  details: Prisma.InputJsonObject,
-): Promise<void> {
-  return recordAudit(tx, now, { actor, action, target, storeId, applicationId, developerId, details })
+  return row ? { about: { storeId, ...aboutApplication(row) }, privileges: row.privileges as Privileges } : null
 }

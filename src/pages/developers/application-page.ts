@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { OwnApplication, OwnId } from '../../applications/own-applications.ts'
+import type { CallbackTest, OwnApplication, OwnId } from '../../applications/own-applications.ts'
 import type { Page } from '../../html/page.ts'
 import { developerOf } from '../../html/principals.ts'
 import { id, privileges, time } from '../../html/wire-values.ts'
 import { one, record } from '../../server/json-routes.ts'
-import type { CallbackTest } from '../../subscriptions/callback-test.ts'
 import { formValues, servicesInForm } from './application-form.ts'
 
 export const ofApplication = { id: 'The application.' } as const

@@ -2,20 +2,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackServices } from '../../applications/callback.ts'
 import {
-  type KeyServices,
+  type CallbackTest,
+  findOwnApplication,
   keyRotation,
+  type OwnApplication,
   rotateCallbackSecret,
   rotatePrivateKey,
   secretRotation,
-} from '../../applications/keys.ts'
-import { findOwnApplication, type OwnApplication } from '../../applications/own-applications.ts'
+  testCallback,
+} from '../../applications/own-applications.ts'
 import type { Throttle } from '../../applications/throttle.ts'
 import { formOf, isForm, orShowAgain } from '../../html/forms.ts'
 import { sendPage } from '../../html/page.ts'
 import { actorOf } from '../../html/principals.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { jsonBody, one, record } from '../../server/json-routes.ts'
-import { type CallbackTest, testCallback } from '../../subscriptions/callback-test.ts'
+import type { AccessServices } from '../../subscriptions/access-changes.ts'
 import { applicationPage, ofApplication, ownApplication, ownOf } from './application-page.ts'
 import { developerRoute } from './declare.ts'
 
@@ -38,7 +40,7 @@ interface Submitted {
 /** Redirects a browser to the application's page, or shows that page with the error. A program gets the application. */
 function rotated(
   { request, reply, ids }: Submitted,
-  services: KeyServices,
+  services: AccessServices,
   notice: string,
   rotate: () => Promise<OwnApplication>,
 ) {
@@ -79,7 +81,7 @@ export const secretRoutes = [
     body: jsonBody(keyRotation, { KeepFormerForHours: 24 }, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new key.', ownApplication) },
     refusals: [409],
-    run: (call, services: KeyServices) => {
+    run: (call, services: AccessServices) => {
       const { request, ids, body } = call
       const rotate = async () => rotatePrivateKey(services, ownOf(request, ids), body(), actorOf(request))
       return rotated(call, services, 'key-rotated', rotate)
@@ -95,7 +97,7 @@ export const secretRoutes = [
     body: jsonBody(secretRotation, {}, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new secret.', ownApplication) },
     refusals: [409],
-    run: (call, services: KeyServices) => {
+    run: (call, services: AccessServices) => {
       const { request, ids, body } = call
       const rotate = async () => rotateCallbackSecret(services, ownOf(request, ids), body(), actorOf(request))
       return rotated(call, services, 'secret-rotated', rotate)
@@ -110,7 +112,7 @@ export const secretRoutes = [
     ids: ofApplication,
     answers: { 200: one('What came back.', callbackTest) },
     refusals: [409],
-    run: ({ request, reply, ids }, services: KeyServices & CallbackServices & { throttle: Throttle }) => {
+    run: ({ request, reply, ids }, services: AccessServices & CallbackServices & { throttle: Throttle }) => {
       const own = ownOf(request, ids)
       const work = async () => {
         const test = await testCallback(services, own, actorOf(request))

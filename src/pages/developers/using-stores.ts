@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { OwnApplicationReader } from '../../applications/own-applications.ts'
+import { listUsingStores, type UsingStore } from '../../applications/own-applications.ts'
 import { samePrivileges } from '../../applications/privileges.ts'
-import { listUsingStores, type UsingStore } from '../../applications/using-stores.ts'
+import type { DataServices } from '../../database/client.ts'
 import { sendPage } from '../../html/page.ts'
 import { wantsHtml } from '../../html/wants-html.ts'
 import { id, privileges, time } from '../../html/wire-values.ts'
@@ -38,7 +38,7 @@ export const usingStoreRoutes = [
     ids: ofApplication,
     query: pageQuery,
     answers: { 200: many('Those that have used it longest first.', usingStore, { Link: ref('headers', 'Link') }) },
-    run: async (call, services: OwnApplicationReader & { config: { readonly publicUrl: string } }) => {
+    run: async (call, services: DataServices & { config: { readonly publicUrl: string } }) => {
       const { request, reply, ids } = call
       const { limit, cursor } = call.query
       const page = await listUsingStores(services, ownOf(request, ids), { limit, after: cursor })

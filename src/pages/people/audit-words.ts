@@ -1,5 +1,4 @@
-import type { AuditAction } from '../../audit/audit.ts'
-import type { AuditEntry } from '../../audit/audit-log.ts'
+import type { AuditAction, AuditEntry } from '../../audit/audit.ts'
 
 const actions: Readonly<Record<AuditAction, string>> = {
   'application.created': 'Application registered',

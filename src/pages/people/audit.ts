@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { auditActions } from '../../audit/audit.ts'
-import { type AuditEntry, type AuditOf, listAudit } from '../../audit/audit-log.ts'
+import { type AuditEntry, type AuditOf, auditActions, listAudit } from '../../audit/audit.ts'
 import type { Db } from '../../database/client.ts'
 import { operatorRoute } from '../../html/operator-routes.ts'
 import { sendPage } from '../../html/page.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Actor, type AuditInput, recordAudit } from '../../../src/audit/audit.ts'
-import { type AuditOf, listAudit } from '../../../src/audit/audit-log.ts'
+import { type Actor, type AuditInput, type AuditOf, listAudit, recordAudit } from '../../../src/audit/audit.ts'
 import { openAccess, type Services } from '../../support/access.ts'
 
 let access: Awaited<ReturnType<typeof openAccess>>

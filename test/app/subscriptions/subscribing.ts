@@ -1,11 +1,11 @@
-import { type RegisterApplication, registerApplication } from '../../../src/applications/applications.ts'
+import { registerApplication } from '../../../src/applications/applications.ts'
 import type { Db } from '../../../src/database/client.ts'
 import { type CreateStore, createStore } from '../../../src/stores/stores.ts'
 import type { Authenticator, Credentials } from '../../../src/subscriptions/authenticate.ts'
 import type { Subscribing } from '../../../src/subscriptions/subscriptions.ts'
 import { storeInput } from '../../support/access.ts'
 
-type Services = Subscribing & CreateStore & RegisterApplication & { authenticator: Authenticator; db: Db }
+type Services = Subscribing & CreateStore & { authenticator: Authenticator; db: Db }
 
 export const merchant = { kind: 'merchant', name: 'merchant@shop.example', address: '203.0.113.9' } as const
 
