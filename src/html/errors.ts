@@ -4,7 +4,7 @@ import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
-import { wantsHtml } from './wants-html.ts'
+import { wantsHtml } from './request.ts'
 
 /** Replaces the messages of Fastify and its plugins, which may repeat input. */
 const refusals: Record<string, { kind: FailureKind; field: string; message: string }> = {

@@ -3,7 +3,7 @@ import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
-import { noticeOf } from './notices.ts'
+import { textIn } from './request.ts'
 
 export interface Page {
   /** A file below src without its extension, such as `/pages/admin/orders`. */
@@ -31,6 +31,34 @@ function textOf(value: unknown): string {
   return value === null ? '' : String(value)
 }
 
+/** The texts above a page after a form succeeded, by the `notice` in its address. */
+const notices = new Map(
+  Object.entries({
+    'signed-out': 'You are signed out.',
+    'password-changed': 'Your password is changed. You are signed out everywhere else.',
+    'sessions-ended': 'You are signed out there.',
+    'application-created': 'The application is registered.',
+    'application-changed': 'The changes are saved.',
+    'application-deleted': 'The application is deleted, and so are its tokens.',
+    'key-rotated': 'There is a new private key.',
+    'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
+    subscribed: 'The application may work for your store now.',
+    agreed: 'The application may do now what it asked for.',
+    unsubscribed: 'The application is removed. Its token no longer works.',
+    'user-key-rotated': 'There is a new user key. The former one no longer works.',
+    'settings-saved': 'The settings are saved.',
+    'webhook-added': 'The webhook is added. Send a test event to see that it arrives.',
+    'webhook-saved': 'The changes are saved. They count from the next attempt on.',
+    'webhook-off': 'The webhook is switched off. What waited for it is not sent any more.',
+    'webhook-resumed': 'The webhook is on again.',
+    'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
+    'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
+    'webhook-deleted': 'The webhook is deleted.',
+    'order-placed': 'The order is placed.',
+    'status-changed': 'The status is changed.',
+  }),
+)
+
 /** Sends the page in the common layout. */
 export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
   const { request } = reply
@@ -40,7 +68,7 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     path: request.url.split('?', 1)[0],
     person: request.session?.person ?? null,
     csrf: csrfToken(reply),
-    notice: noticeOf(request.query),
+    notice: notices.get(textIn(request.query, 'notice')) ?? null,
     failure: failure ?? null,
     values,
     problem: (field: string) => problemOf(failure, field),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { operatorRoute } from '../html/operator-routes.ts'
-import { actorOf } from '../html/principals.ts'
-import { id, time } from '../html/wire-values.ts'
+import { actorOf } from '../html/request.ts'
+import { id, operatorRoute, time } from '../html/route-groups.ts'
 import {
   type Account,
   createDeveloper,

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { OwnApplication } from '../../applications/own-applications.ts'
-import { formOf, isForm, linesIn, refusedFields } from '../../html/forms.ts'
+import { refusedFields } from '../../html/page-routes.ts'
+import { formOf, isForm, linesIn } from '../../html/request.ts'
 import { servedResources } from '../../registry.ts'
 import { type Fault, StoreFailure } from '../../values/failure.ts'
 

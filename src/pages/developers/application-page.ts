@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { OwnApplication, OwnId } from '../../applications/own-applications.ts'
 import type { Page } from '../../html/page.ts'
-import { developerOf } from '../../html/principals.ts'
-import { id, privileges, time } from '../../html/wire-values.ts'
+import { personOf } from '../../html/request.ts'
+import { id, privileges, time } from '../../html/route-groups.ts'
 import { one, record } from '../../server/json-routes.ts'
 import type { CallbackTest } from '../../subscriptions/callback-test.ts'
 import { formValues, servicesInForm } from './application-form.ts'
@@ -12,7 +12,7 @@ export const ofApplication = { id: 'The application.' } as const
 
 /** Identifies the application in the address as one of the signed-in developer. */
 export function ownOf(request: FastifyRequest, { id: applicationId }: { readonly id: number }): OwnId {
-  return { developerId: developerOf(request).id, id: applicationId }
+  return { developerId: personOf(request, 'developer').id, id: applicationId }
 }
 
 export const ownApplication = record<OwnApplication>('OwnApplication')({

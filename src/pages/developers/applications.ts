@@ -9,18 +9,15 @@ import {
   newOwnApplication,
   type OwnApplicationServices,
 } from '../../applications/own-applications.ts'
-import { isForm, orShowAgain } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
-import { pagesFor } from '../../html/page-routes.ts'
-import { actorOf, developerOf } from '../../html/principals.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
-import { serviceNames } from '../../html/wire-values.ts'
+import { orShowAgain, pagesFor } from '../../html/page-routes.ts'
+import { actorOf, isForm, personOf, wantsHtml } from '../../html/request.ts'
+import { developerRoute, serviceNames } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one } from '../../server/json-routes.ts'
 import { readIds } from '../../server/parameters.ts'
 import { resultItem } from '../../values/result-item.ts'
 import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
 import { applicationPage, ofApplication, ownApplication, ownOf, withKeys } from './application-page.ts'
-import { developerRoute } from './declare.ts'
 
 /** For the reference, which omits the rules for CallBackURL that depend on settings. */
 const described = { services: serviceNames, outbound: { addressFault: () => null } }
@@ -58,7 +55,7 @@ export const applicationRoutes = [
     summary: 'List your applications',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
-      const applications = await listOwnApplications(services, developerOf(request).id)
+      const applications = await listOwnApplications(services, personOf(request, 'developer').id)
       if (!wantsHtml(request)) return applications
       const template = '/pages/developers/applications'
       return sendPage(reply, { template, title: 'Applications', data: { applications } })
@@ -73,7 +70,7 @@ export const applicationRoutes = [
     refusals: [409],
     run: ({ request, reply, body }, services: OwnApplicationServices) => {
       const work = async () => {
-        const create = () => createOwnApplication(services, developerOf(request).id, body(), actorOf(request))
+        const create = () => createOwnApplication(services, personOf(request, 'developer').id, body(), actorOf(request))
         const created = await withFieldsOfForm(request, create)
         if (!wantsHtml(request)) return created
         return reply.redirect(`/developers/applications/${created.id}?notice=application-created`, 303)
@@ -115,7 +112,7 @@ export const applicationRoutes = [
 ]
 
 /** Adds the forms of the pages. A program that sends them gets JSON. */
-export async function applicationForms(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
+export function applicationForms(app: FastifyInstance, services: OwnApplicationServices): void {
   const { post, page, form } = pagesFor(app, 'developer')
 
   page('/developers/applications/new', () => newPage({ Privileges: 'these' }))

@@ -10,14 +10,13 @@ import {
 } from '../../applications/keys.ts'
 import { findOwnApplication, type OwnApplication } from '../../applications/own-applications.ts'
 import type { Throttle } from '../../applications/throttle.ts'
-import { formOf, isForm, orShowAgain } from '../../html/forms.ts'
 import { sendPage } from '../../html/page.ts'
-import { actorOf } from '../../html/principals.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
+import { orShowAgain } from '../../html/page-routes.ts'
+import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
+import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json-routes.ts'
 import { type CallbackTest, testCallback } from '../../subscriptions/callback-test.ts'
 import { applicationPage, ofApplication, ownApplication, ownOf } from './application-page.ts'
-import { developerRoute } from './declare.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.
 

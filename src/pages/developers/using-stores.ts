@@ -3,15 +3,14 @@ import type { OwnApplicationReader } from '../../applications/own-applications.t
 import { samePrivileges } from '../../applications/privileges.ts'
 import { listUsingStores, type UsingStore } from '../../applications/using-stores.ts'
 import { sendPage } from '../../html/page.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
-import { id, privileges, time } from '../../html/wire-values.ts'
+import { wantsHtml } from '../../html/request.ts'
+import { developerRoute, id, privileges, time } from '../../html/route-groups.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
 import { namedObject } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { ofApplication, ownOf } from './application-page.ts'
-import { developerRoute } from './declare.ts'
 
 const pageQuery = namedObject({
   limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most stores of the page.'),

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { format } from '../../../html/format.ts'
-import { textIn } from '../../../html/forms.ts'
+import { textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'

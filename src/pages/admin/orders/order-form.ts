@@ -1,4 +1,5 @@
-import { refusedFields, textIn } from '../../../html/forms.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { textIn } from '../../../html/request.ts'
 import type { Fault, StoreFailure } from '../../../values/failure.ts'
 import type { Form, FormLine, LookedUp } from './form-lines.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
 import { claimRequest, endAttempt } from '../../../engine/idempotency.ts'
-import { textIn } from '../../../html/forms.ts'
+import { textIn } from '../../../html/request.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { resultItem } from '../../../values/result-item.ts'

@@ -3,10 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { updateRecord } from '../../../engine/change.ts'
 import { getRecord } from '../../../engine/read.ts'
-import { formOf, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { type CallerServices, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -20,7 +19,7 @@ import { formLabels, inFormFields, orderOf } from './order-form.ts'
 import { placeOnce } from './place-once.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
-export async function orderPages(app: FastifyInstance, services: CallerServices): Promise<void> {
+export function orderPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
 
   page('/admin/orders', (request) => listPage(request, services))

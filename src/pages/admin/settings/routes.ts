@@ -2,10 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
 import type { Actor } from '../../../audit/audit.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { formOf, textIn } from '../../../html/forms.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { actorOf, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
@@ -21,7 +20,7 @@ import { readInput } from '../../../values/input.ts'
 const zones = Intl.supportedValuesOf('timeZone')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses and payment methods. */
-export async function settingsRoutes(app: FastifyInstance, services: ChangeStore): Promise<void> {
+export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
   const { page, form } = pagesFor(app, 'merchant')
   page('/admin/settings', (request) => settingsPage(request, services))
 

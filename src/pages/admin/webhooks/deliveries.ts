@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller } from '../../../html/principals.ts'
+import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -19,7 +19,7 @@ const ids = namedObject({
 })
 
 /** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
-export async function deliveryPages(app: FastifyInstance, services: CallerServices): Promise<void> {
+export function deliveryPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
   const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
 

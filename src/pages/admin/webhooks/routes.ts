@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { eventKinds } from '../../../engine/event-kinds.ts'
-import { formOf, textIn } from '../../../html/forms.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { actorOf, type CallerServices, merchantCaller } from '../../../html/principals.ts'
+import { actorOf, type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
@@ -12,9 +11,8 @@ import { INT32_MAX } from '../../../values/int32.ts'
 import type { Secrets } from '../../../values/secrets.ts'
 import { deliveryStates, listDeliveries } from '../../../webhooks/deliveries.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
-import { listWebhooks, webhookStatus } from '../../../webhooks/status.ts'
-import { type By, changeWebhook, createWebhook, deleteWebhook, rotateSecret, switchOn } from './changes.ts'
-import { counted, hostAndPath, webhookState } from './in-words.ts'
+import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
+import { type By, changeWebhook, createWebhook, deleteWebhook, hostAndPath, rotateSecret, switchOn } from './changes.ts'
 
 const home = '/admin/webhooks'
 const LISTED_MAX = 100
@@ -27,12 +25,10 @@ const shown = namedObject({
   notice: z.string().optional(),
 })
 
-interface WebhookPagesServices extends CallerServices {
-  secrets: Secrets
-}
+type WebhookPagesServices = CallerServices & { readonly secrets: Secrets }
 
 /** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
-export async function webhookPages(app: FastifyInstance, services: WebhookPagesServices): Promise<void> {
+export function webhookPages(app: FastifyInstance, services: WebhookPagesServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
   const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
   const again = (request: FastifyRequest) => webhookPage(services, request)
@@ -105,19 +101,16 @@ async function webhookPage(
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
   const webhook = await webhookStatus(caller, id)
+  const { name, url, format, pending, failed, missed } = webhook
   const { deliveries, next } = await listDeliveries(caller, id, { state, limit: DELIVERIES_SHOWN, before })
   return {
     template: '/pages/admin/webhooks/webhook',
-    title: webhook.name,
-    values: values ?? { Name: webhook.name, Url: webhook.url, Format: webhook.format },
+    title: name,
+    values: values ?? { Name: name, Url: url, Format: format },
     data: {
       webhook,
       state: webhookState(webhook),
-      counts: {
-        pending: counted(webhook.pending),
-        failed: counted(webhook.failed),
-        missed: counted(webhook.missed),
-      },
+      counts: { pending: counted(pending), failed: counted(failed), missed: counted(missed) },
       // Hidden for an application's webhook: anyone with the secret can forge notifications to it.
       secret: webhook.application === null ? await webhookSecret(caller, services.secrets, id) : null,
       deliveries,
@@ -141,6 +134,17 @@ async function deletePage(services: WebhookPagesServices, request: FastifyReques
   }
 }
 
+/** `paused`: by the platform; `off`: by a person or program. */
+function webhookState({ enabled, failingSince, pauseReason }: WebhookSummary): 'on' | 'failing' | 'paused' | 'off' {
+  if (enabled) return failingSince === null ? 'on' : 'failing'
+  return pauseReason === null ? 'off' : 'paused'
+}
+
+/** Formats a count of a webhook's status, which stops at a thousand. */
+function counted(count: number): string {
+  return count >= COUNTED_MAX ? '1,000 or more' : String(count)
+}
+
 function idIn({ params }: FastifyRequest): number {
   return readIds(params, 'id').id
 }
@@ -159,7 +163,7 @@ function newPage(values: Record<string, unknown>): Page {
 }
 
 /** Returns the REST body: a number for the event type (other text unchanged, to be rejected), a boolean for a box. */
-function newWebhook(form: ReturnType<typeof formOf>) {
+function newWebhook(form: Form) {
   const type = textIn(form, 'EventType')
   return {
     Name: textIn(form, 'Name'),

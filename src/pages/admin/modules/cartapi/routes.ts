@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { formOf } from '../../../../html/forms.ts'
 import type { Page } from '../../../../html/page.ts'
 import { pagesFor } from '../../../../html/page-routes.ts'
-import { actorOf, merchantOf } from '../../../../html/principals.ts'
+import { actorOf, formOf, merchantOf } from '../../../../html/request.ts'
 import { type ChangeStore, changedStore, rotateUserKey, storeWithKey, updateStore } from '../../../../stores/stores.ts'
 import { readInput } from '../../../../values/input.ts'
 import { inForm, settingsIn, typedIn } from './settings-form.ts'
@@ -12,7 +11,7 @@ export interface CartApiServices extends ChangeStore {
 }
 
 /** Adds the page with the credentials and access settings for legacy programs. */
-export async function cartApiRoutes(app: FastifyInstance, services: CartApiServices): Promise<void> {
+export function cartApiPages(app: FastifyInstance, services: CartApiServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
   page('/admin/modules/cartapi', (request) => cartApiPage(request, services))
 

@@ -1,4 +1,5 @@
-import { linesIn, refusedFields } from '../../../../html/forms.ts'
+import { refusedFields } from '../../../../html/page-routes.ts'
+import { linesIn } from '../../../../html/request.ts'
 import { type Fault, StoreFailure } from '../../../../values/failure.ts'
 
 // The form has the fields of CartAPI in the JSON body, except that Enabled is the text `true` or `false`, and Addresses

@@ -4,11 +4,9 @@ import { lastCalls } from '../../../../applications/call-log.ts'
 import { bothOf, exceeds } from '../../../../applications/privileges.ts'
 import type { Access, Privileges } from '../../../../engine/caller.ts'
 import { adviseMerchant } from '../../../../html/errors.ts'
-import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
-import { pagesFor } from '../../../../html/page-routes.ts'
-import { actorOf, merchantOf } from '../../../../html/principals.ts'
-import { wantsHtml } from '../../../../html/wants-html.ts'
+import { orShowAgain, pagesFor } from '../../../../html/page-routes.ts'
+import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/parameters.ts'
 import {
   findApplicationToSubscribe,
@@ -41,7 +39,7 @@ const furtherAgreement = namedObject({ Privileges: shownPrivileges })
 const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
 
 /** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
-export async function restApiRoutes(app: FastifyInstance, services: Subscribing) {
+export function restApiPages(app: FastifyInstance, services: Subscribing): void {
   const { get, page, form } = pagesFor(app, 'merchant')
 
   page(home, (request) => listPage(services, request))
