@@ -35,12 +35,12 @@ function withNames(value: unknown, names: string[], context: z.core.$RefinementC
 /** One line of text, trimmed. */
 export function text(lengthMax: number) {
   const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
-  return z
-    .string(allowed)
-    .trim()
-    .min(1, allowed)
-    .max(lengthMax, allowed)
-    .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), allowed)
+  return z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
+}
+
+/** Whether PostgreSQL can store the text, and it has no line breaks or other control characters. */
+export function isOneLine(given: string): boolean {
+  return given.isWellFormed() && !/\p{Cc}/u.test(given)
 }
 
 /** Parses `input` by `schema`. Throws a 400 that names every problem, and the field of the first. `whole` names the input itself. */

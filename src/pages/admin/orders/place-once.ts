@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
 import { claimRequest, endAttempt } from '../../../engine/idempotency.ts'
-import { textIn } from '../../../html/request.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { resultItem } from '../../../values/result-item.ts'
-import type { Form } from './form-lines.ts'
 
 /**
  * Places the order of a form and returns its id. For a form resubmitted unchanged with its one-time key, returns the
@@ -23,19 +22,17 @@ export async function placeOnce(caller: Caller, form: Form, body: unknown): Prom
     const advice = 'If you want to place this one too, press the button again'
     throw new StoreFailure('conflict', `This form has placed an order already. ${advice}`)
   }
-  if (claim.kind !== 'ours') throw inProgress()
+  const message = 'This order is being placed. It appears in the list of orders in a moment'
+  if (claim.kind !== 'ours') throw new StoreFailure('in-progress', message)
   const { attempt } = claim
   try {
     const itemOf = ({ id }: PlacedOrder) => resultItem('OrderID', id, 201, formHash)
     return (await placeOrder(caller, body, { attempt, place: 0, records: 1, itemOf })).id
   } catch (error) {
     await endAttempt(caller, attempt)
-    throw error instanceof StoreFailure && error.kind === 'in-progress' ? inProgress() : error
+    const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'
+    throw isInProgress ? new StoreFailure('in-progress', message) : error
   }
-}
-
-function inProgress(): StoreFailure {
-  return new StoreFailure('in-progress', 'This order is being placed. It appears in the list of orders in a moment')
 }
 
 function hash(text: string): string {

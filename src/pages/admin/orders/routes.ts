@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../../../engine/caller.ts'
 import { updateRecord } from '../../../engine/change.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { StoreFailure } from '../../../values/failure.ts'
 import { orderFigures } from '../../order-figures.ts'
-import { type Form, lookUpLines } from './form-lines.ts'
-import { listOrders } from './list.ts'
+import { lookUpLines } from './form-lines.ts'
+import { listPage, textsOf } from './list.ts'
 import { formLabels, inFormFields, orderOf } from './order-form.ts'
 import { placeOnce } from './place-once.ts'
 
@@ -32,7 +30,10 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
   })
 
   const place = async (request: FastifyRequest) => {
-    const id = await placeFrom(merchantCaller(request, services), formOf(request))
+    const caller = merchantCaller(request, services)
+    const sent = formOf(request)
+    const lookedUp = await lookUpLines(caller, sent)
+    const id = await placeOnce(caller, sent, orderOf(lookedUp)).catch(inFormFields(lookedUp.lines))
     return `/admin/orders/${id}?notice=order-placed`
   }
   form('/admin/orders', place, (request) => newOrderPage(request, services, formOf(request)))
@@ -48,34 +49,11 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
   })
 }
 
-async function listPage(request: FastifyRequest, { db }: CallerServices): Promise<Page> {
-  const { store } = merchantOf(request)
-  const statuses = await listStatuses(db, store.id)
-  const list = await listOrders(db, store.id, request.query)
-  return {
-    template: '/pages/admin/orders/list',
-    title: 'Orders',
-    values: list.asked,
-    data: { ...list, store, statuses, statusText: textsOf(statuses) },
-  }
-}
-
-async function placeFrom(caller: Caller, form: Form): Promise<number> {
-  const lookedUp = await lookUpLines(caller, form)
-  const body = orderOf(lookedUp)
-  try {
-    return await placeOnce(caller, form, body)
-  } catch (error) {
-    throw error instanceof StoreFailure ? inFormFields(error, lookedUp.lines) : error
-  }
-}
-
 async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
   const { store } = caller
-  const methods = await listPaymentMethods(services.db, store.id)
-  const offered = methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name] as const)
-  const paymentMethods = [['', 'Not chosen'], ...offered]
+  const methods = (await listPaymentMethods(services.db, store.id)).filter(({ visible }) => visible)
+  const paymentMethods = [['', 'Not chosen'], ...methods.map(({ id, name }) => [id, name])]
   const { lines, values } = await lookUpLines(caller, form)
   return {
     template: '/pages/admin/orders/new',
@@ -97,9 +75,4 @@ async function orderPage(request: FastifyRequest, services: CallerServices): Pro
     values: { OrderStatusID: String(order.OrderStatusID) },
     data: { order, figures: orderFigures(order), store: caller.store, statuses, statusText: textsOf(statuses) },
   }
-}
-
-function textsOf(statuses: readonly { id: number; text: string }[]) {
-  const texts = new Map(statuses.map(({ id, text }) => [id, text]))
-  return (id: number) => texts.get(id) ?? String(id)
 }
