@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import {
   changedOwnApplication,
   changeOwnApplication,
@@ -8,44 +9,44 @@ import {
   listOwnApplications,
   newOwnApplication,
   type OwnApplicationServices,
+  type SettingsRules,
 } from '../../applications/own-applications.ts'
 import { type Page, sendPage } from '../../html/page.ts'
-import { orShowAgain, pagesFor } from '../../html/page-routes.ts'
-import { actorOf, isForm, personOf, wantsHtml } from '../../html/request.ts'
+import { pagesFor } from '../../html/page-routes.ts'
+import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
 import { developerRoute, serviceNames } from '../../html/route-groups.ts'
 import { done, jsonBody, many, one } from '../../server/json-routes.ts'
-import { readIds } from '../../server/parameters.ts'
 import { resultItem } from '../../values/result-item.ts'
-import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
-import { applicationPage, ofApplication, ownApplication, ownOf, withKeys } from './application-page.ts'
+import {
+  applicationPage,
+  ofApplication,
+  orShowPage,
+  ownApplication,
+  ownIn,
+  servicesInForm,
+  settingsSent,
+  typedForm,
+  withFieldsOfForm,
+  withKeys,
+} from './application-page.ts'
 
 /** For the reference, which omits the rules for CallBackURL that depend on settings. */
 const described = { services: serviceNames, outbound: { addressFault: () => null } }
 
-const sent = (request: FastifyRequest) => (isForm(request) ? readForm(request) : request.body)
+function settingsBody<S extends z.ZodType>(schemaOf: (rules: SettingsRules) => S, example: object) {
+  return jsonBody(schemaOf(described), example, {
+    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: serviceNames, outbound }),
+    sent: settingsSent,
+  })
+}
 
-const newBody = jsonBody(
-  newOwnApplication(described),
-  {
-    Name: 'Order sync',
-    CallBackURL: 'https://app.example/callback',
-    RedirectURIs: ['https://app.example/oauth'],
-    Privileges: { Orders: ['read', 'write'], Products: ['read'] },
-  },
-  {
-    schemaFor: ({ outbound }: OwnApplicationServices) => newOwnApplication({ services: serviceNames, outbound }),
-    sent,
-  },
-)
-
-const changedBody = jsonBody(
-  changedOwnApplication(described),
-  { RedirectURIs: ['https://app.example/oauth'] },
-  {
-    schemaFor: ({ outbound }: OwnApplicationServices) => changedOwnApplication({ services: serviceNames, outbound }),
-    sent,
-  },
-)
+const newBody = settingsBody(newOwnApplication, {
+  Name: 'Order sync',
+  CallBackURL: 'https://app.example/callback',
+  RedirectURIs: ['https://app.example/oauth'],
+  Privileges: { Orders: ['read', 'write'], Products: ['read'] },
+})
+const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
 
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
@@ -69,13 +70,10 @@ export const applicationRoutes = [
     answers: { 201: withKeys },
     refusals: [409],
     run: ({ request, reply, body }, services: OwnApplicationServices) => {
-      const work = async () => {
-        const create = () => createOwnApplication(services, personOf(request, 'developer').id, body(), actorOf(request))
-        const created = await withFieldsOfForm(request, create)
-        if (!wantsHtml(request)) return created
-        return reply.redirect(`/developers/applications/${created.id}?notice=application-created`, 303)
-      }
-      return orShowAgain(reply, work, () => newPage(typedForm(request)))
+      const { id: developerId } = personOf(request, 'developer')
+      const create = () =>
+        withFieldsOfForm(request, () => createOwnApplication(services, developerId, body(), actorOf(request)))
+      return orShowPage(reply, 'application-created', create, () => newPage(typedForm(request)))
     },
   }),
   developerRoute('GET /developers/applications/:id', {
@@ -84,8 +82,8 @@ export const applicationRoutes = [
     summary: 'Read an application',
     ids: ofApplication,
     answers: { 200: withKeys },
-    run: async ({ request, reply, ids }, services: OwnApplicationServices) => {
-      const application = await findOwnApplication(services, ownOf(request, ids))
+    run: async ({ request, reply }, services: OwnApplicationServices) => {
+      const application = await findOwnApplication(services, ownIn(request))
       return wantsHtml(request) ? sendPage(reply, applicationPage(services, application)) : application
     },
   }),
@@ -123,11 +121,11 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
     return `/developers/applications/${changed.id}?notice=application-changed`
   }
   form('/developers/applications/:id', save, async (request) => {
-    return applicationPage(services, await findOwn(services, request), { values: typedForm(request) })
+    return applicationPage(services, await findOwnApplication(services, ownIn(request)), { values: typedForm(request) })
   })
 
   page('/developers/applications/:id/delete', async (request) => {
-    const application = await findOwn(services, request)
+    const application = await findOwnApplication(services, ownIn(request))
     return { template: '/pages/developers/delete', title: `Delete ${application.name}?`, data: { application } }
   })
 
@@ -137,21 +135,9 @@ export function applicationForms(app: FastifyInstance, services: OwnApplicationS
   })
 }
 
-function newPage(values: Record<string, unknown>): Page {
-  return {
-    template: '/pages/developers/new',
-    title: 'New application',
-    data: { services: servicesInForm },
-    values,
-  }
-}
-
-function ownIn(request: FastifyRequest) {
-  return ownOf(request, readIds(request.params, 'id'))
-}
-
-function findOwn(services: OwnApplicationServices, request: FastifyRequest) {
-  return findOwnApplication(services, ownIn(request))
+function newPage(values: Form): Page {
+  const data = { services: servicesInForm }
+  return { template: '/pages/developers/new', title: 'New application', data, values }
 }
 
 function change(services: OwnApplicationServices, request: FastifyRequest) {

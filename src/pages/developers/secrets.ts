@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackServices } from '../../applications/callback.ts'
 import {
@@ -8,7 +8,7 @@ import {
   rotatePrivateKey,
   secretRotation,
 } from '../../applications/keys.ts'
-import { findOwnApplication, type OwnApplication } from '../../applications/own-applications.ts'
+import { findOwnApplication, type OwnApplicationReader } from '../../applications/own-applications.ts'
 import type { Throttle } from '../../applications/throttle.ts'
 import { sendPage } from '../../html/page.ts'
 import { orShowAgain } from '../../html/page-routes.ts'
@@ -16,7 +16,7 @@ import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
 import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json-routes.ts'
 import { type CallbackTest, testCallback } from '../../subscriptions/callback-test.ts'
-import { applicationPage, ofApplication, ownApplication, ownOf } from './application-page.ts'
+import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.
 
@@ -28,29 +28,11 @@ function sent(request: FastifyRequest): unknown {
   return { ...others, KeepFormerForHours: /^\d{1,9}$/.test(String(hours)) ? Number(hours) : hours }
 }
 
-interface Submitted {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly ids: { readonly id: number }
-}
-
-/** Redirects a browser to the application's page, or shows that page with the error. A program gets the application. */
-function rotated(
-  { request, reply, ids }: Submitted,
-  services: KeyServices,
-  notice: string,
-  rotate: () => Promise<OwnApplication>,
-) {
-  const work = async () => {
-    const changed = await rotate()
-    if (!wantsHtml(request)) return changed
-    return reply.redirect(`/developers/applications/${changed.id}?notice=${notice}`, 303)
-  }
-  return orShowAgain(reply, work, async () => {
-    const application = await findOwnApplication(services, ownOf(request, ids))
-    const { KeepFormerForHours } = isForm(request) ? formOf(request) : {}
-    return applicationPage(services, application, { values: KeepFormerForHours ? { KeepFormerForHours } : {} })
-  })
+/** The page to show with an error, as it was sent. */
+async function pageAgain(services: OwnApplicationReader, request: FastifyRequest) {
+  const application = await findOwnApplication(services, ownIn(request))
+  const { KeepFormerForHours } = isForm(request) ? formOf(request) : {}
+  return applicationPage(services, application, { values: KeepFormerForHours ? { KeepFormerForHours } : {} })
 }
 
 /** The result is only in the response; it is not stored. */
@@ -78,10 +60,9 @@ export const secretRoutes = [
     body: jsonBody(keyRotation, { KeepFormerForHours: 24 }, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new key.', ownApplication) },
     refusals: [409],
-    run: (call, services: KeyServices) => {
-      const { request, ids, body } = call
-      const rotate = async () => rotatePrivateKey(services, ownOf(request, ids), body(), actorOf(request))
-      return rotated(call, services, 'key-rotated', rotate)
+    run: ({ request, reply, body }, services: KeyServices) => {
+      const rotate = async () => rotatePrivateKey(services, ownIn(request), body(), actorOf(request))
+      return orShowPage(reply, 'key-rotated', rotate, () => pageAgain(services, request))
     },
   }),
   developerRoute('POST /developers/applications/:id/callback-secret', {
@@ -94,10 +75,9 @@ export const secretRoutes = [
     body: jsonBody(secretRotation, {}, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new secret.', ownApplication) },
     refusals: [409],
-    run: (call, services: KeyServices) => {
-      const { request, ids, body } = call
-      const rotate = async () => rotateCallbackSecret(services, ownOf(request, ids), body(), actorOf(request))
-      return rotated(call, services, 'secret-rotated', rotate)
+    run: ({ request, reply, body }, services: KeyServices) => {
+      const rotate = async () => rotateCallbackSecret(services, ownIn(request), body(), actorOf(request))
+      return orShowPage(reply, 'secret-rotated', rotate, () => pageAgain(services, request))
     },
   }),
   developerRoute('POST /developers/applications/:id/callback-test', {
@@ -109,14 +89,14 @@ export const secretRoutes = [
     ids: ofApplication,
     answers: { 200: one('What came back.', callbackTest) },
     refusals: [409],
-    run: ({ request, reply, ids }, services: KeyServices & CallbackServices & { throttle: Throttle }) => {
-      const own = ownOf(request, ids)
+    run: ({ request, reply }, services: KeyServices & CallbackServices & { throttle: Throttle }) => {
+      const own = ownIn(request)
       const work = async () => {
         const test = await testCallback(services, own, actorOf(request))
         if (!wantsHtml(request)) return test
         return sendPage(reply, applicationPage(services, await findOwnApplication(services, own), { test }))
       }
-      return orShowAgain(reply, work, async () => applicationPage(services, await findOwnApplication(services, own)))
+      return orShowAgain(reply, work, () => pageAgain(services, request))
     },
   }),
 ]

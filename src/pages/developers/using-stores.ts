@@ -10,7 +10,7 @@ import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
 import { namedObject } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
-import { ofApplication, ownOf } from './application-page.ts'
+import { ofApplication, ownIn } from './application-page.ts'
 
 const pageQuery = namedObject({
   limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most stores of the page.'),
@@ -40,7 +40,7 @@ export const usingStoreRoutes = [
     run: async (call, services: OwnApplicationReader & { config: { readonly publicUrl: string } }) => {
       const { request, reply, ids } = call
       const { limit, cursor } = call.query
-      const page = await listUsingStores(services, ownOf(request, ids), { limit, after: cursor })
+      const page = await listUsingStores(services, ownIn(request), { limit, after: cursor })
       const { application, stores, next } = page
       const nextAddress = next && `/developers/applications/${ids.id}/stores?limit=${limit}&cursor=${next}`
       if (!wantsHtml(request)) {
