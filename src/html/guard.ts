@@ -49,8 +49,6 @@ export const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
-
 /**
  * Admits to this scope only the principals in the route's `roles`: the operator by `Authorization: Bearer
  * OPERATOR_KEY`, others by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
@@ -59,8 +57,7 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { publicUrl } = services.config
-  const cookies = sessionCookies(publicUrl)
-  app.decorate('sessionCookies', cookies)
+  app.decorate('sessionCookies', sessionCookies(publicUrl))
   app.decorateRequest('session', null)
   app.decorateRequest('actor', null)
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -84,11 +81,12 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
     const isForOperator = allowed.includes('operator')
     if (isForOperator && request.headers.authorization !== undefined) return admitOperator(services, request, reply)
-    const session = await sessionOf(request, allowed)
+    const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator')
+    const token = kind && app.sessionCookies.read(request, kind)
+    const session = kind && token ? await findSession(services, kind, token) : null
     if (session) admitPerson(request, session)
     else if (!allowed.includes('anyone')) {
-      if (wantsHtml(request) && !allowed.every((role) => role === 'operator'))
-        return sendToSignIn(request, reply, allowed)
+      if (wantsHtml(request) && kind) return sendToSignIn(request, reply, kind)
       if (isForOperator) return admitOperator(services, request, reply)
       throw new StoreFailure('unauthorized', 'Sign in first: there is no session, or it has ended')
     }
@@ -97,12 +95,6 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })
-
-  async function sessionOf(request: FastifyRequest, allowed: readonly Role[]): Promise<Session | null> {
-    const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator')
-    const token = kind && cookies.read(request, kind)
-    return kind && token ? findSession(services, kind, token) : null
-  }
 }
 
 /** The pages before OAuth's consent. Applications open them in a window of their own and wait for its result. */
@@ -114,7 +106,7 @@ export function allowFormTarget(reply: FastifyReply, source: string): void {
 }
 
 function isSafe({ method }: FastifyRequest): boolean {
-  return SAFE_METHODS.includes(method)
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method)
 }
 
 /** Browsers declare where a request comes from. Programs do not, but other sites cannot make them send one. */
@@ -131,11 +123,9 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
  */
 function requireProofOfOrigin(request: FastifyRequest): void {
   if (isForm(request) || isJson(request) || request.headers['x-requested-with']) return
-  throw new StoreFailure(
-    'forbidden',
-    'A change by a session cookie needs Content-Type: application/json, or the header X-Requested-With with any value',
-    { field: 'X-Requested-With' },
-  )
+  const field = 'X-Requested-With'
+  const message = `A change by a session cookie needs Content-Type: application/json, or the header ${field} with any value`
+  throw new StoreFailure('forbidden', message, { field })
 }
 
 function admitPerson(request: FastifyRequest, session: Session): void {
@@ -149,10 +139,11 @@ function admitPerson(request: FastifyRequest, session: Session): void {
   request.actor = person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address: request.ip }
 }
 
-function sendToSignIn(request: FastifyRequest, reply: FastifyReply, allowed: readonly Role[]) {
-  const area = allowed.includes('merchant') ? 'admin' : allowed.includes('developer') ? 'developers' : 'account'
+const areas: Readonly<Record<SessionKind, string>> = { merchant: 'admin', developer: 'developers', customer: 'account' }
+
+function sendToSignIn(request: FastifyRequest, reply: FastifyReply, kind: SessionKind) {
   const next = isSafe(request) ? `?next=${encodeURIComponent(request.url)}` : ''
-  return reply.redirect(`/${area}/sign-in${next}`, 303)
+  return reply.redirect(`/${areas[kind]}/sign-in${next}`, 303)
 }
 
 /**

@@ -23,13 +23,11 @@ const eta = new Eta({
   views: fileURLToPath(new URL('..', import.meta.url)),
   cache: true,
   autoFilter: true,
-  filterFunction: textOf,
+  filterFunction: (value: unknown) => {
+    if (value === undefined) throw new Error('A page reads what it was not given')
+    return value === null ? '' : String(value)
+  },
 })
-
-function textOf(value: unknown): string {
-  if (value === undefined) throw new Error('A page reads what it was not given')
-  return value === null ? '' : String(value)
-}
 
 /** The texts above a page after a form succeeded, by the `notice` in its address. */
 const notices = new Map(
@@ -62,12 +60,15 @@ const notices = new Map(
 /** Sends the page in the common layout. */
 export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
   const { request } = reply
+  const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const shared = {
     title,
-    area: areaOf(request),
+    // OAuth's pages are in the merchant's area.
+    area: segment === 'oauth' ? 'admin' : segment,
     path: request.url.split('?', 1)[0],
     person: request.session?.person ?? null,
-    csrf: csrfToken(reply),
+    // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
+    csrf: typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : '',
     notice: notices.get(textIn(request.query, 'notice')) ?? null,
     failure: failure ?? null,
     values,
@@ -82,23 +83,12 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     .send(html)
 }
 
-/** Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token. */
-function csrfToken(reply: FastifyReply): string {
-  return typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(reply.request) }) : ''
-}
-
 /** Binds a token to its session, and a merchant's also to the store, so that no other one accepts the form. */
 export function csrfUser({ session }: FastifyRequest): string {
   // Not empty, because the plugin rejects tokens without a user.
   if (!session) return 'nobody'
   const { id, person } = session
   return person.kind === 'merchant' ? `${id} ${person.store.id}` : String(id)
-}
-
-/** Returns the area of the pages: the first segment of the address. OAuth's pages are in the merchant's area. */
-function areaOf({ url }: FastifyRequest): string {
-  const segment = /^\/([a-z]*)/.exec(url)?.[1] ?? ''
-  return segment === 'oauth' ? 'admin' : segment
 }
 
 function problemOf(failure: StoreFailure | undefined, field: string): string {

@@ -3,20 +3,18 @@ import { descriptionLines } from '../resources/orders/description-lines.ts'
 
 /** The fields used of an order's record. */
 export interface OrderAmounts {
-  readonly OrderItemList: readonly ItemRecord[]
+  readonly OrderItemList: readonly {
+    readonly ItemID: string
+    readonly ItemDescription: string
+    readonly ItemQuantity: number
+    readonly ItemUnitPrice: number
+    readonly ItemOptionPrice: number
+  }[]
   readonly ShipmentList: readonly { readonly ShipmentCost: number }[]
   readonly OrderDiscount: number
   readonly SalesTax: number
   readonly SalesTax2: number
   readonly SalesTax3: number
-}
-
-interface ItemRecord {
-  readonly ItemID: string
-  readonly ItemDescription: string
-  readonly ItemQuantity: number
-  readonly ItemUnitPrice: number
-  readonly ItemOptionPrice: number
 }
 
 /** Returns the lines and totals of an order for its pages, in the store's currency, rounded to a cent. */
@@ -33,7 +31,7 @@ export function orderFigures(record: OrderAmounts) {
 }
 
 /** `choices`: the selected options, such as `Size: L`. The unit price includes them; the amount is for all pieces. */
-function lineOf(item: ItemRecord) {
+function lineOf(item: OrderAmounts['OrderItemList'][number]) {
   const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {

@@ -47,33 +47,30 @@ export function isOneLine(given: string): boolean {
 export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole = 'The body'): z.output<S> {
   const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
+  const unknown = parsed.error.issues.filter(isOfUnknown)
   // A mistyped name comes before the missing one that it causes.
-  const issues = parsed.error.issues.toSorted((one, other) => rank(one) - rank(other))
+  const issues = [...unknown, ...parsed.error.issues.filter((issue) => !isOfUnknown(issue))]
   const faults = new Map<string, Fault>()
   for (const issue of issues) {
     const field = issue.path.join('.')
     if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue) })
   }
+  const inWords = (all: readonly Fault[]) => all.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
   const all = [...faults.values()]
-  throw new StoreFailure('bad-request', inWords(all, whole), {
+  // The log omits the names, because an unknown property may be named by a key or a password.
+  const withoutNames = unknown.map(({ path }) => ({
+    field: path.join('.'),
+    problem: 'has a property that is not allowed',
+  }))
+  throw new StoreFailure('bad-request', inWords(all), {
     field: fieldOf(issues[0]),
     faults: all,
-    ...(issues[0]?.code === 'unrecognized_keys' && { logMessage: inWords(withoutGivenNames(issues), whole) }),
+    ...(unknown.length > 0 && { logMessage: inWords(withoutNames) }),
   })
 }
 
-function inWords(faults: readonly Fault[], whole: string): string {
-  return faults.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
-}
-
-/** For the log, without the names: an unknown property may be named by a key or a password. */
-function withoutGivenNames(issues: readonly z.core.$ZodIssue[]): Fault[] {
-  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
-  return unknown.map(({ path }) => ({ field: path.join('.'), problem: 'has a property that is not allowed' }))
-}
-
-function rank({ code }: z.core.$ZodIssue): number {
-  return code === 'unrecognized_keys' ? 0 : 1
+function isOfUnknown({ code }: z.core.$ZodIssue): boolean {
+  return code === 'unrecognized_keys'
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {
