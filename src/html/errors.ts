@@ -10,12 +10,16 @@ type Refusal = ConstructorParameters<typeof StoreFailure>
 
 const tooOld = 'The form is too old, or cookies are blocked. Go back, load the page again and send it once more'
 const expiredForm: Refusal = ['forbidden', tooOld, { field: '_csrf' }]
-const type = 'Content-Type'
+export const notJson: Refusal = [
+  'unsupported-media-type',
+  'Content-Type must be application/json',
+  { field: 'Content-Type' },
+]
 
 /** Replaces the messages of Fastify and its plugins, which may repeat input. */
 const refusals: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is larger than 1 MB'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', `${type} must be application/json`, { field: type }],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_CTP_INVALID_JSON_BODY: ['bad-request', 'The body is not valid JSON'],
   FST_CSRF_MISSING_SECRET: expiredForm,
   FST_CSRF_INVALID_TOKEN: expiredForm,

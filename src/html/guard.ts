@@ -2,22 +2,19 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Throttle, tooMany } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
-import type { Db } from '../database/client.ts'
+import type { DataServices } from '../database/client.ts'
 import { findSession, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
 import type { Role } from '../server/roles.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type Secrets, sameSecret } from '../values/secrets.ts'
+import { sameSecret } from '../values/secrets.ts'
 import { isForm, isJson, wantsHtml } from './request.ts'
 
-export interface GuardServices {
+export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string }
   operatorKey: string
   throttle: Throttle
-  db: Db
-  secrets: Secrets
-  now: () => Date
 }
 
 declare module 'fastify' {
@@ -65,11 +62,8 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   })
 
   app.addHook('onRequest', async (request, reply) => {
-    const isOpenedByOthers = openedByOthers.includes(request.routeOptions.url ?? '')
-    reply.headers({
-      ...pageHeaders,
-      'cross-origin-opener-policy': isOpenedByOthers ? 'unsafe-none' : 'same-origin',
-    })
+    const opener = openedByOthers.includes(request.routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin'
+    reply.headers({ ...pageHeaders, 'cross-origin-opener-policy': opener })
     const plainHttp = plainHttpFault(publicUrl, request)
     if (plainHttp !== null) {
       // Behind an untrusted proxy that terminates TLS, a redirect would loop forever.
@@ -118,7 +112,7 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
 
 /**
  * Requires proof of origin for a change by session cookie: something that no other site can make a browser send. A form
- * needs its token (forms.ts). Every other request, with or without a body, needs a header that triggers a CORS
+ * needs its token (page-routes.ts). Every other request, with or without a body, needs a header that triggers a CORS
  * preflight, which this server never allows here.
  */
 function requireProofOfOrigin(request: FastifyRequest): void {

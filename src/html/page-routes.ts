@@ -4,7 +4,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Roles } from '../server/roles.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
-import { answerFailure } from './errors.ts'
+import { answerFailure, notJson } from './errors.ts'
 import { cookieName, cookieOptions, type GuardServices, installGuard } from './guard.ts'
 import { csrfUser, type Page, sendPage } from './page.ts'
 import { isForm, wantsHtml } from './request.ts'
@@ -42,10 +42,7 @@ async function installForms(app: FastifyInstance, { config, secrets }: GuardServ
   app.addHook('preValidation', (request, reply, done) => {
     if (!isForm(request)) return done()
     // A program that omits the type of its JSON gets an error about the type, not about forms.
-    if (request.actor?.kind === 'operator') {
-      const field = 'Content-Type'
-      return done(new StoreFailure('unsupported-media-type', `${field} must be application/json`, { field }))
-    }
+    if (request.actor?.kind === 'operator') return done(new StoreFailure(...notJson))
     app.csrfProtection(request, reply, done)
   })
 }
@@ -69,14 +66,14 @@ export function pagesFor(app: FastifyInstance, ...roles: Roles) {
     form: (
       path: string,
       carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-      pageOf: (request: FastifyRequest, failure: StoreFailure, reply: FastifyReply) => Shown,
+      pageOf: (request: FastifyRequest, reply: FastifyReply, failure: StoreFailure) => Shown,
     ) =>
       post(path, (request, reply) => {
         const work = async () => {
           const done = await carryOut(request, reply)
           return typeof done === 'string' ? reply.redirect(done, 303) : done
         }
-        return orShowAgain(reply, work, (failure) => pageOf(request, failure, reply))
+        return orShowAgain(reply, work, (failure) => pageOf(request, reply, failure))
       }),
   }
 }

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../audit/audit.ts'
-import type { Db } from '../database/client.ts'
+import type { DataServices } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Person, Session } from '../people/sessions.ts'
 import { operatorCaller } from '../stores/stores.ts'
@@ -91,10 +91,7 @@ export function actorOf({ actor, routeOptions }: FastifyRequest): Actor {
   return actor
 }
 
-export interface CallerServices {
-  db: Db
-  now: () => Date
-}
+export type CallerServices = Pick<DataServices, 'db' | 'now'>
 
 const ACTOR_LENGTH_MAX = 50
 

@@ -19,6 +19,9 @@ export const privileges: z.ZodType<Privileges> = z
   .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access])))
   .nullable() as z.ZodType<Privileges>
 
+/** Routes of one store, for the operator and its merchant. */
+export const ofStore = { roles: ['operator', 'merchant'], ids: { id: 'The store.' } } as const
+
 /** Declares a JSON route for the operator, and optionally for merchants. */
 export const operatorRoute = routesOf({
   tag: 'Operator',

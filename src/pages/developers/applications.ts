@@ -77,10 +77,9 @@ export const applicationRoutes = [
     },
   }),
   developerRoute('GET /developers/applications/:id', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'getOwnApplication',
     summary: 'Read an application',
-    ids: ofApplication,
     answers: { 200: withKeys },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
       const application = await findOwnApplication(services, ownIn(request))
@@ -88,22 +87,20 @@ export const applicationRoutes = [
     },
   }),
   developerRoute('PUT /developers/applications/:id', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'updateOwnApplication',
     summary: 'Change an application',
     description:
       'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
-    ids: ofApplication,
     body: changedBody,
     answers: { 200: one('The application.', ownApplication) },
     run: ({ request }, services: OwnApplicationServices) => change(services, request),
   }),
   developerRoute('DELETE /developers/applications/:id', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'deleteOwnApplication',
     summary: 'Delete an application',
     description: 'Its tokens stop working at once in all stores. No CallBackURL is told.',
-    ids: ofApplication,
     answers: { 200: done('It is deleted.') },
     run: ({ request }, services: OwnApplicationServices) => remove(services, request),
   }),

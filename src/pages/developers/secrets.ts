@@ -51,12 +51,11 @@ const callbackTest = record<CallbackTest>('CallbackTest')({
 
 export const secretRoutes = [
   developerRoute('POST /developers/applications/:id/private-key', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'rotatePrivateKey',
     summary: 'Make a new private key',
     description:
       'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
-    ids: ofApplication,
     body: jsonBody(keyRotation, { KeepFormerForHours: 24 }, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new key.', ownApplication) },
     refusals: [409],
@@ -66,12 +65,11 @@ export const secretRoutes = [
     },
   }),
   developerRoute('POST /developers/applications/:id/callback-secret', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'rotateCallbackSecret',
     summary: 'Make a new callback secret',
     description:
       'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
-    ids: ofApplication,
     body: jsonBody(secretRotation, {}, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new secret.', ownApplication) },
     refusals: [409],
@@ -81,12 +79,11 @@ export const secretRoutes = [
     },
   }),
   developerRoute('POST /developers/applications/:id/callback-test', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'testCallback',
     summary: 'Send the CallBackURL a sample',
     description:
       'An AUTHORIZE of the store https://sample.store.example with a token of zeros, signed as a real one. Nobody is subscribed by it. Ten at once, then one in ten seconds.',
-    ids: ofApplication,
     answers: { 200: one('What came back.', callbackTest) },
     refusals: [409],
     run: ({ request, reply }, services: KeyServices & CallbackServices & { throttle: Throttle }) => {

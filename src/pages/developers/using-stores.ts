@@ -30,11 +30,10 @@ const usingStore = record<UsingStore>('UsingStore')({
 /** The route of the stores that use an application, in pages. Programs follow the header Link, browsers a link. */
 export const usingStoreRoutes = [
   developerRoute('GET /developers/applications/:id/stores', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'listUsingStores',
     summary: 'List the stores that use an application',
     description: 'The header `Link` with `rel="next"` leads on, until there is none.',
-    ids: ofApplication,
     query: pageQuery,
     answers: { 200: many('Those that have used it longest first.', usingStore, { Link: ref('headers', 'Link') }) },
     run: async (call, services: OwnApplicationReader & { config: { readonly publicUrl: string } }) => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
@@ -36,9 +36,7 @@ export function deliveryPages(app: FastifyInstance, services: CallerServices): v
     await redeliver(merchantCaller(request, services), id, deliveryId)
     return addressOf(id, deliveryId, LOOKS_MAX)
   }
-  form('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', sendAgain, (request, _failure, reply) =>
-    show(request, reply),
-  )
+  form('/admin/webhooks/:id/deliveries/:deliveryId/redeliver', sendAgain, show)
 }
 
 function addressOf(id: number, deliveryId: number, looks: number): string {
@@ -50,7 +48,8 @@ async function deliveryPage(services: CallerServices, request: FastifyRequest, r
   const caller = merchantCaller(request, services)
   const webhook = await webhookStatus(caller, id)
   const delivery = await getDelivery(caller, id, deliveryId)
-  const looks = delivery.state === 'pending' ? looksLeft(request) : 0
+  const asked = Number(/^\d{1,2}$/.exec(textIn(request.query, 'looks'))?.[0] ?? 0)
+  const looks = delivery.state === 'pending' ? Math.min(asked, LOOKS_MAX) : 0
   if (looks > 0) reply.header('refresh', `1; url=${addressOf(id, deliveryId, looks - 1)}`)
   const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
   return {
@@ -66,9 +65,4 @@ async function deliveryPage(services: CallerServices, request: FastifyRequest, r
       now: services.now(),
     },
   }
-}
-
-function looksLeft({ query }: FastifyRequest): number {
-  const { looks } = query as { looks?: unknown }
-  return typeof looks === 'string' && /^\d{1,2}$/.test(looks) ? Math.min(Number(looks), LOOKS_MAX) : 0
 }

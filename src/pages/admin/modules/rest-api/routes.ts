@@ -75,7 +75,7 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
     if (wantsHtml(request)) return location
     return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
   }
-  form(`${home}/subscribe`, letIn, (request, { field }) => {
+  form(`${home}/subscribe`, letIn, (request, _reply, { field }) => {
     const publicKey = textIn(formOf(request), 'PublicKey').trim()
     return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
   })
@@ -96,7 +96,7 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
     await unsubscribe(services, asked).catch(adviseMerchant)
     return `${home}?notice=unsubscribed`
   }
-  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, { kind }) =>
+  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, _reply, { kind }) =>
     unsubscribePage(services, request, kind === 'bad-gateway'),
   )
 }
