@@ -60,13 +60,15 @@ const notices = new Map(
 /** Sends the page in the common layout. */
 export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
   const { request } = reply
+  const person = request.session?.person ?? null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const shared = {
     title,
     // OAuth's pages are in the merchant's area.
     area: segment === 'oauth' ? 'admin' : segment,
     path: request.url.split('?', 1)[0],
-    person: request.session?.person ?? null,
+    person,
+    store: person && 'store' in person ? person.store : null,
     // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
     csrf: typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : '',
     notice: notices.get(textIn(request.query, 'notice')) ?? null,

@@ -41,11 +41,8 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       if (older !== null) reply.header('link', `<${older}>; rel="next"`)
       return shown.map((order) => orderRecord(order, store))
     }
-    return sendPage(reply, {
-      template: '/pages/account/orders',
-      title: `Your orders · ${store.name}`,
-      data: { orders: shown, older, isFirst: before === undefined, store },
-    })
+    const data = { orders: shown, older, isFirst: before === undefined }
+    return sendPage(reply, { template: '/pages/account/orders', title: `Your orders · ${store.name}`, data })
   })
 
   get('/account/orders/:id', async (request, reply) => {
@@ -54,7 +51,7 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
     const order = await findOrder(services, customer, readIds(request.params, 'id').id)
     if (!wantsHtml(request)) return detailsRecord(order, store)
     const title = `Order ${order.invoice} · ${store.name}`
-    return sendPage(reply, { template: '/pages/account/order', title, data: { order, store } })
+    return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
   })
 }
 

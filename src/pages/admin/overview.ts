@@ -11,13 +11,9 @@ const COUNTED_MAX = 1_000
 /** Adds the merchant's start page: the store's figures and open tasks. */
 export function overviewPage(app: FastifyInstance, services: CallerServices): void {
   pagesFor(app, 'merchant').page('/admin', async (request) => {
-    const { store } = merchantOf(request)
-    const figures = await overviewFigures(services, store)
-    return {
-      template: '/pages/admin/overview',
-      title: 'Overview',
-      data: { store, figures, countedMax: COUNTED_MAX, waitingStatusId: statusNew },
-    }
+    const figures = await overviewFigures(services, merchantOf(request).store)
+    const data = { figures, countedMax: COUNTED_MAX, waitingStatusId: statusNew }
+    return { template: '/pages/admin/overview', title: 'Overview', data }
   })
 }
 

@@ -47,11 +47,9 @@ export const usingStoreRoutes = [
         return stores
       }
       const differing = stores.filter(({ privileges: agreed }) => !samePrivileges(agreed, application.privileges))
-      return sendPage(reply, {
-        template: '/pages/developers/stores',
-        title: `Stores that use ${application.name}`,
-        data: { application, stores, nextAddress, differing, isFirst: cursor === 0, now: services.now() },
-      })
+      const title = `Stores that use ${application.name}`
+      const data = { application, stores, nextAddress, differing, isFirst: cursor === 0, now: services.now() }
+      return sendPage(reply, { template: '/pages/developers/stores', title, data })
     },
   }),
 ]

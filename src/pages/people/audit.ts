@@ -80,11 +80,8 @@ async function auditPage(services: { db: Db }, reply: FastifyReply, { limit, bef
     what: actionInWords(entry.action),
     more: detailsInWords(entry.details),
   }))
-  return sendPage(reply, {
-    template: '/pages/people/audit',
-    title: 'Audit log',
-    data: { rows, older, isFirst: before === undefined, zone: zoneOf(session.person) },
-  })
+  const data = { rows, older, isFirst: before === undefined, zone: zoneOf(session.person) }
+  return sendPage(reply, { template: '/pages/people/audit', title: 'Audit log', data })
 }
 
 function ownerOf(session: Session | null): AuditOf {

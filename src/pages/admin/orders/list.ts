@@ -26,14 +26,14 @@ const asked = namedObject({
 
 /** The page of a store's orders, newest first: all, in a status, or with an invoice number or e-mail address. */
 export async function listPage(request: FastifyRequest, { db }: { db: Db }): Promise<Page> {
-  const { store } = merchantOf(request)
+  const storeId = merchantOf(request).store.id
   const { status, find, before } = readInput(asked, request.query, 'The address')
-  const statuses = await listStatuses(db, store.id)
+  const statuses = await listStatuses(db, storeId)
   const invoiceNumber = /(\d{1,9})$/.exec(find)?.[1]
-  const ofEmail = find.includes('@') ? await ordersOf(db, store.id, { email: find, status, before }) : null
+  const ofEmail = find.includes('@') ? await ordersOf(db, storeId, { email: find, status, before }) : null
   const rows = await db.order.findMany({
     where: {
-      storeId: store.id,
+      storeId,
       ...(status !== null && { statusId: status }),
       ...(before !== null && { id: { lt: before } }),
       ...(ofEmail && { AND: { id: { in: ofEmail } } }),
@@ -55,13 +55,10 @@ export async function listPage(request: FastifyRequest, { db }: { db: Db }): Pro
   const filters = { ...(status !== null && { status: String(status) }), ...(find !== '' && { find }) }
   const more = new URLSearchParams({ ...filters, before: String(orders.at(-1)?.id) })
   const older = rows.length > ORDERS_SHOWN ? `/admin/orders?${more}` : null
+  const values = { status: '', find: '', ...filters }
   const isFiltered = status !== null || find !== ''
-  return {
-    template: '/pages/admin/orders/list',
-    title: 'Orders',
-    values: { status: '', find: '', ...filters },
-    data: { orders, older, isFiltered, store, statuses, statusText: textsOf(statuses) },
-  }
+  const data = { orders, older, isFiltered, statuses, statusText: textsOf(statuses) }
+  return { template: '/pages/admin/orders/list', title: 'Orders', values, data }
 }
 
 export function textsOf(statuses: readonly { id: number; text: string }[]) {

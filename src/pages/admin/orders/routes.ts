@@ -55,17 +55,13 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
 
 async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
-  const { store } = caller
-  const methods = (await listPaymentMethods(services.db, store.id)).filter(({ visible }) => visible)
+  const methods = (await listPaymentMethods(services.db, caller.store.id)).filter(({ visible }) => visible)
   const paymentMethods = [['', 'Not chosen'], ...methods.map(({ id, name }) => [id, name])]
   const { lines, values } = await lookUpLines(caller, form)
-  return {
-    template: '/pages/admin/orders/new',
-    title: 'New order',
-    values,
-    // A new key each time the form is shown.
-    data: { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey: randomUUID(), store, paymentMethods },
-  }
+  // A new key each time the form is shown.
+  const oneTimeKey = randomUUID()
+  const data = { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey, paymentMethods }
+  return { template: '/pages/admin/orders/new', title: 'New order', values, data }
 }
 
 async function orderPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
@@ -77,7 +73,7 @@ async function orderPage(request: FastifyRequest, services: CallerServices): Pro
     template: '/pages/admin/orders/order',
     title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
     values: { OrderStatusID: String(order.OrderStatusID) },
-    data: { order, figures: orderFigures(order), store: caller.store, statuses, statusText: textsOf(statuses) },
+    data: { order, figures: orderFigures(order), statuses, statusText: textsOf(statuses) },
   }
 }
 

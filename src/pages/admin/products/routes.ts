@@ -31,7 +31,6 @@ export function productPages(app: FastifyInstance, services: CallerServices): vo
         products: records.map((record) => JSON.parse(record)),
         more: next === null ? null : `/admin/products?${new URLSearchParams({ name, sku, stock, cursor: next })}`,
         isFiltered: Object.keys(filters).length > 0,
-        currency: caller.store.currency,
       },
     }
   })

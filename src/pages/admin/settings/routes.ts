@@ -51,13 +51,9 @@ export function savedPage<Services>(
 
 async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<Page> {
   const store = await storeWithKey(services, merchantOf(request).store.id)
-  const { name, secureUrl, currency, timeZone, throttle } = store
-  return {
-    template: '/pages/admin/settings/settings',
-    title: 'Settings',
-    values: { Name: name, SecureURL: secureUrl, Currency: currency, TimeZone: timeZone },
-    data: { zones, throttle: throttle ?? contractRateLimit },
-  }
+  const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
+  const data = { zones, throttle: store.throttle ?? contractRateLimit }
+  return { template: '/pages/admin/settings/settings', title: 'Settings', values, data }
 }
 
 async function saveSettings(request: FastifyRequest, services: ChangeStore) {
@@ -68,17 +64,13 @@ async function saveSettings(request: FastifyRequest, services: ChangeStore) {
 
 async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
   const statuses = await listStatuses(db, merchantOf(request).store.id)
-  const values = statuses.flatMap(({ id, text, visible, sorting }) => [
+  const fields = statuses.flatMap(({ id, text, visible, sorting }) => [
     [`StatusText.${id}`, text],
     [`Sorting.${id}`, String(sorting)],
     [`Visible.${id}`, visible ? 'yes' : ''],
   ])
-  return {
-    template: '/pages/admin/settings/order-statuses',
-    title: 'Order statuses',
-    values: Object.fromEntries(values),
-    data: { statuses },
-  }
+  const values = Object.fromEntries(fields)
+  return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
 }
 
 function saveStatuses(request: FastifyRequest, services: ChangeStore) {
@@ -102,17 +94,14 @@ const newMethods = ['new1', 'new2', 'new3']
 
 async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
   const methods = await listPaymentMethods(db, merchantOf(request).store.id)
-  const values = methods.flatMap(({ id, name, visible }) => [
+  const fields = methods.flatMap(({ id, name, visible }) => [
     [`Name.${id}`, name],
     [`Visible.${id}`, visible ? 'yes' : ''],
   ])
+  const values = Object.fromEntries([...fields, ...newMethods.map((key) => [`Visible.${key}`, 'yes'])])
   const added = newMethods.slice(0, METHODS_MAX - methods.length)
-  return {
-    template: '/pages/admin/settings/payment-methods',
-    title: 'Payment methods',
-    values: Object.fromEntries([...values, ...newMethods.map((key) => [`Visible.${key}`, 'yes'])]),
-    data: { methods, added, nameLengthMax: NAME_LENGTH_MAX },
-  }
+  const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
+  return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
 }
 
 function saveMethods(request: FastifyRequest, services: ChangeStore) {

@@ -61,7 +61,6 @@ async function deliveryPage(services: CallerServices, request: FastifyRequest, r
       isLooking: looks > 0,
       body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
       isBodyCut: body.length > BODY_SHOWN_MAX,
-      store: caller.store,
       now: services.now(),
     },
   }

@@ -77,26 +77,18 @@ export function webhookPages(app: FastifyInstance, services: WebhookPagesService
 }
 
 async function listPage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
-  const caller = merchantCaller(request, services)
   const { offset } = readInput(listed, request.query, 'The query')
-  const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
+  const found = await listWebhooks(merchantCaller(request, services), { limit: LISTED_MAX + 1, offset })
   const webhooks = found
     .slice(0, LISTED_MAX)
     .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
-  return {
-    template: '/pages/admin/webhooks/list',
-    title: 'Webhooks',
-    data: { webhooks, offset, nextOffset, store: caller.store, now: services.now() },
-  }
+  const data = { webhooks, offset, nextOffset, now: services.now() }
+  return { template: '/pages/admin/webhooks/list', title: 'Webhooks', data }
 }
 
 /** `values`: the submitted form of the webhook. */
-async function webhookPage(
-  services: WebhookPagesServices,
-  request: FastifyRequest,
-  values?: Page['values'],
-): Promise<Page> {
+async function webhookPage(services: WebhookPagesServices, request: FastifyRequest, values?: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
@@ -118,7 +110,6 @@ async function webhookPage(
       shownState: state,
       isNewest: before === null,
       older: next === null ? null : addressOf(id, state, next),
-      store: caller.store,
       now: services.now(),
       isEdited: values !== undefined,
     },
@@ -127,11 +118,8 @@ async function webhookPage(
 
 async function deletePage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
   const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
-  return {
-    template: '/pages/admin/webhooks/delete',
-    title: `Delete ${webhook.name}?`,
-    data: { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) },
-  }
+  const data = { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) }
+  return { template: '/pages/admin/webhooks/delete', title: `Delete ${webhook.name}?`, data }
 }
 
 /** `paused`: by the platform; `off`: by a person or program. */
@@ -158,7 +146,7 @@ function addressOf(id: number, state: string | null, before: number): string {
   return `${home}/${id}?${query}#deliveries`
 }
 
-function newPage(values: Record<string, unknown>): Page {
+function newPage(values: Form): Page {
   return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds } }
 }
 

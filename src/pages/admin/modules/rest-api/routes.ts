@@ -102,34 +102,28 @@ export function restApiPages(app: FastifyInstance, services: Subscribing): void 
 }
 
 async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<Page> {
-  const { store } = merchantOf(request)
+  const storeId = merchantOf(request).store.id
   const offset = Number(/^\d{1,6}$/.exec(textIn(request.query, 'offset'))?.[0] ?? 0)
-  const found = await listSubscriptions(services, { storeId: store.id, limit: LISTED_MAX + 1, offset })
+  const found = await listSubscriptions(services, { storeId, limit: LISTED_MAX + 1, offset })
   const applications = found.slice(0, LISTED_MAX).map(withRights)
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
-  return {
-    template: '/pages/admin/modules/rest-api/applications',
-    title: 'REST API',
-    data: { applications, offset, nextOffset, store, now: services.now() },
-    values: { PublicKey: publicKey },
-  }
+  const data = { applications, offset, nextOffset, now: services.now() }
+  const values = { PublicKey: publicKey }
+  return { template: '/pages/admin/modules/rest-api/applications', title: 'REST API', data, values }
 }
 
 async function subscribePage(services: Subscribing, publicKey: string): Promise<Page> {
   const application = await findApplicationToSubscribe(services, publicKey)
-  return {
-    template: '/pages/admin/modules/rest-api/subscribe',
-    title: `Let ${application.name} in?`,
-    data: { application, askedHost: hostOf(application.callbackUrl) },
-  }
+  const data = { application, askedHost: hostOf(application.callbackUrl) }
+  return { template: '/pages/admin/modules/rest-api/subscribe', title: `Let ${application.name} in?`, data }
 }
 
 async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<Page> {
   const { db, now } = services
-  const { store } = merchantOf(request)
   const application = await subscriptionIn(services, request)
-  const webhookCount = await db.webhook.count({ where: { storeId: store.id, subscriptionId: application.id } })
-  const { calls, refusals } = await lastCalls(db, { subscriptionId: application.id, limit: CALLS_SHOWN_MAX })
+  const { id: subscriptionId } = application
+  const storeId = merchantOf(request).store.id
+  const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: CALLS_SHOWN_MAX })
   return {
     template: '/pages/admin/modules/rest-api/application',
     title: application.name,
@@ -137,10 +131,9 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
       application: withRights(application),
       setUpHost: hostOf(application.postBackUrl),
       isNew: textIn(request.query, 'notice') === 'subscribed',
-      webhookCount,
+      webhookCount: await db.webhook.count({ where: { storeId, subscriptionId } }),
       calls,
       refusals,
-      store,
       now: now(),
     },
   }
@@ -149,11 +142,8 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
 async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<Page> {
   const application = await subscriptionIn(services, request)
   const { callbackUrl } = await findApplicationToSubscribe(services, application.publicKey)
-  return {
-    template: '/pages/admin/modules/rest-api/unsubscribe',
-    title: `Remove ${application.name}?`,
-    data: { application, askedHost: hostOf(callbackUrl), isRefused },
-  }
+  const data = { application, askedHost: hostOf(callbackUrl), isRefused }
+  return { template: '/pages/admin/modules/rest-api/unsubscribe', title: `Remove ${application.name}?`, data }
 }
 
 /** Returns the subscription in the address. Throws for another store's (404). */
