@@ -8,7 +8,7 @@ import { endSession, type SessionServices } from '../../people/sessions.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { clientOf, signOut } from '../people/sign-in.ts'
 
-const area = { path: '/account', kind: 'customer' } as const
+const area = { path: '/account', kind: 'customer', signUp: null } as const
 
 const loginToken = namedObject({ Token: z.string('must be a text') })
 
@@ -37,5 +37,5 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
   }
   form('/account/sign-in', signIn, () => pageOf(''))
 
-  pagesFor(app, 'customer').post('/account/sign-out', (_request, reply) => signOut(app, services, area, reply))
+  pagesFor(app, 'customer').post('/account/sign-out', (_request, reply) => signOut(services, area, reply))
 }

@@ -53,7 +53,7 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))
     const session = sessionOf(request)
-    if (ended === session.id) return signOut(app, services, area, reply)
+    if (ended === session.id) return signOut(services, area, reply)
     if (ended === 'others') await endOtherSessions(services, session, actorOf(request))
     else {
       const sessions = await listSessions(services, session)

@@ -9,11 +9,11 @@ import { type EnteredSession, signIn } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 
-/** The pages of merchants (store administration) or of developers. */
-export interface Area {
+/** The pages for one kind of person. */
+export interface Area<Kind extends SessionKind = 'merchant' | 'developer'> {
   /** The prefix of their addresses. */
-  readonly path: '/admin' | '/developers'
-  readonly kind: 'merchant' | 'developer'
+  readonly path: '/admin' | '/developers' | '/account'
+  readonly kind: Kind
   /** The sign-up page. Null: none. */
   readonly signUp: string | null
 }
@@ -52,8 +52,8 @@ export function signInPages(app: FastifyInstance, services: SessionServices, are
 
   const enter = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Email, Password, Store } = readInput(signInBody, sentBy(request))
-    const input = { kind: area.kind, email: Email, password: Password, store: Store, ...deviceOf(app, request) }
-    return beginSession(app, services, area, reply, { opened: await signIn(services, input), email: Email })
+    const input = { kind: area.kind, email: Email, password: Password, store: Store, ...deviceOf(request) }
+    return beginSession(services, area, reply, await signIn(services, input), Email)
   }
   form(address, enter, (request) => {
     const sent = sentBy(request)
@@ -61,7 +61,7 @@ export function signInPages(app: FastifyInstance, services: SessionServices, are
     return signInPage(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
   })
 
-  pagesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(app, services, area, reply))
+  pagesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(services, area, reply))
 }
 
 /** Returns where to redirect a signed-in person. Null: no account in that store. A GET must not change the store. */
@@ -99,8 +99,8 @@ export function signUpPages(app: FastifyInstance, services: SignUpServices): voi
 
   const enter = async (request: FastifyRequest, reply: FastifyReply) => {
     const sent = sentBy(request)
-    const opened = await signUpDeveloper(services, withoutNext(sent), deviceOf(app, request))
-    return beginSession(app, services, area, reply, { opened, email: textIn(sent, 'Email') })
+    const opened = await signUpDeveloper(services, withoutNext(sent), deviceOf(request))
+    return beginSession(services, area, reply, opened, textIn(sent, 'Email'))
   }
   form(signUpAddress, enter, (request) => {
     const sent = sentBy(request)
@@ -120,36 +120,31 @@ export function clientOf({ ip, headers }: FastifyRequest) {
   return { address: ip, userAgent: headers['user-agent'] }
 }
 
-function deviceOf(app: FastifyInstance, request: FastifyRequest) {
-  return { ...clientOf(request), devices: app.sessionCookies.readDevices(request) }
+function deviceOf(request: FastifyRequest) {
+  return { ...clientOf(request), devices: request.server.sessionCookies.readDevices(request) }
 }
 
 /** Sends the browser its new session and ends the former. Redirects browsers to `next`; programs get the session. */
 async function beginSession(
-  app: FastifyInstance,
   services: SessionServices,
   { kind, path }: Area,
   reply: FastifyReply,
-  { opened, email }: { opened: EnteredSession; email: string },
+  opened: EnteredSession,
+  email: string,
 ) {
   const { request } = reply
   if (request.session) await endSession(services, request.session.id, request.actor)
-  app.sessionCookies.set(reply, kind, opened)
-  app.sessionCookies.setDevices(reply, opened.devices)
+  reply.server.sessionCookies.set(reply, kind, opened)
+  reply.server.sessionCookies.setDevices(reply, opened.devices)
   if (wantsHtml(request)) return reply.redirect(nextAddress(sentBy(request), path), 303)
   return reply.send({ Email: email.trim(), ExpiresAt: opened.expiresAt.toISOString() })
 }
 
 /** Ends the session and deletes its cookie. */
-export async function signOut(
-  app: FastifyInstance,
-  services: SessionServices,
-  { kind, path }: { readonly kind: SessionKind; readonly path: string },
-  reply: FastifyReply,
-) {
+export async function signOut(services: SessionServices, { kind, path }: Area<SessionKind>, reply: FastifyReply) {
   const { request } = reply
   await endSession(services, sessionOf(request).id, request.actor)
-  app.sessionCookies.clear(reply, kind)
+  reply.server.sessionCookies.clear(reply, kind)
   if (wantsHtml(request)) return reply.redirect(`${path}/sign-in?notice=signed-out`, 303)
   return reply.code(204).send()
 }

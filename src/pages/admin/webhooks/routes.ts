@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { eventKinds } from '../../../engine/event-kinds.ts'
 import type { Page } from '../../../html/page.ts'
@@ -9,7 +9,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import type { Secrets } from '../../../values/secrets.ts'
-import { deliveryStates, listDeliveries } from '../../../webhooks/deliveries.ts'
+import { deliveryStates, getDelivery, listDeliveries, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
 import { type By, changeWebhook, createWebhook, deleteWebhook, hostAndPath, rotateSecret, switchOn } from './changes.ts'
@@ -17,6 +17,16 @@ import { type By, changeWebhook, createWebhook, deleteWebhook, hostAndPath, rota
 const home = '/admin/webhooks'
 const LISTED_MAX = 100
 const DELIVERIES_SHOWN = 50
+
+/** How often a page reloads, once a second, after its user requested an attempt. Longer than an attempt can take. */
+const LOOKS_MAX = 20
+/** The page truncates a larger body. */
+const BODY_SHOWN_MAX = 100_000
+
+const deliveryIds = namedObject({
+  id: wholeNumber(1, INT32_MAX),
+  deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+})
 
 const listed = namedObject({ offset: wholeNumber(0, INT32_MAX).default(0), notice: z.string().optional() })
 const shown = namedObject({
@@ -74,6 +84,27 @@ export function webhookPages(app: FastifyInstance, services: WebhookPagesService
     await deleteWebhook(by(request), idIn(request))
     return reply.redirect(`${home}?notice=webhook-deleted`, 303)
   })
+  deliveryPages(app, services)
+}
+
+/** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
+function deliveryPages(app: FastifyInstance, services: CallerServices): void {
+  const { post, page, form } = pagesFor(app, 'merchant')
+  const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
+
+  post(`${home}/:id/test`, async (request, reply) => {
+    const deliveryId = await sendTest(merchantCaller(request, services), idIn(request))
+    return reply.redirect(deliveryAddress(idIn(request), deliveryId, LOOKS_MAX), 303)
+  })
+
+  page(`${home}/:id/deliveries/:deliveryId`, show)
+
+  const sendAgain = async (request: FastifyRequest) => {
+    const { id, deliveryId } = readInput(deliveryIds, request.params)
+    await redeliver(merchantCaller(request, services), id, deliveryId)
+    return deliveryAddress(id, deliveryId, LOOKS_MAX)
+  }
+  form(`${home}/:id/deliveries/:deliveryId/redeliver`, sendAgain, show)
 }
 
 async function listPage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
@@ -112,6 +143,33 @@ async function webhookPage(services: WebhookPagesServices, request: FastifyReque
       older: next === null ? null : addressOf(id, state, next),
       now: services.now(),
       isEdited: values !== undefined,
+    },
+  }
+}
+
+function deliveryAddress(id: number, deliveryId: number, looks: number): string {
+  return `${home}/${id}/deliveries/${deliveryId}?looks=${looks}`
+}
+
+async function deliveryPage(services: CallerServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
+  const { id, deliveryId } = readInput(deliveryIds, request.params)
+  const caller = merchantCaller(request, services)
+  const webhook = await webhookStatus(caller, id)
+  const delivery = await getDelivery(caller, id, deliveryId)
+  const asked = Number(/^\d{1,2}$/.exec(textIn(request.query, 'looks'))?.[0] ?? 0)
+  const looks = delivery.state === 'pending' ? Math.min(asked, LOOKS_MAX) : 0
+  if (looks > 0) reply.header('refresh', `1; url=${deliveryAddress(id, deliveryId, looks - 1)}`)
+  const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
+  return {
+    template: '/pages/admin/webhooks/delivery',
+    title: `${delivery.eventName}, delivery ${deliveryId}`,
+    data: {
+      webhook,
+      delivery,
+      isLooking: looks > 0,
+      body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
+      isBodyCut: body.length > BODY_SHOWN_MAX,
+      now: services.now(),
     },
   }
 }
