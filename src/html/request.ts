@@ -80,7 +80,6 @@ export function personOf<Kind extends Person['kind']>(request: FastifyRequest, k
   return person as PersonOf<Kind>
 }
 
-/** Returns the merchant that the guard admitted. */
 export function merchantOf(request: FastifyRequest) {
   return personOf(request, 'merchant')
 }

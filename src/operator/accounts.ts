@@ -29,7 +29,6 @@ const passwordBody = jsonBody(newPassword, { Password: 'another password' })
 const endsSessions =
   'It counts at once: all sessions in which the account is open end, and its failed sign-ins are forgotten.'
 
-/** The routes for the accounts of developers and of merchants. */
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {
     roles: ['operator'],

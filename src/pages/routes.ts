@@ -44,7 +44,6 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
   pagesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)
 }
 
-/** Adds the pages of the store administration. */
 export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
   overviewPage(app, services)
   orderPages(app, services)

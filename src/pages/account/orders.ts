@@ -13,7 +13,7 @@ import { readIds, wholeNumber } from '../../server/parameters.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
-import { type OrderAmounts, orderFigures } from '../order-figures.ts'
+import { type OrderRecord, orderFigures } from '../order-figures.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -73,18 +73,6 @@ function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, s
     status: statuses.textOf(row.statusId),
     total: row.orderAmount.toNumber(),
   }
-}
-
-/** The fields used of the order's record. It has others for the merchant only, such as costs and internal comments. */
-interface OrderRecord extends OrderAmounts {
-  readonly ShipmentList: readonly {
-    readonly ShipmentCost: number
-    readonly ShipmentOrderStatus: number
-    readonly ShipmentMethodName: string
-    readonly ShipmentShippedDate: string
-    readonly ShipmentTrackingCode: string
-  }[]
-  readonly CustomerComments: string
 }
 
 /** Returns one order with its lines and shipments. Throws for an order that is not the customer's (404). */

@@ -8,7 +8,6 @@ import { statusCancelled, statusNew, statusNotCompleted } from '../../resources/
 /** The limit for counts over a whole store, so that they cost the same for any number of records. */
 const COUNTED_MAX = 1_000
 
-/** Adds the merchant's start page: the store's figures and open tasks. */
 export function overviewPage(app: FastifyInstance, services: CallerServices): void {
   pagesFor(app, 'merchant').page('/admin', async (request) => {
     const figures = await overviewFigures(services, merchantOf(request).store)

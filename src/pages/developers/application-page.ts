@@ -11,7 +11,6 @@ import { readIds } from '../../server/parameters.ts'
 import type { CallbackTest } from '../../subscriptions/callback-test.ts'
 import { type Fault, StoreFailure } from '../../values/failure.ts'
 
-/** Routes of one application. */
 export const ofApplication = { roles: ['developer'], ids: { id: 'The application.' } } as const
 
 /** Identifies the application in the address as one of the signed-in developer. */

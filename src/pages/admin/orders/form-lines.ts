@@ -159,16 +159,7 @@ function chosenIn({ OptionList = [] }: OptionSet, value: string | string[] = [])
 }
 
 /** A field of a line for selecting options by name. */
-interface ChoiceField {
-  readonly name: string
-  readonly label: string
-  readonly isRequired: boolean
-  /** Whether it accepts several choices. */
-  readonly isMultiple: boolean
-  readonly choices: readonly (readonly [value: string, text: string])[]
-}
-
-function optionSetField(product: SoldProduct, set: OptionSet, number: number, currency: string): ChoiceField {
+function optionSetField(product: SoldProduct, set: OptionSet, number: number, currency: string) {
   const { OptionSetName = '', OptionList = [] } = set
   const isRequired = mustBeChosen(set)
   const isMultiple = !takesOne(set)
@@ -186,7 +177,7 @@ function optionSetField(product: SoldProduct, set: OptionSet, number: number, cu
   }
 }
 
-function variantsField(product: SoldProduct, named: SoldVariant[], number: number, currency: string): ChoiceField {
+function variantsField(product: SoldProduct, named: SoldVariant[], number: number, currency: string) {
   const choices = named.map((variant) => {
     const sku = skuOf(product, variant)
     return choice(sku, variant.name || sku, Math.max(variant.price, 0), currency)

@@ -84,7 +84,6 @@ function formField(field: string, lines: readonly FormLine[]): string {
   return list === 'ShipmentList' && name !== undefined ? name : field
 }
 
-/** Returns the labels of the form's fields by name. */
 export function formLabels(lines: readonly FormLine[]): Record<string, string> {
   const labels = lines.flatMap(({ number, product }) => [
     [`ItemID.${number}`, `Line ${number}: the product`],

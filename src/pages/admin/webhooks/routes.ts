@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { DataServices } from '../../../database/client.ts'
 import { eventKinds } from '../../../engine/event-kinds.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { actorOf, type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { actorOf, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
-import type { Secrets } from '../../../values/secrets.ts'
 import { deliveryStates, getDelivery, listDeliveries, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
 import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
@@ -35,10 +35,8 @@ const shown = namedObject({
   notice: z.string().optional(),
 })
 
-type WebhookPagesServices = CallerServices & { readonly secrets: Secrets }
-
 /** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
-export function webhookPages(app: FastifyInstance, services: WebhookPagesServices): void {
+export function webhookPages(app: FastifyInstance, services: DataServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
   const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
   const again = (request: FastifyRequest) => webhookPage(services, request)
@@ -55,10 +53,10 @@ export function webhookPages(app: FastifyInstance, services: WebhookPagesService
   form(home, create, (request) => newPage(formOf(request)))
 
   const change = async (request: FastifyRequest) => {
-    await changeWebhook(by(request), idIn(request), changedIn(request)).catch(sayBesideField)
+    await changeWebhook(by(request), idIn(request), changedIn(formOf(request))).catch(sayBesideField)
     return doneAddress(request, 'webhook-saved')
   }
-  form(`${home}/:id`, change, (request) => webhookPage(services, request, changedIn(request)))
+  form(`${home}/:id`, change, (request) => webhookPage(services, request, changedIn(formOf(request))))
 
   const disable = async (request: FastifyRequest) => {
     await changeWebhook(by(request), idIn(request), { Enabled: false })
@@ -88,7 +86,7 @@ export function webhookPages(app: FastifyInstance, services: WebhookPagesService
 }
 
 /** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
-function deliveryPages(app: FastifyInstance, services: CallerServices): void {
+function deliveryPages(app: FastifyInstance, services: DataServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
   const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
 
@@ -107,7 +105,7 @@ function deliveryPages(app: FastifyInstance, services: CallerServices): void {
   form(`${home}/:id/deliveries/:deliveryId/redeliver`, sendAgain, show)
 }
 
-async function listPage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
+async function listPage(services: DataServices, request: FastifyRequest): Promise<Page> {
   const { offset } = readInput(listed, request.query, 'The query')
   const found = await listWebhooks(merchantCaller(request, services), { limit: LISTED_MAX + 1, offset })
   const webhooks = found
@@ -119,7 +117,7 @@ async function listPage(services: WebhookPagesServices, request: FastifyRequest)
 }
 
 /** `values`: the submitted form of the webhook. */
-async function webhookPage(services: WebhookPagesServices, request: FastifyRequest, values?: Form): Promise<Page> {
+async function webhookPage(services: DataServices, request: FastifyRequest, values?: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
@@ -151,7 +149,7 @@ function deliveryAddress(id: number, deliveryId: number, looks: number): string 
   return `${home}/${id}/deliveries/${deliveryId}?looks=${looks}`
 }
 
-async function deliveryPage(services: CallerServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
+async function deliveryPage(services: DataServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
   const { id, deliveryId } = readInput(deliveryIds, request.params)
   const caller = merchantCaller(request, services)
   const webhook = await webhookStatus(caller, id)
@@ -174,7 +172,7 @@ async function deliveryPage(services: CallerServices, request: FastifyRequest, r
   }
 }
 
-async function deletePage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
+async function deletePage(services: DataServices, request: FastifyRequest): Promise<Page> {
   const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
   const data = { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) }
   return { template: '/pages/admin/webhooks/delete', title: `Delete ${webhook.name}?`, data }
@@ -212,16 +210,13 @@ function newPage(values: Form): Page {
 function newWebhook(form: Form) {
   const type = textIn(form, 'EventType')
   return {
-    Name: textIn(form, 'Name'),
-    Url: textIn(form, 'Url'),
+    ...changedIn(form),
     ...(type !== '' && { EventType: /^\d{1,3}$/.test(type) ? Number(type) : type }),
-    Format: textIn(form, 'Format'),
     Enabled: textIn(form, 'Enabled') !== '',
   }
 }
 
-function changedIn(request: FastifyRequest) {
-  const form = formOf(request)
+function changedIn(form: Form) {
   return { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
 }
 
