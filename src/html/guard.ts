@@ -158,10 +158,9 @@ async function admitOperator(
   const reading = throttle.takeRefused(request.ip)
   if (!reading.accepted) throw tooMany(reading)
   reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
-  throw new StoreFailure('unauthorized', 'Authentication failed: Authorization must be Bearer and the operator key', {
-    field: 'Authorization',
-    logDetail: key === null ? 'no operator key' : 'wrong operator key',
-  })
+  const message = 'Authentication failed: Authorization must be Bearer and the operator key'
+  const logDetail = key === null ? 'no operator key' : 'wrong operator key'
+  throw new StoreFailure('unauthorized', message, { field: 'Authorization', logDetail })
 }
 
 /** With https, browsers accept `__Host-` cookies from this host only, for all of its paths, and never over http. */

@@ -75,9 +75,8 @@ export function streamBodies(app: FastifyInstance): void {
 }
 
 function notNdjson(): StoreFailure {
-  return new StoreFailure('unsupported-media-type', `Content-Type must be ${NDJSON}: one JSON object a line`, {
-    field: 'Content-Type',
-  })
+  const message = `Content-Type must be ${NDJSON}: one JSON object a line`
+  return new StoreFailure('unsupported-media-type', message, { field: 'Content-Type' })
 }
 
 /** Truncates the file on any error: without its end line it is recognizably incomplete. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   changedOwnApplication,
   changeOwnApplication,
@@ -11,11 +11,18 @@ import {
   type OwnApplicationServices,
   type SettingsRules,
 } from '../../applications/own-applications.ts'
+import { samePrivileges } from '../../applications/privileges.ts'
+import { listUsingStores, type UsingStore } from '../../applications/using-stores.ts'
+import type { DataServices } from '../../database/client.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
-import { developerRoute, serviceNames } from '../../html/route-groups.ts'
-import { done, jsonBody, many, one } from '../../server/json-routes.ts'
+import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
+import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
+import { ref } from '../../server/openapi.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { namedObject } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 import { resultItem } from '../../values/result-item.ts'
 import {
   applicationPage,
@@ -47,6 +54,23 @@ const newBody = settingsBody(newOwnApplication, {
   Privileges: { Orders: ['read', 'write'], Products: ['read'] },
 })
 const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
+
+const storesQuery = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most stores of the page.'),
+  cursor: wholeNumber(0, INT32_MAX).default(0).describe('Where the page begins: take it from Link.'),
+})
+
+const usingStore = record<UsingStore>('UsingStore')({
+  Id: [id, (from) => from.id],
+  Name: [z.string(), (from) => from.name],
+  SecureURL: [z.string(), (from) => from.secureUrl],
+  Token: [z.string(), (from) => from.token],
+  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (from) => from.privileges],
+  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
+})
+
+type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
 
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
@@ -103,6 +127,31 @@ export const applicationRoutes = [
     description: 'Its tokens stop working at once in all stores. No CallBackURL is told.',
     answers: { 200: done('It is deleted.') },
     run: ({ request }, services: OwnApplicationServices) => remove(services, request),
+  }),
+]
+
+export const usingStoreRoutes = [
+  developerRoute('GET /developers/applications/:id/stores', {
+    ...ofApplication,
+    id: 'listUsingStores',
+    summary: 'List the stores that use an application',
+    description: 'The header `Link` with `rel="next"` leads on, until there is none.',
+    query: storesQuery,
+    answers: { 200: many('Those that have used it longest first.', usingStore, { Link: ref('headers', 'Link') }) },
+    // Programs follow the header Link, browsers a link.
+    run: async ({ request, reply, ids, query: { limit, cursor } }, services: UsingStoresServices) => {
+      const page = await listUsingStores(services, ownIn(request), { limit, after: cursor })
+      const { application, stores, next } = page
+      const nextAddress = next && `/developers/applications/${ids.id}/stores?limit=${limit}&cursor=${next}`
+      if (!wantsHtml(request)) {
+        if (nextAddress) reply.header('link', `<${services.config.publicUrl}${nextAddress}>; rel="next"`)
+        return stores
+      }
+      const differing = stores.filter(({ privileges: agreed }) => !samePrivileges(agreed, application.privileges))
+      const title = `Stores that use ${application.name}`
+      const data = { application, stores, nextAddress, differing, isFirst: cursor === 0, now: services.now() }
+      return sendPage(reply, { template: '/pages/developers/stores', title, data })
+    },
   }),
 ]
 
