@@ -61,6 +61,7 @@ const notices = new Map(
 export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
   const { request } = reply
   const person = request.session?.person ?? null
+  const store = person && 'store' in person ? person.store : null
   const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const shared = {
     title,
@@ -68,7 +69,9 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     area: segment === 'oauth' ? 'admin' : segment,
     path: request.url.split('?', 1)[0],
     person,
-    store: person && 'store' in person ? person.store : null,
+    store,
+    // Developers work for stores of many zones.
+    zone: store?.timeZone ?? 'UTC',
     // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
     csrf: typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : '',
     notice: notices.get(textIn(request.query, 'notice')) ?? null,

@@ -9,7 +9,6 @@ import {
   endSession,
   type ListedSession,
   listSessions,
-  type Person,
   type SessionServices,
 } from '../../people/sessions.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -28,11 +27,8 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
   const done = (reply: FastifyReply, notice: string) =>
     wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
   const again = async (request: FastifyRequest): Promise<Page> => {
-    const session = sessionOf(request)
-    const { person } = session
-    const others = person.kind === 'merchant' ? person.others : []
-    const sessions = await listSessions(services, session)
-    const data = { account, sessions, zone: zoneOf(person), now: services.now(), others }
+    const sessions = await listSessions(services, sessionOf(request))
+    const data = { account, sessions, now: services.now() }
     return { template: '/pages/people/account', title: 'Your account', data }
   }
 
@@ -65,11 +61,6 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
     return done(reply, 'sessions-ended')
   }
   form(`${account}/sessions`, endSessions, again)
-}
-
-/** Returns the zone for a person's pages: the store's, or UTC for developers, who work for stores of many zones. */
-export function zoneOf(person: Person): string {
-  return person.kind === 'developer' ? 'UTC' : person.store.timeZone
 }
 
 function sessionRecord({ id, createdAt, seenAt, address, userAgent, isThis }: ListedSession) {

@@ -12,7 +12,6 @@ import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { zoneOf } from './account.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
 
 const LIMIT_DEFAULT = 50
@@ -80,7 +79,7 @@ async function auditPage(services: { db: Db }, reply: FastifyReply, { limit, bef
     what: actionInWords(entry.action),
     more: detailsInWords(entry.details),
   }))
-  const data = { rows, older, isFirst: before === undefined, zone: zoneOf(session.person) }
+  const data = { rows, older, isFirst: before === undefined }
   return sendPage(reply, { template: '/pages/people/audit', title: 'Audit log', data })
 }
 
