@@ -15,7 +15,7 @@ const files: Readonly<Record<string, { readonly file: URL; readonly type: string
 }
 
 /** The route of the files that the pages link to. */
-export async function assetRoutes(app: FastifyInstance): Promise<void> {
+export function assetRoutes(app: FastifyInstance): void {
   pagesFor(app, 'anyone').get('/assets/:file', async (request, reply) => {
     const { file = '' } = request.params as { file?: string }
     const found = Object.hasOwn(files, file) ? files[file] : undefined

@@ -1,27 +1,28 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
-import { type FailureKind, StoreFailure } from '../values/failure.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
-import { wantsHtml } from './wants-html.ts'
+import { wantsHtml } from './request.ts'
+
+type Refusal = ConstructorParameters<typeof StoreFailure>
+
+const tooOld = 'The form is too old, or cookies are blocked. Go back, load the page again and send it once more'
+const expiredForm: Refusal = ['forbidden', tooOld, { field: '_csrf' }]
+export const notJson: Refusal = [
+  'unsupported-media-type',
+  'Content-Type must be application/json',
+  { field: 'Content-Type' },
+]
 
 /** Replaces the messages of Fastify and its plugins, which may repeat input. */
-const refusals: Record<string, { kind: FailureKind; field: string; message: string }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { kind: 'body-too-large', field: '', message: 'The body is larger than 1 MB' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    kind: 'unsupported-media-type',
-    field: 'Content-Type',
-    message: 'Content-Type must be application/json',
-  },
-  FST_ERR_CTP_INVALID_JSON_BODY: { kind: 'bad-request', field: '', message: 'The body is not valid JSON' },
-  FST_CSRF_MISSING_SECRET: expiredForm(),
-  FST_CSRF_INVALID_TOKEN: expiredForm(),
-}
-
-function expiredForm() {
-  const message = 'The form is too old, or cookies are blocked. Go back, load the page again and send it once more'
-  return { kind: 'forbidden' as const, field: '_csrf', message }
+const refusals: Readonly<Record<string, Refusal>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is larger than 1 MB'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
+  FST_ERR_CTP_INVALID_JSON_BODY: ['bad-request', 'The body is not valid JSON'],
+  FST_CSRF_MISSING_SECRET: expiredForm,
+  FST_CSRF_INVALID_TOKEN: expiredForm,
 }
 
 /**
@@ -55,12 +56,8 @@ function answer(reply: FastifyReply, { status, field, message }: { status: numbe
 /** Also works outside the scopes of pages. */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string) {
   const title = titles[status] ?? 'That did not work'
-  return sendPage(reply.headers(pageHeaders), {
-    template: '/html/templates/error',
-    title,
-    status,
-    data: { message, requestId: reply.request.id },
-  })
+  const data = { message, requestId: reply.request.id }
+  return sendPage(reply.headers(pageHeaders), { template: '/html/templates/error', title, status, data })
 }
 
 const titles: Readonly<Record<number, string>> = {
@@ -74,7 +71,7 @@ const titles: Readonly<Record<number, string>> = {
 function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
   if (error instanceof StoreFailure) return error
   const refusal = refusals[error.code]
-  if (refusal) return new StoreFailure(refusal.kind, refusal.message, { field: refusal.field })
+  if (refusal) return new StoreFailure(...refusal)
   const isOfCaller = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
   return isOfCaller ? new StoreFailure('bad-request', 'Bad request', { logDetail: error.code }) : outageOf(error)
 }

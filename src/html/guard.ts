@@ -1,24 +1,20 @@
+import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Throttle, tooMany } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
-import type { Db } from '../database/client.ts'
-import { findSession, type Person, type Session, type SessionKind } from '../people/sessions.ts'
+import type { DataServices } from '../database/client.ts'
+import { findSession, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
 import type { Role } from '../server/roles.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type Secrets, sameSecret } from '../values/secrets.ts'
-import { type SessionCookies, sessionCookies } from './cookies.ts'
-import { isForm, isJson } from './forms.ts'
-import { wantsHtml } from './wants-html.ts'
+import { sameSecret } from '../values/secrets.ts'
+import { isForm, isJson, wantsHtml } from './request.ts'
 
-export interface GuardServices {
+export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string }
   operatorKey: string
   throttle: Throttle
-  db: Db
-  secrets: Secrets
-  now: () => Date
 }
 
 declare module 'fastify' {
@@ -29,7 +25,7 @@ declare module 'fastify' {
     actor: Actor | null
   }
   interface FastifyInstance {
-    sessionCookies: SessionCookies
+    sessionCookies: ReturnType<typeof sessionCookies>
   }
 }
 
@@ -50,8 +46,6 @@ export const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
-
 /**
  * Admits to this scope only the principals in the route's `roles`: the operator by `Authorization: Bearer
  * OPERATOR_KEY`, others by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
@@ -60,15 +54,16 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { publicUrl } = services.config
-  const cookies = sessionCookies(publicUrl)
-  const admitOperator = operatorGuard(services)
-  app.decorate('sessionCookies', cookies)
+  app.decorate('sessionCookies', sessionCookies(publicUrl))
   app.decorateRequest('session', null)
   app.decorateRequest('actor', null)
-  refuseWithoutRoles(app)
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
+  })
 
   app.addHook('onRequest', async (request, reply) => {
-    setHeaders(request, reply)
+    const opener = openedByOthers.includes(request.routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin'
+    reply.headers({ ...pageHeaders, 'cross-origin-opener-policy': opener })
     const plainHttp = plainHttpFault(publicUrl, request)
     if (plainHttp !== null) {
       // Behind an untrusted proxy that terminates TLS, a redirect would loop forever.
@@ -79,13 +74,14 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     }
     const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
     const isForOperator = allowed.includes('operator')
-    if (isForOperator && request.headers.authorization !== undefined) return admitOperator(request, reply)
-    const session = await sessionOf(request, allowed)
+    if (isForOperator && request.headers.authorization !== undefined) return admitOperator(services, request, reply)
+    const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator')
+    const token = kind && app.sessionCookies.read(request, kind)
+    const session = kind && token ? await findSession(services, kind, token) : null
     if (session) admitPerson(request, session)
     else if (!allowed.includes('anyone')) {
-      if (wantsHtml(request) && !allowed.every((role) => role === 'operator'))
-        return sendToSignIn(request, reply, allowed)
-      if (isForOperator) return admitOperator(request, reply)
+      if (wantsHtml(request) && kind) return sendToSignIn(request, reply, kind)
+      if (isForOperator) return admitOperator(services, request, reply)
       throw new StoreFailure('unauthorized', 'Sign in first: there is no session, or it has ended')
     }
     if (!isSafe(request) && isFromElsewhere(request))
@@ -93,38 +89,18 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })
-
-  async function sessionOf(request: FastifyRequest, allowed: readonly Role[]): Promise<Session | null> {
-    const kind = allowed.find((role): role is SessionKind => role !== 'anyone' && role !== 'operator')
-    const token = kind && cookies.read(request, kind)
-    return kind && token ? findSession(services, kind, token) : null
-  }
 }
 
 /** The pages before OAuth's consent. Applications open them in a window of their own and wait for its result. */
 const openedByOthers = ['/oauth/authorize', '/admin/sign-in', '/admin/change-store']
-
-/** Sets one content policy for all pages, and forbids caching them. */
-function setHeaders({ routeOptions }: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({
-    ...pageHeaders,
-    'cross-origin-opener-policy': openedByOthers.includes(routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin',
-  })
-}
 
 /** Lets a page's form redirect to `source`, such as `https:`. Browsers apply `form-action` to redirects too. */
 export function allowFormTarget(reply: FastifyReply, source: string): void {
   reply.header('content-security-policy', `${CONTENT_SECURITY_POLICY}; form-action 'self' ${source}`)
 }
 
-function refuseWithoutRoles(app: FastifyInstance): void {
-  app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.roles === undefined) throw new Error(`${method} ${url} has no roles: nobody has said who may use it`)
-  })
-}
-
 function isSafe({ method }: FastifyRequest): boolean {
-  return SAFE_METHODS.includes(method)
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method)
 }
 
 /** Browsers declare where a request comes from. Programs do not, but other sites cannot make them send one. */
@@ -136,16 +112,14 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
 
 /**
  * Requires proof of origin for a change by session cookie: something that no other site can make a browser send. A form
- * needs its token (forms.ts). Every other request, with or without a body, needs a header that triggers a CORS
+ * needs its token (page-routes.ts). Every other request, with or without a body, needs a header that triggers a CORS
  * preflight, which this server never allows here.
  */
 function requireProofOfOrigin(request: FastifyRequest): void {
   if (isForm(request) || isJson(request) || request.headers['x-requested-with']) return
-  throw new StoreFailure(
-    'forbidden',
-    'A change by a session cookie needs Content-Type: application/json, or the header X-Requested-With with any value',
-    { field: 'X-Requested-With' },
-  )
+  const field = 'X-Requested-With'
+  const message = `A change by a session cookie needs Content-Type: application/json, or the header ${field} with any value`
+  throw new StoreFailure('forbidden', message, { field })
 }
 
 function admitPerson(request: FastifyRequest, session: Session): void {
@@ -156,17 +130,14 @@ function admitPerson(request: FastifyRequest, session: Session): void {
     throw new StoreFailure('not-found', 'You are signed in to no store with this id', { field: 'id' })
   }
   request.session = session
-  request.actor = actorOf(person, request.ip)
+  request.actor = person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address: request.ip }
 }
 
-function actorOf(person: Person, address: string): Actor | null {
-  return person.kind === 'customer' ? null : { kind: person.kind, name: person.email, address }
-}
+const areas: Readonly<Record<SessionKind, string>> = { merchant: 'admin', developer: 'developers', customer: 'account' }
 
-function sendToSignIn(request: FastifyRequest, reply: FastifyReply, allowed: readonly Role[]) {
-  const area = allowed.includes('merchant') ? 'admin' : allowed.includes('developer') ? 'developers' : 'account'
+function sendToSignIn(request: FastifyRequest, reply: FastifyReply, kind: SessionKind) {
   const next = isSafe(request) ? `?next=${encodeURIComponent(request.url)}` : ''
-  return reply.redirect(`/${area}/sign-in${next}`, 303)
+  return reply.redirect(`/${areas[kind]}/sign-in${next}`, 303)
 }
 
 /**
@@ -174,19 +145,52 @@ function sendToSignIn(request: FastifyRequest, reply: FastifyReply, allowed: rea
  * never locked out: behind a proxy, strangers may share the operator's address, and a random key needs no lock against
  * guessing.
  */
-function operatorGuard({ operatorKey, throttle }: GuardServices) {
-  return async function admitOperator(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const key = bearerToken(request.headers.authorization)
-    if (key !== null && sameSecret(key, operatorKey)) {
-      request.actor = { kind: 'operator', name: '', address: request.ip }
-      return
-    }
-    const reading = throttle.takeRefused(request.ip)
-    if (!reading.accepted) throw tooMany(reading)
-    reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
-    throw new StoreFailure('unauthorized', 'Authentication failed: Authorization must be Bearer and the operator key', {
-      field: 'Authorization',
-      logDetail: key === null ? 'no operator key' : 'wrong operator key',
-    })
+async function admitOperator(
+  { operatorKey, throttle }: GuardServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const key = bearerToken(request.headers.authorization)
+  if (key !== null && sameSecret(key, operatorKey)) {
+    request.actor = { kind: 'operator', name: '', address: request.ip }
+    return
+  }
+  const reading = throttle.takeRefused(request.ip)
+  if (!reading.accepted) throw tooMany(reading)
+  reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
+  const message = 'Authentication failed: Authorization must be Bearer and the operator key'
+  const logDetail = key === null ? 'no operator key' : 'wrong operator key'
+  throw new StoreFailure('unauthorized', message, { field: 'Authorization', logDetail })
+}
+
+/** With https, browsers accept `__Host-` cookies from this host only, for all of its paths, and never over http. */
+export function cookieName(name: string, isHttps: boolean): string {
+  return isHttps ? `__Host-${name}` : name
+}
+
+/** SameSite is Lax, so that a link from another site, such as an application's to OAuth, keeps the session. */
+export function cookieOptions(isHttps: boolean): CookieSerializeOptions {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps }
+}
+
+/** A year, within the 400 days that browsers allow. */
+const DEVICES_SECONDS = 365 * 24 * 60 * 60
+
+/** Reads and sets the cookies of sessions, and the device cookie (src/people/sign-in-delay.ts). */
+function sessionCookies(publicUrl: string) {
+  const isHttps = publicUrl.startsWith('https:')
+  const options = cookieOptions(isHttps)
+  return {
+    read: ({ cookies }: FastifyRequest, kind: SessionKind) => cookies[cookieName(kind, isHttps)],
+    set: (reply: FastifyReply, kind: SessionKind, { token, expiresAt }: { token: string; expiresAt: Date }) => {
+      reply.setCookie(cookieName(kind, isHttps), token, { ...options, expires: expiresAt })
+    },
+    clear: (reply: FastifyReply, kind: SessionKind) => {
+      reply.clearCookie(cookieName(kind, isHttps), options)
+    },
+    readDevices: ({ cookies }: FastifyRequest) => cookies[cookieName('devices', isHttps)],
+    setDevices: (reply: FastifyReply, devices: string) => {
+      reply.setCookie(cookieName('devices', isHttps), devices, { ...options, maxAge: DEVICES_SECONDS })
+    },
   }
 }

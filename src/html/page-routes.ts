@@ -1,16 +1,50 @@
+import cookie from '@fastify/cookie'
+import csrf from '@fastify/csrf-protection'
+import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Roles } from '../server/roles.ts'
-import type { StoreFailure } from '../values/failure.ts'
-import { answerFailure } from './errors.ts'
-import { installForms, orShowAgain } from './forms.ts'
-import { type GuardServices, installGuard } from './guard.ts'
-import { type Page, sendPage } from './page.ts'
+import { type Fault, StoreFailure } from '../values/failure.ts'
+import { answerFailure, notJson } from './errors.ts'
+import { cookieName, cookieOptions, type GuardServices, installGuard } from './guard.ts'
+import { csrfUser, type Page, sendPage } from './page.ts'
+import { isForm, wantsHtml } from './request.ts'
+
+const FORM_LIMIT_BYTES = 262_144
+const JSON_LIMIT_BYTES = 1_048_576
 
 /** Sets up `app` for pages and their JSON: access, forms, sessions, headers, errors. Call it before adding routes. */
 export async function openPages(app: FastifyInstance, services: GuardServices): Promise<void> {
   app.setErrorHandler(answerFailure)
   await installForms(app, services)
   installGuard(app, services)
+}
+
+/** Accepts JSON up to 1 MB (an empty body is none, because clients send it with DELETE) and forms with a CSRF token. */
+async function installForms(app: FastifyInstance, { config, secrets }: GuardServices): Promise<void> {
+  const isHttps = config.publicUrl.startsWith('https:')
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  const ofJson = { parseAs: 'string', bodyLimit: JSON_LIMIT_BYTES } as const
+  app.addContentTypeParser<string>('application/json', ofJson, (request, body, done) => {
+    if (body.trim() === '') done(null, undefined)
+    else parse(request, body, done)
+  })
+  await app.register(formbody, { bodyLimit: FORM_LIMIT_BYTES })
+  await app.register(cookie)
+  await app.register(csrf, {
+    cookieKey: cookieName('csrf', isHttps),
+    cookieOpts: cookieOptions(isHttps),
+    csrfOpts: { hmacKey: secrets.lookup('forms') },
+    getUserInfo: csrfUser,
+    getToken: ({ body }) => (body as { _csrf?: string } | undefined)?._csrf,
+    logLevel: 'info',
+  })
+  app.addHook('preValidation', (request, reply, done) => {
+    if (!isForm(request)) return done()
+    // A program that omits the type of its JSON gets an error about the type, not about forms.
+    if (request.actor?.kind === 'operator') return done(new StoreFailure(...notJson))
+    app.csrfProtection(request, reply, done)
+  })
 }
 
 type Shown = Page | Promise<Page>
@@ -32,14 +66,34 @@ export function pagesFor(app: FastifyInstance, ...roles: Roles) {
     form: (
       path: string,
       carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-      pageOf: (request: FastifyRequest, failure: StoreFailure, reply: FastifyReply) => Shown,
+      pageOf: (request: FastifyRequest, reply: FastifyReply, failure: StoreFailure) => Shown,
     ) =>
       post(path, (request, reply) => {
         const work = async () => {
           const done = await carryOut(request, reply)
           return typeof done === 'string' ? reply.redirect(done, 303) : done
         }
-        return orShowAgain(reply, work, (failure) => pageOf(request, failure, reply))
+        return orShowAgain(reply, work, (failure) => pageOf(request, reply, failure))
       }),
   }
+}
+
+/** Runs a form's work. On failure, a browser gets the page again with the problem; a program gets the error. */
+export async function orShowAgain<T>(
+  reply: FastifyReply,
+  work: () => Promise<T>,
+  pageOf: (failure: StoreFailure) => Shown,
+): Promise<T | FastifyReply> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || !wantsHtml(reply.request)) throw error
+    return sendPage(reply, { ...(await pageOf(error)), failure: error })
+  }
+}
+
+/** Returns a failure for the fields of a form. `problem` is a sentence without its subject. */
+export function refusedFields(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
+  const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')
+  return new StoreFailure(kind, message, { field: faults[0]?.field ?? '', faults })
 }

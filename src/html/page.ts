@@ -3,7 +3,7 @@ import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StoreFailure } from '../values/failure.ts'
 import { format } from './format.ts'
-import { noticeOf } from './notices.ts'
+import { textIn } from './request.ts'
 
 export interface Page {
   /** A file below src without its extension, such as `/pages/admin/orders`. */
@@ -23,24 +23,58 @@ const eta = new Eta({
   views: fileURLToPath(new URL('..', import.meta.url)),
   cache: true,
   autoFilter: true,
-  filterFunction: textOf,
+  filterFunction: (value: unknown) => {
+    if (value === undefined) throw new Error('A page reads what it was not given')
+    return value === null ? '' : String(value)
+  },
 })
 
-function textOf(value: unknown): string {
-  if (value === undefined) throw new Error('A page reads what it was not given')
-  return value === null ? '' : String(value)
-}
+/** The texts above a page after a form succeeded, by the `notice` in its address. */
+const notices = new Map(
+  Object.entries({
+    'signed-out': 'You are signed out.',
+    'password-changed': 'Your password is changed. You are signed out everywhere else.',
+    'sessions-ended': 'You are signed out there.',
+    'application-created': 'The application is registered.',
+    'application-changed': 'The changes are saved.',
+    'application-deleted': 'The application is deleted, and so are its tokens.',
+    'key-rotated': 'There is a new private key.',
+    'secret-rotated': 'There is a new callback secret. For 24 hours callbacks carry the signatures of both.',
+    subscribed: 'The application may work for your store now.',
+    agreed: 'The application may do now what it asked for.',
+    unsubscribed: 'The application is removed. Its token no longer works.',
+    'user-key-rotated': 'There is a new user key. The former one no longer works.',
+    'settings-saved': 'The settings are saved.',
+    'webhook-added': 'The webhook is added. Send a test event to see that it arrives.',
+    'webhook-saved': 'The changes are saved. They count from the next attempt on.',
+    'webhook-off': 'The webhook is switched off. What waited for it is not sent any more.',
+    'webhook-resumed': 'The webhook is on again.',
+    'webhook-caught-up': 'The webhook is on again, and what it missed is on its way.',
+    'webhook-secret': 'There is a new secret. For 24 hours notifications carry the signatures of both.',
+    'webhook-deleted': 'The webhook is deleted.',
+    'order-placed': 'The order is placed.',
+    'status-changed': 'The status is changed.',
+  }),
+)
 
 /** Sends the page in the common layout. */
 export function sendPage(reply: FastifyReply, { template, title, status, data, failure, values = {} }: Page) {
   const { request } = reply
+  const person = request.session?.person ?? null
+  const store = person && 'store' in person ? person.store : null
+  const segment = /^\/([a-z]*)/.exec(request.url)?.[1] ?? ''
   const shared = {
     title,
-    area: areaOf(request),
+    // OAuth's pages are in the merchant's area.
+    area: segment === 'oauth' ? 'admin' : segment,
     path: request.url.split('?', 1)[0],
-    person: request.session?.person ?? null,
-    csrf: csrfToken(reply),
-    notice: noticeOf(request.query),
+    person,
+    store,
+    // Developers work for stores of many zones.
+    zone: store?.timeZone ?? 'UTC',
+    // Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token.
+    csrf: typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(request) }) : '',
+    notice: notices.get(textIn(request.query, 'notice')) ?? null,
     failure: failure ?? null,
     values,
     problem: (field: string) => problemOf(failure, field),
@@ -54,23 +88,12 @@ export function sendPage(reply: FastifyReply, { template, title, status, data, f
     .send(html)
 }
 
-/** Outside the scopes of pages, such as for an unknown address, pages show no form that needs a token. */
-function csrfToken(reply: FastifyReply): string {
-  return typeof reply.generateCsrf === 'function' ? reply.generateCsrf({ userInfo: csrfUser(reply.request) }) : ''
-}
-
 /** Binds a token to its session, and a merchant's also to the store, so that no other one accepts the form. */
 export function csrfUser({ session }: FastifyRequest): string {
   // Not empty, because the plugin rejects tokens without a user.
   if (!session) return 'nobody'
   const { id, person } = session
   return person.kind === 'merchant' ? `${id} ${person.store.id}` : String(id)
-}
-
-/** Returns the area of the pages: the first segment of the address. OAuth's pages are in the merchant's area. */
-function areaOf({ url }: FastifyRequest): string {
-  const segment = /^\/([a-z]*)/.exec(url)?.[1] ?? ''
-  return segment === 'oauth' ? 'admin' : segment
 }
 
 function problemOf(failure: StoreFailure | undefined, field: string): string {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { DataServices } from '../database/client.ts'
-import { operatorRoute } from '../html/operator-routes.ts'
-import { actorOf } from '../html/principals.ts'
-import { id, time } from '../html/wire-values.ts'
+import { actorOf } from '../html/request.ts'
+import { id, operatorRoute, time } from '../html/route-groups.ts'
 import {
   type Account,
   createDeveloper,
@@ -30,7 +29,6 @@ const passwordBody = jsonBody(newPassword, { Password: 'another password' })
 const endsSessions =
   'It counts at once: all sessions in which the account is open end, and its failed sign-ins are forgotten.'
 
-/** The routes for the accounts of developers and of merchants. */
 export const accountRoutes = [
   operatorRoute('GET /admin/developers', {
     roles: ['operator'],

@@ -8,9 +8,8 @@ import {
   updateApplication,
 } from '../applications/applications.ts'
 import type { JoiningServices } from '../database/client.ts'
-import { operatorRoute } from '../html/operator-routes.ts'
-import { actorOf } from '../html/principals.ts'
-import { id, privileges, serviceNames, time } from '../html/wire-values.ts'
+import { actorOf } from '../html/request.ts'
+import { id, operatorRoute, privileges, serviceNames, time } from '../html/route-groups.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
 import type { AccessServices } from '../subscriptions/access-changes.ts'

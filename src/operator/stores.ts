@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { RateLimit } from '../applications/throttle.ts'
 import { describeRecord } from '../engine/json-schema.ts'
-import { operatorRoute } from '../html/operator-routes.ts'
-import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/principals.ts'
-import { id, time } from '../html/wire-values.ts'
+import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/request.ts'
+import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../resources/orders/order-body.ts'
 import { placeOrder } from '../resources/orders/place-order.ts'
@@ -82,8 +81,6 @@ const orderBody: BodyType<unknown, unknown> = {
   read: ({ body }) => body,
 }
 
-const ofStore = { id: 'The store.' } as const
-
 export const storeRoutes = [
   operatorRoute('GET /admin/stores', {
     roles: ['operator', 'merchant'],
@@ -113,23 +110,21 @@ export const storeRoutes = [
     run: ({ request, body }, services: CreateStore) => createStore(services, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/stores/:id', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'updateStore',
     summary: 'Change a store',
     description:
       'It counts at once. With another `SecureURL`, callers have to send that one. `CartAPI` says whether cartAPI lets programs in, and from which IP addresses and CIDR blocks; an empty list: from anywhere. `Throttle` is set by the operator alone.',
-    ids: ofStore,
     body: jsonBody(changedStore, { TimeZone: 'America/Chicago' }),
     answers: { 200: one('The store.', store) },
     refusals: [409],
     run: ({ request, ids, body }, services: ChangeStore) => updateStore(services, ids.id, body(), actorOf(request)),
   }),
   operatorRoute('PUT /admin/stores/:id/order-statuses', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'updateOrderStatuses',
     summary: 'Change the texts and the visibility of order statuses',
     description: 'All of the list, or none. `OrderStatus` of the services reads them.',
-    ids: ofStore,
     body: jsonBody(changedStatuses, [{ OrderStatusID: 8, StatusText: 'Waiting for parts', Visible: true }]),
     answers: { 200: done('They are changed.') },
     refusals: [409],
@@ -139,10 +134,9 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('GET /admin/stores/:id/payment-methods', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'listPaymentMethods',
     summary: 'List the payment methods of a store',
-    ids: ofStore,
     answers: { 200: many('By ascending id, hidden ones too.', paymentMethod) },
     run: async ({ request, ids }, services: CallerServices) => {
       const { db, store: at } = await storeCaller(request, services, ids.id)
@@ -150,12 +144,11 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('PUT /admin/stores/:id/payment-methods', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'updatePaymentMethods',
     summary: 'Change payment methods, and add new ones',
     description:
       'All of the list, or none. A method without `PaymentMethodID` gets the lowest free one; one with an id that the store does not have is added with that id. Orders with that id as `BillingPaymentMethodID` show the name as `BillingPaymentMethod`. Methods are never removed, because orders name them: hide them.',
-    ids: ofStore,
     body: jsonBody(changedMethods, [
       { PaymentMethodID: 3, Name: 'Check' },
       { Name: 'Gift card', Visible: true },
@@ -168,20 +161,18 @@ export const storeRoutes = [
     },
   }),
   operatorRoute('POST /admin/stores/:id/user-key', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'rotateUserKey',
     summary: 'Give a store a new key for cartAPI',
     description: 'The former key ends at once.',
-    ids: ofStore,
     answers: { 200: one('The new key.', userKey) },
     run: ({ request, ids }, services: ChangeStore) => rotateUserKey(services, ids.id, actorOf(request)),
   }),
   operatorRoute('POST /admin/stores/:id/orders', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'placeOrder',
     summary: 'Place an order, as the checkout does',
     description: 'Prices, totals and stock are worked out here; what is computed is refused when it is sent.',
-    ids: ofStore,
     body: orderBody,
     answers: { 201: done('The id of the order.') },
     refusals: [409],

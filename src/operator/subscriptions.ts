@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { operatorRoute } from '../html/operator-routes.ts'
-import { actorOf } from '../html/principals.ts'
-import { id, privileges, time } from '../html/wire-values.ts'
+import { actorOf } from '../html/request.ts'
+import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
 import { listSubscriptions, type Subscribed, type Subscription } from '../subscriptions/subscription-rows.ts'
@@ -46,21 +45,19 @@ const removalQuery = namedObject({
 
 export const subscriptionRoutes = [
   operatorRoute('GET /admin/stores/:id/subscriptions', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'listSubscriptions',
     summary: 'List the applications that a store uses',
-    ids: { id: 'The store.' },
     query: pageQuery,
     answers: { 200: many('Subscriptions by ascending id.', subscription) },
     run: ({ ids, query }, services: Subscribing) => listSubscriptions(services, { storeId: ids.id, ...query }),
   }),
   operatorRoute('POST /admin/stores/:id/subscriptions', {
-    roles: ['operator', 'merchant'],
+    ...ofStore,
     id: 'subscribe',
     summary: 'Let a store use an application',
     description:
       'An application with a CallBackURL is asked before, which takes up to 10 seconds; it has to answer 200. `PostBackURL` is where it wants the merchant to go on.',
-    ids: { id: 'The store.' },
     body: jsonBody(namedObject({ PublicKey: text(100) }), { PublicKey: 'the public key of the application' }),
     answers: { 200: one('The store used it before: its token.', token), 201: one('The new token.', token) },
     refusals: [409, 502],

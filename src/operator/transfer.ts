@@ -1,18 +1,17 @@
-import { PassThrough, type Readable } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../engine/caller.ts'
 import { exportRecords } from '../engine/transfer/export.ts'
-import { type ImportOptions, importRecords } from '../engine/transfer/import.ts'
+import { type ImportWatch, importRecords } from '../engine/transfer/import.ts'
 import { readLines } from '../engine/transfer/lines.ts'
-import { operatorRoute } from '../html/operator-routes.ts'
-import type { CallerServices } from '../html/principals.ts'
+import type { CallerServices } from '../html/request.ts'
+import { operatorRoute } from '../html/route-groups.ts'
 import { transferredResources } from '../registry.ts'
 import { type BodyType, lines, NDJSON, ndjson } from '../server/json-routes.ts'
 import { operatorCaller } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
-import { createImportReport, type ImportReport, writeText } from './transfer-streams.ts'
 
 /** The buffer of a report, for a client that sends its whole file before it reads the response. */
 const REPORT_BYTES = 1024 * 1024
@@ -58,10 +57,9 @@ export const transferRoutes = [
     run: async ({ request, reply, ids, query, body }, services: CallerServices) => {
       const sent = body()
       request.caller = await operatorCaller(services, ids.id)
-      const stream = new PassThrough({ highWaterMark: REPORT_BYTES })
-      const report = createImportReport(stream, services.now)
-      void runImport(request.caller, sent, report, request, { raising: query.events === 'true' })
-      return reply.type(NDJSON).send(stream)
+      const report = new PassThrough({ highWaterMark: REPORT_BYTES })
+      void runImport(request.caller, { lines: sent, report, raising: query.events === 'true' }, request)
+      return reply.type(NDJSON).send(report)
     },
   }),
 ]
@@ -77,9 +75,8 @@ export function streamBodies(app: FastifyInstance): void {
 }
 
 function notNdjson(): StoreFailure {
-  return new StoreFailure('unsupported-media-type', `Content-Type must be ${NDJSON}: one JSON object a line`, {
-    field: 'Content-Type',
-  })
+  const message = `Content-Type must be ${NDJSON}: one JSON object a line`
+  return new StoreFailure('unsupported-media-type', message, { field: 'Content-Type' })
 }
 
 /** Truncates the file on any error: without its end line it is recognizably incomplete. */
@@ -94,25 +91,55 @@ async function runExport(caller: Caller, file: PassThrough, { log }: FastifyRequ
   }
 }
 
+const PROGRESS_INTERVAL_MS = 500
+
+/**
+ * Writes the report of an import, one JSON object per line: `progress` at intervals, `refused` for each refused line,
+ * finally `done`, or `failed` if the server could not continue. When the client has disconnected, writes nothing.
+ */
 async function runImport(
   caller: Caller,
-  body: Readable,
-  report: ImportReport,
+  { lines: body, report, raising }: { lines: Readable; report: PassThrough; raising: boolean },
   { log, raw }: FastifyRequest,
-  options: ImportOptions,
 ): Promise<void> {
+  let shownAtMs = 0
+  const write = async (line: object) => {
+    if (!report.destroyed) await writeText(report, `${JSON.stringify(line)}\n`)
+  }
+  const progress = async ({ lines, stored }: { lines: number; stored: number }) => {
+    const nowMs = caller.now().getTime()
+    // Skips progress while the client is not reading.
+    if (nowMs - shownAtMs < PROGRESS_INTERVAL_MS || report.writableNeedDrain) return
+    shownAtMs = nowMs
+    await write({ progress: { lines, stored } })
+  }
+  const watch: ImportWatch = { progress, refused: (refused) => write({ refused }) }
   try {
-    report.start()
-    const counts = await importRecords(caller, transferredResources, readLines(body), report, options)
-    await report.done(counts)
+    // The first line sends the response's headers.
+    void write({ progress: { lines: 0, stored: 0 } })
+    const counts = await importRecords(caller, transferredResources, readLines(body), watch, { raising })
+    await write({ done: counts })
     log.info({ storeId: caller.store.id, ...counts }, 'import')
   } catch (error) {
     if (raw.destroyed && !raw.complete) {
       log.info('the import ended with its client; what was stored stays')
     } else {
       log.error({ err: error }, 'the import failed')
-      await report.failed('The server could not go on. What is stored stays: run the import again')
+      await write({ failed: { message: 'The server could not go on. What is stored stays: run the import again' } })
     }
   }
   report.end()
+}
+
+/** Writes, and waits for the stream to drain if its buffer is full. Throws if the stream is already closed. */
+export async function writeText(stream: Writable, text: string): Promise<void> {
+  if (stream.destroyed) throw new Error('The stream is closed')
+  if (stream.write(text)) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const go = () => {
+    stream.off('drain', go).off('close', go)
+    resolve()
+  }
+  stream.on('drain', go).on('close', go)
+  return promise
 }

@@ -1,26 +1,31 @@
 import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
 import { descriptionLines } from '../resources/orders/order-lines.ts'
 
-/** The fields used of an order's record. */
-export interface OrderAmounts {
-  readonly OrderItemList: readonly ItemRecord[]
-  readonly ShipmentList: readonly { readonly ShipmentCost: number }[]
+/** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
+export interface OrderRecord {
+  readonly OrderItemList: readonly {
+    readonly ItemID: string
+    readonly ItemDescription: string
+    readonly ItemQuantity: number
+    readonly ItemUnitPrice: number
+    readonly ItemOptionPrice: number
+  }[]
+  readonly ShipmentList: readonly {
+    readonly ShipmentCost: number
+    readonly ShipmentOrderStatus: number
+    readonly ShipmentMethodName: string
+    readonly ShipmentShippedDate: string
+    readonly ShipmentTrackingCode: string
+  }[]
   readonly OrderDiscount: number
   readonly SalesTax: number
   readonly SalesTax2: number
   readonly SalesTax3: number
-}
-
-interface ItemRecord {
-  readonly ItemID: string
-  readonly ItemDescription: string
-  readonly ItemQuantity: number
-  readonly ItemUnitPrice: number
-  readonly ItemOptionPrice: number
+  readonly CustomerComments: string
 }
 
 /** Returns the lines and totals of an order for its pages, in the store's currency, rounded to a cent. */
-export function orderFigures(record: OrderAmounts) {
+export function orderFigures(record: OrderRecord) {
   const lines = record.OrderItemList.map(lineOf)
   return {
     lines,
@@ -33,7 +38,7 @@ export function orderFigures(record: OrderAmounts) {
 }
 
 /** `choices`: the selected options, such as `Size: L`. The unit price includes them; the amount is for all pieces. */
-function lineOf(item: ItemRecord) {
+function lineOf(item: OrderRecord['OrderItemList'][number]) {
   const [name = '', ...choices] = descriptionLines(item.ItemDescription)
   const price = exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice)
   return {

@@ -2,26 +2,70 @@ import type { FastifyInstance } from 'fastify'
 import { assetRoutes } from '../html/assets.ts'
 import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
-import { sendPage } from '../html/page.ts'
 import { pagesFor } from '../html/page-routes.ts'
-import { type AccountServices, accountRoutes } from './account/routes.ts'
-import { type AdminServices, adminRoutes } from './admin/routes.ts'
-import { type DeveloperServices, registerDeveloperRoutes } from './developers/routes.ts'
+import type { SignUpServices } from '../people/accounts.ts'
+import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
+import type { Subscribing } from '../subscriptions/subscriptions.ts'
+import { customerOrders } from './account/orders.ts'
+import { customerSignInPages } from './account/sign-in.ts'
+import { changeStorePages } from './admin/change-store.ts'
+import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
+import { restApiPages } from './admin/modules/rest-api/routes.ts'
+import { orderPages } from './admin/orders/routes.ts'
+import { overviewPage } from './admin/overview.ts'
+import { productPages } from './admin/products/routes.ts'
+import { settingsPages } from './admin/settings/routes.ts'
+import { webhookPages } from './admin/webhooks/routes.ts'
+import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
+import { secretRoutes } from './developers/secrets.ts'
+import { accountPages } from './people/account.ts'
+import { auditRoutes, developerAudit } from './people/audit.ts'
+import { administration, developerPages, signInPages, signUpPages } from './people/sign-in.ts'
 
-export type PagesServices = GuardServices & AdminServices & DeveloperServices & AccountServices
+export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
+
+type AdminServices = CartApiServices & Subscribing
+type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices
+export type PagesServices = GuardServices & AdminServices & DeveloperServices
 
 /** Adds all pages for browsers. */
 export async function pages(app: FastifyInstance, services: PagesServices): Promise<void> {
-  app.register(assetRoutes)
+  assetRoutes(app)
   // Links to the areas of merchants, developers and customers.
-  pagesFor(app, 'anyone').get('/', async (_request, reply) => {
-    return sendPage(reply, { template: '/pages/start-page', title: 'Welcome' })
-  })
-  app.register(adminRoutes, services)
-  app.register(registerDeveloperRoutes, services)
-  app.register(accountRoutes, services)
+  pagesFor(app, 'anyone').page('/', () => ({ template: '/pages/start-page', title: 'Welcome' }))
+  await adminRoutes(app, services)
+  addDeveloperPages(app, services)
+  customerSignInPages(app, services)
+  customerOrders(app, services)
   // Unknown addresses. The page keeps the navigation of a signed-in person.
   pagesFor(app, 'anyone', 'merchant').get('/admin/*', answerUnknownAddress)
   pagesFor(app, 'anyone', 'developer').get('/developers/*', answerUnknownAddress)
   pagesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)
+}
+
+export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
+  overviewPage(app, services)
+  orderPages(app, services)
+  productPages(app, services)
+  restApiPages(app, services)
+  cartApiPages(app, services)
+  webhookPages(app, services)
+  settingsPages(app, services)
+  registerRoutes(app, auditRoutes, services)
+  signInPages(app, services, administration)
+  accountPages(app, services, administration)
+  changeStorePages(app, services)
+}
+
+function addDeveloperPages(app: FastifyInstance, services: DeveloperServices): void {
+  const area = developerPages(services)
+  pagesFor(app, 'developer').get('/developers', async (_request, reply) => {
+    return reply.redirect('/developers/applications', 303)
+  })
+  registerRoutes(app, developerRoutes, services)
+  applicationForms(app, services)
+  signUpPages(app, services)
+  signInPages(app, services, area)
+  accountPages(app, services, area)
+  developerAudit(app, services)
 }

@@ -14,20 +14,15 @@ const iso = new RegExp(
   'i',
 )
 
-export interface WireDate {
-  readonly instant: Date
-  /** False when the text names only a day; the instant is its first moment. */
-  readonly hasTime: boolean
-}
-
 /** The allowed forms, for messages. */
 export const dateForms = 'mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss'
 
 /**
  * Reads a date in the forms of rest-protocol §8.2, in the store's zone unless the text has an offset. Without `bound`, a repeated
  * time is the first of the two, and a skipped time moves forward by the gap. Null: not a date, or outside 1753 to 9999.
+ * Without `hasTime` the text names only a day, and the instant is its first moment.
  */
-export function readDate(text: string, timeZone: string, bound?: Bound): WireDate | null {
+export function readDate(text: string, timeZone: string, bound?: Bound): { instant: Date; hasTime: boolean } | null {
   const trimmed = text.trim()
   const us = american.exec(trimmed)
   const parts = us ? [us[3], us[1], us[2], us[4], us[5], us[6], us[7], undefined] : iso.exec(trimmed)?.slice(1)

@@ -27,19 +27,6 @@ export interface Fault {
   readonly problem: string
 }
 
-export interface FailureOptions {
-  /** The offending field, parameter, header or identifier, in its wire name. */
-  field?: string
-  /** All problems, for a form that shows each beside its field. */
-  faults?: readonly Fault[]
-  /** For `throttled` and `unavailable`: whole seconds until a retry may succeed. */
-  retryAfterSeconds?: number
-  /** The message for the server's log and a store's call log. Default: the message without its quoted part. */
-  logMessage?: string
-  /** Only for the log; never shown to the caller. */
-  logDetail?: string
-}
-
 /**
  * Removes everything between the first and the last double quote, because text repeated from a request may be a key or a
  * password in the wrong place.
@@ -53,22 +40,24 @@ export function withoutQuoted(message: string): string {
  * quotes, or `logMessage` says the same without it. Any other error is a defect: the answer is 500 without internal details.
  */
 export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure'
   readonly kind: FailureKind
-  readonly field: string
-  readonly faults: readonly Fault[]
-  readonly retryAfterSeconds: number | undefined
+  /** The offending field, parameter, header or identifier, in its wire name. */
+  readonly field: string = ''
+  /** All problems, for a form that shows each beside its field. */
+  readonly faults: readonly Fault[] = []
+  /** For `throttled` and `unavailable`: whole seconds until a retry may succeed. */
+  readonly retryAfterSeconds?: number
+  /** The message for the server's log and a store's call log. Default: the message without its quoted part. */
   readonly logMessage: string
-  readonly logDetail: string | undefined
+  /** Only for the log; never shown to the caller. */
+  readonly logDetail?: string
 
   constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
     super(message)
-    this.name = 'StoreFailure'
     this.kind = kind
-    this.field = options.field ?? ''
-    this.faults = options.faults ?? []
-    this.retryAfterSeconds = options.retryAfterSeconds
-    this.logMessage = options.logMessage ?? withoutQuoted(message)
-    this.logDetail = options.logDetail
+    this.logMessage = withoutQuoted(message)
+    Object.assign(this, options)
   }
 
   /** The HTTP status of the kind. */
@@ -76,3 +65,5 @@ export class StoreFailure extends Error {
     return statusOf[this.kind]
   }
 }
+
+type FailureOptions = Partial<Pick<StoreFailure, 'field' | 'faults' | 'retryAfterSeconds' | 'logMessage' | 'logDetail'>>

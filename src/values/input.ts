@@ -35,45 +35,42 @@ function withNames(value: unknown, names: string[], context: z.core.$RefinementC
 /** One line of text, trimmed. */
 export function text(lengthMax: number) {
   const allowed = `must be a text of 1 to ${lengthMax} characters on one line`
-  return z
-    .string(allowed)
-    .trim()
-    .min(1, allowed)
-    .max(lengthMax, allowed)
-    .refine((value) => value.isWellFormed() && !/\p{Cc}/u.test(value), allowed)
+  return z.string(allowed).trim().min(1, allowed).max(lengthMax, allowed).refine(isOneLine, allowed)
+}
+
+/** Whether PostgreSQL can store the text, and it has no line breaks or other control characters. */
+export function isOneLine(given: string): boolean {
+  return given.isWellFormed() && !/\p{Cc}/u.test(given)
 }
 
 /** Parses `input` by `schema`. Throws a 400 that names every problem, and the field of the first. `whole` names the input itself. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole = 'The body'): z.output<S> {
   const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
+  const unknown = parsed.error.issues.filter(isOfUnknown)
   // A mistyped name comes before the missing one that it causes.
-  const issues = parsed.error.issues.toSorted((one, other) => rank(one) - rank(other))
+  const issues = [...unknown, ...parsed.error.issues.filter((issue) => !isOfUnknown(issue))]
   const faults = new Map<string, Fault>()
   for (const issue of issues) {
     const field = issue.path.join('.')
     if (!faults.has(field)) faults.set(field, { field, problem: problemOf(issue) })
   }
+  const inWords = (all: readonly Fault[]) => all.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
   const all = [...faults.values()]
-  throw new StoreFailure('bad-request', inWords(all, whole), {
+  // The log omits the names, because an unknown property may be named by a key or a password.
+  const withoutNames = unknown.map(({ path }) => ({
+    field: path.join('.'),
+    problem: 'has a property that is not allowed',
+  }))
+  throw new StoreFailure('bad-request', inWords(all), {
     field: fieldOf(issues[0]),
     faults: all,
-    ...(issues[0]?.code === 'unrecognized_keys' && { logMessage: inWords(withoutGivenNames(issues), whole) }),
+    ...(unknown.length > 0 && { logMessage: inWords(withoutNames) }),
   })
 }
 
-function inWords(faults: readonly Fault[], whole: string): string {
-  return faults.map(({ field, problem }) => `${field || whole} ${problem}`).join('; ')
-}
-
-/** For the log, without the names: an unknown property may be named by a key or a password. */
-function withoutGivenNames(issues: readonly z.core.$ZodIssue[]): Fault[] {
-  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
-  return unknown.map(({ path }) => ({ field: path.join('.'), problem: 'has a property that is not allowed' }))
-}
-
-function rank({ code }: z.core.$ZodIssue): number {
-  return code === 'unrecognized_keys' ? 0 : 1
+function isOfUnknown({ code }: z.core.$ZodIssue): boolean {
+  return code === 'unrecognized_keys'
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {

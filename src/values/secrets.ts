@@ -11,41 +11,29 @@ import {
 } from 'node:crypto'
 
 /** Both stored forms of a secret that its owner must be able to see again. */
-export interface Secrets {
-  /** HMAC-SHA-256 as 64 hexadecimal characters: deterministic, so an index finds it. */
-  lookup(text: string): string
-  /** AES-256-GCM as `v1.` and base64url: a different text each time. */
-  seal(text: string): string
-  /** Reverses `seal`. Throws when `sealed` was altered, or sealed under another secret key. */
-  open(sealed: string): string
-  /** 32 bytes derived from the secret key: the same for one purpose, and independent of other purposes. */
-  derive(purpose: string): Buffer
-}
+export type Secrets = ReturnType<typeof createSecrets>
 
 const VERSION = 'v1'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /** Derives separate keys for lookup and sealing from `secretKey` by HKDF, so that neither reveals the other. */
-export function createSecrets(secretKey: string): Secrets {
+export function createSecrets(secretKey: string) {
   if (secretKey === '') throw new Error('The secret key is empty')
-  const lookupKey = keyFor(secretKey, 'store-platform lookup v1')
-  const sealKey = keyFor(secretKey, 'store-platform seal v1')
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', `store-platform ${purpose}`, 32))
+  // A KeyObject, because every API call needs an HMAC, and creating one from bytes takes seven times as long.
+  const lookupKey = createSecretKey(derive('lookup v1'))
+  const sealKey = createSecretKey(derive('seal v1'))
   return {
-    lookup: (text) => createHmac('sha256', lookupKey).update(text).digest('hex'),
-    seal: (text) => seal(sealKey, text),
-    open: (sealed) => open(sealKey, sealed),
-    derive: (purpose) => derive(secretKey, `store-platform derived v1 ${purpose}`),
+    /** HMAC-SHA-256 as 64 hexadecimal characters: deterministic, so an index finds it. */
+    lookup: (text: string) => createHmac('sha256', lookupKey).update(text).digest('hex'),
+    /** AES-256-GCM as `v1.` and base64url: a different text each time. */
+    seal: (text: string) => seal(sealKey, text),
+    /** Reverses `seal`. Throws when `sealed` was altered, or sealed under another secret key. */
+    open: (sealed: string) => open(sealKey, sealed),
+    /** 32 bytes derived from the secret key: the same for one purpose, and independent of other purposes. */
+    derive: (purpose: string) => derive(`derived v1 ${purpose}`),
   }
-}
-
-/** A KeyObject, because every API call needs an HMAC, and creating one from bytes takes seven times as long. */
-function keyFor(secretKey: string, purpose: string): KeyObject {
-  return createSecretKey(derive(secretKey, purpose))
-}
-
-function derive(secretKey: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32))
 }
 
 function seal(key: KeyObject, text: string): string {
@@ -75,9 +63,6 @@ export function generateKey(): string {
 
 /** Compares two secrets in constant time. */
 export function sameSecret(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

@@ -1,35 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import type { Prisma } from '../../database/generated/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
 import { postalAddress } from '../../html/format.ts'
-import type { CallerServices } from '../../html/principals.ts'
+import { sendPage } from '../../html/page.ts'
+import { pagesFor } from '../../html/page-routes.ts'
+import { type CallerServices, personOf, wantsHtml } from '../../html/request.ts'
 import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
-import { type OrderAmounts, orderFigures } from '../order-figures.ts'
+import { readIds, wholeNumber } from '../../server/parameters.ts'
+import { writeDate } from '../../values/dates.ts'
+import { namedObject, readInput } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
+import { type OrderRecord, orderFigures } from '../order-figures.ts'
 
-export type Customer = Extract<Person, { kind: 'customer' }>
+type Customer = Extract<Person, { kind: 'customer' }>
 
-export interface OrderPage {
-  readonly limit: number
-  /** The id of the last order of the previous page. Omitted: the newest orders. */
-  readonly before?: number | undefined
-}
+const PAGE_LENGTH = 20
 
-/** Lists the customer's orders, newest first. */
-export async function listCustomerOrders(
-  services: CallerServices,
-  customer: Customer,
-  { limit, before }: OrderPage,
-): Promise<CustomerOrder[]> {
-  const { id, store } = customer
-  const rows = await services.db.order.findMany({
-    where: { storeId: store.id, customerId: id, ...(before !== undefined && { id: { lt: before } }) },
-    select: shownColumns,
-    orderBy: { id: 'desc' },
-    take: limit,
+const query = namedObject({ before: wholeNumber(1, INT32_MAX).optional(), notice: z.unknown().optional() })
+
+/** Adds the pages and JSON routes of a customer's orders, the newest first. */
+export function customerOrders(app: FastifyInstance, services: CallerServices): void {
+  const { get } = pagesFor(app, 'customer')
+  get('/account', async (request, reply) => {
+    const { id, store } = personOf(request, 'customer')
+    const { before } = readInput(query, request.query, 'The query')
+    // Reads one more than it shows, to detect older orders.
+    const rows = await services.db.order.findMany({
+      where: { storeId: store.id, customerId: id, ...(before !== undefined && { id: { lt: before } }) },
+      select: shownColumns,
+      orderBy: { id: 'desc' },
+      take: PAGE_LENGTH + 1,
+    })
+    const statuses = await readStatusTexts({ db: services.db, store })
+    const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses))
+    const older = rows.length > PAGE_LENGTH ? `/account?before=${shown.at(-1)?.id}` : null
+    if (!wantsHtml(request)) {
+      if (older !== null) reply.header('link', `<${older}>; rel="next"`)
+      return shown.map((order) => orderRecord(order, store))
+    }
+    const data = { orders: shown, older, isFirst: before === undefined }
+    return sendPage(reply, { template: '/pages/account/orders', title: `Your orders · ${store.name}`, data })
   })
-  const statuses = await readStatusTexts({ db: services.db, store: customer.store })
-  return rows.map((row) => orderOf(row, statuses))
+
+  get('/account/orders/:id', async (request, reply) => {
+    const customer = personOf(request, 'customer')
+    const { store } = customer
+    const order = await findOrder(services, customer, readIds(request.params, 'id').id)
+    if (!wantsHtml(request)) return detailsRecord(order, store)
+    const title = `Order ${order.invoice} · ${store.name}`
+    return sendPage(reply, { template: '/pages/account/order', title, data: { order } })
+  })
 }
 
 const shownColumns = {
@@ -40,8 +63,6 @@ const shownColumns = {
   statusId: true,
   orderAmount: true,
 } as const
-
-export type CustomerOrder = ReturnType<typeof orderOf>
 
 /** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
 function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: StatusTexts) {
@@ -54,55 +75,60 @@ function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, s
   }
 }
 
-export type CustomerOrderDetails = Awaited<ReturnType<typeof customerOrderDetails>>
-
 /** Returns one order with its lines and shipments. Throws for an order that is not the customer's (404). */
-export async function customerOrderDetails(services: CallerServices, customer: Customer, id: number) {
-  const { store } = customer
-  const row = await services.db.order.findFirst({
-    where: { storeId: store.id, id, customerId: customer.id },
-    select: shownColumns,
-  })
+async function findOrder(services: CallerServices, { id: customerId, store }: Customer, id: number) {
+  const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
-  const caller = {
-    store,
-    application: null,
-    channel: 'customer' as const,
-    privileges: null,
-    actor: '',
-    ...services,
-  }
-  const record = JSON.parse(await getRecord(caller, orders, id)) as OrderRecord
-  const statuses = await readStatusTexts({ db: services.db, store: customer.store })
+  const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
+  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
+  const statuses = await readStatusTexts({ db: services.db, store })
   return {
     ...orderOf(row, statuses),
     ...orderFigures(record),
-    shipments: record.ShipmentList.map((shipment) => shipmentOf(shipment, statuses)),
+    shipments: record.ShipmentList.map((shipment) => ({
+      method: shipment.ShipmentMethodName,
+      status: statuses.textOf(shipment.ShipmentOrderStatus),
+      /** As entered. Empty: not shipped yet. */
+      shippedDate: shipment.ShipmentShippedDate,
+      trackingCode: shipment.ShipmentTrackingCode,
+      address: postalAddress(shipment, 'Shipment'),
+    })),
     comments: record.CustomerComments,
   }
 }
 
-/** The fields used of the order's record. It has others for the merchant only, such as costs and internal comments. */
-interface OrderRecord extends OrderAmounts {
-  readonly ShipmentList: readonly ShipmentRecord[]
-  readonly CustomerComments: string
-}
-
-interface ShipmentRecord {
-  readonly ShipmentCost: number
-  readonly ShipmentOrderStatus: number
-  readonly ShipmentMethodName: string
-  readonly ShipmentShippedDate: string
-  readonly ShipmentTrackingCode: string
-}
-
-function shipmentOf(shipment: ShipmentRecord, statuses: StatusTexts) {
+function orderRecord({ id, invoice, date, status, total }: ReturnType<typeof orderOf>, store: Customer['store']) {
   return {
-    method: shipment.ShipmentMethodName,
-    status: statuses.textOf(shipment.ShipmentOrderStatus),
-    /** As entered. Empty: not shipped yet. */
-    shippedDate: shipment.ShipmentShippedDate,
-    trackingCode: shipment.ShipmentTrackingCode,
-    address: postalAddress(shipment, 'Shipment'),
+    OrderID: id,
+    InvoiceNumber: invoice,
+    OrderDate: writeDate(date, store.timeZone),
+    OrderStatus: status,
+    OrderAmount: total,
+    Currency: store.currency,
+  }
+}
+
+function detailsRecord(order: Awaited<ReturnType<typeof findOrder>>, store: Customer['store']) {
+  return {
+    ...orderRecord(order, store),
+    Subtotal: order.subtotal,
+    ShippingCost: order.shipping,
+    OrderDiscount: order.discount,
+    SalesTax: order.tax,
+    CustomerComments: order.comments,
+    OrderItemList: order.lines.map(({ sku, name, choices, quantity, unitPrice, amount }) => ({
+      ItemID: sku,
+      ItemDescription: [name, ...choices].join('\n'),
+      ItemQuantity: quantity,
+      ItemUnitPrice: unitPrice,
+      ItemAmount: amount,
+    })),
+    ShipmentList: order.shipments.map(({ method, status, shippedDate, trackingCode, address }) => ({
+      ShipmentMethodName: method,
+      ShipmentStatus: status,
+      ShipmentShippedDate: shippedDate,
+      ShipmentTrackingCode: trackingCode,
+      ShipmentAddress: address.join('\n'),
+    })),
   }
 }

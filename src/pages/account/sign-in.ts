@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { sessionOf } from '../../html/principals.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
+import { sentBy, textIn, wantsHtml } from '../../html/request.ts'
 import { redeemCustomerToken } from '../../people/customer-tokens.ts'
 import { endSession, type SessionServices } from '../../people/sessions.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { clientOf } from '../people/session.ts'
+import { clientOf, signOut } from '../people/sign-in.ts'
+
+const area = { path: '/account', kind: 'customer', signUp: null } as const
 
 const loginToken = namedObject({ Token: z.string('must be a text') })
 
@@ -18,10 +18,14 @@ const loginToken = namedObject({ Token: z.string('must be a text') })
  */
 export function customerSignInPages(app: FastifyInstance, services: SessionServices): void {
   const { get, form } = pagesFor(app, 'anyone', 'customer')
+  const pageOf = (token: string): Page => ({
+    template: '/pages/account/sign-in',
+    title: 'Your orders',
+    data: { token },
+  })
   get('/account/sign-in', async ({ session, query }, reply) => {
     const token = textIn(query, 'token')
-    if (session && token === '') return reply.redirect('/account', 303)
-    return sendPage(reply, page(token))
+    return session && token === '' ? reply.redirect('/account', 303) : sendPage(reply, pageOf(token))
   })
 
   const signIn = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -31,16 +35,7 @@ export function customerSignInPages(app: FastifyInstance, services: SessionServi
     app.sessionCookies.set(reply, 'customer', opened)
     return wantsHtml(request) ? '/account' : { ExpiresAt: opened.expiresAt.toISOString() }
   }
-  form('/account/sign-in', signIn, () => page(''))
+  form('/account/sign-in', signIn, () => pageOf(''))
 
-  pagesFor(app, 'customer').post('/account/sign-out', async (request, reply) => {
-    await endSession(services, sessionOf(request).id)
-    app.sessionCookies.clear(reply, 'customer')
-    if (wantsHtml(request)) return reply.redirect('/account/sign-in?notice=signed-out', 303)
-    return reply.code(204).send()
-  })
-}
-
-function page(token: string): Page {
-  return { template: '/pages/account/sign-in', title: 'Your orders', data: { token } }
+  pagesFor(app, 'customer').post('/account/sign-out', (_request, reply) => signOut(services, area, reply))
 }

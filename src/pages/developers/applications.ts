@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import {
   changedOwnApplication,
   changeOwnApplication,
@@ -6,49 +7,73 @@ import {
   deleteOwnApplication,
   findOwnApplication,
   listOwnApplications,
+  listUsingStores,
   newOwnApplication,
   type OwnApplicationServices,
+  type UsingStore,
 } from '../../applications/own-applications.ts'
-import { isForm, orShowAgain } from '../../html/forms.ts'
+import { samePrivileges } from '../../applications/privileges.ts'
+import type { DataServices } from '../../database/client.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { actorOf, developerOf } from '../../html/principals.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
-import { serviceNames } from '../../html/wire-values.ts'
-import { done, jsonBody, many, one } from '../../server/json-routes.ts'
-import { readIds } from '../../server/parameters.ts'
+import { actorOf, type Form, personOf, wantsHtml } from '../../html/request.ts'
+import { developerRoute, id, privileges, serviceNames, time } from '../../html/route-groups.ts'
+import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
+import { ref } from '../../server/openapi.ts'
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { namedObject } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 import { resultItem } from '../../values/result-item.ts'
-import { readForm, servicesInForm, typedForm, withFieldsOfForm } from './application-form.ts'
-import { applicationPage, ofApplication, ownApplication, ownOf, withKeys } from './application-page.ts'
-import { developerRoute } from './declare.ts'
+import {
+  applicationPage,
+  ofApplication,
+  orShowPage,
+  ownApplication,
+  ownIn,
+  servicesInForm,
+  settingsSent,
+  typedForm,
+  withFieldsOfForm,
+  withKeys,
+} from './application-page.ts'
 
 /** For the reference, which omits the rules for CallBackURL that depend on settings. */
 const described = { services: serviceNames, outbound: { addressFault: () => null } }
 
-const sent = (request: FastifyRequest) => (isForm(request) ? readForm(request) : request.body)
+function settingsBody<S extends z.ZodType>(
+  schemaOf: (rules: Parameters<typeof newOwnApplication>[0]) => S,
+  example: object,
+) {
+  return jsonBody(schemaOf(described), example, {
+    schemaFor: ({ outbound }: OwnApplicationServices) => schemaOf({ services: serviceNames, outbound }),
+    sent: settingsSent,
+  })
+}
 
-const newBody = jsonBody(
-  newOwnApplication(described),
-  {
-    Name: 'Order sync',
-    CallBackURL: 'https://app.example/callback',
-    RedirectURIs: ['https://app.example/oauth'],
-    Privileges: { Orders: ['read', 'write'], Products: ['read'] },
-  },
-  {
-    schemaFor: ({ outbound }: OwnApplicationServices) => newOwnApplication({ services: serviceNames, outbound }),
-    sent,
-  },
-)
+const newBody = settingsBody(newOwnApplication, {
+  Name: 'Order sync',
+  CallBackURL: 'https://app.example/callback',
+  RedirectURIs: ['https://app.example/oauth'],
+  Privileges: { Orders: ['read', 'write'], Products: ['read'] },
+})
+const changedBody = settingsBody(changedOwnApplication, { RedirectURIs: ['https://app.example/oauth'] })
 
-const changedBody = jsonBody(
-  changedOwnApplication(described),
-  { RedirectURIs: ['https://app.example/oauth'] },
-  {
-    schemaFor: ({ outbound }: OwnApplicationServices) => changedOwnApplication({ services: serviceNames, outbound }),
-    sent,
-  },
-)
+const storesQuery = namedObject({
+  limit: wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).describe('The most stores of the page.'),
+  cursor: wholeNumber(0, INT32_MAX).default(0).describe('Where the page begins: take it from Link.'),
+})
+
+const usingStore = record<UsingStore>('UsingStore')({
+  Id: [id, (from) => from.id],
+  Name: [z.string(), (from) => from.name],
+  SecureURL: [z.string(), (from) => from.secureUrl],
+  Token: [z.string(), (from) => from.token],
+  Privileges: [privileges.describe('What the merchant agreed to; null: everything.'), (from) => from.privileges],
+  DateLastUsed: [time.nullable().describe('Null: not yet.'), (from) => from.lastUsedAt?.toISOString() ?? null],
+  DateCreated: [time, (from) => from.createdAt.toISOString()],
+})
+
+type UsingStoresServices = DataServices & { readonly config: { readonly publicUrl: string } }
 
 /** The routes of a developer's applications, as pages and JSON. Applications of others answer 404. */
 export const applicationRoutes = [
@@ -58,7 +83,7 @@ export const applicationRoutes = [
     summary: 'List your applications',
     answers: { 200: many('Your applications, the oldest first; there are 100 at most.', ownApplication) },
     run: async ({ request, reply }, services: OwnApplicationServices) => {
-      const applications = await listOwnApplications(services, developerOf(request).id)
+      const applications = await listOwnApplications(services, personOf(request, 'developer').id)
       if (!wantsHtml(request)) return applications
       const template = '/pages/developers/applications'
       return sendPage(reply, { template, title: 'Applications', data: { applications } })
@@ -72,50 +97,69 @@ export const applicationRoutes = [
     answers: { 201: withKeys },
     refusals: [409],
     run: ({ request, reply, body }, services: OwnApplicationServices) => {
-      const work = async () => {
-        const create = () => createOwnApplication(services, developerOf(request).id, body(), actorOf(request))
-        const created = await withFieldsOfForm(request, create)
-        if (!wantsHtml(request)) return created
-        return reply.redirect(`/developers/applications/${created.id}?notice=application-created`, 303)
-      }
-      return orShowAgain(reply, work, () => newPage(typedForm(request)))
+      const { id: developerId } = personOf(request, 'developer')
+      const create = () =>
+        withFieldsOfForm(request, () => createOwnApplication(services, developerId, body(), actorOf(request)))
+      return orShowPage(reply, 'application-created', create, () => newPage(typedForm(request)))
     },
   }),
   developerRoute('GET /developers/applications/:id', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'getOwnApplication',
     summary: 'Read an application',
-    ids: ofApplication,
     answers: { 200: withKeys },
-    run: async ({ request, reply, ids }, services: OwnApplicationServices) => {
-      const application = await findOwnApplication(services, ownOf(request, ids))
+    run: async ({ request, reply }, services: OwnApplicationServices) => {
+      const application = await findOwnApplication(services, ownIn(request))
       return wantsHtml(request) ? sendPage(reply, applicationPage(services, application)) : application
     },
   }),
   developerRoute('PUT /developers/applications/:id', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'updateOwnApplication',
     summary: 'Change an application',
     description:
       'What is not named stays. Privileges that are taken away end at once; those that are added count in a store when its merchant has agreed to them.',
-    ids: ofApplication,
     body: changedBody,
     answers: { 200: one('The application.', ownApplication) },
     run: ({ request }, services: OwnApplicationServices) => change(services, request),
   }),
   developerRoute('DELETE /developers/applications/:id', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'deleteOwnApplication',
     summary: 'Delete an application',
     description: 'Its tokens stop working at once in all stores. No CallBackURL is told.',
-    ids: ofApplication,
     answers: { 200: done('It is deleted.') },
     run: ({ request }, services: OwnApplicationServices) => remove(services, request),
   }),
 ]
 
+export const usingStoreRoutes = [
+  developerRoute('GET /developers/applications/:id/stores', {
+    ...ofApplication,
+    id: 'listUsingStores',
+    summary: 'List the stores that use an application',
+    description: 'The header `Link` with `rel="next"` leads on, until there is none.',
+    query: storesQuery,
+    answers: { 200: many('Those that have used it longest first.', usingStore, { Link: ref('headers', 'Link') }) },
+    // Programs follow the header Link, browsers a link.
+    run: async ({ request, reply, ids, query: { limit, cursor } }, services: UsingStoresServices) => {
+      const page = await listUsingStores(services, ownIn(request), { limit, after: cursor })
+      const { application, stores, next } = page
+      const nextAddress = next && `/developers/applications/${ids.id}/stores?limit=${limit}&cursor=${next}`
+      if (!wantsHtml(request)) {
+        if (nextAddress) reply.header('link', `<${services.config.publicUrl}${nextAddress}>; rel="next"`)
+        return stores
+      }
+      const differing = stores.filter(({ privileges: agreed }) => !samePrivileges(agreed, application.privileges))
+      const title = `Stores that use ${application.name}`
+      const data = { application, stores, nextAddress, differing, isFirst: cursor === 0, now: services.now() }
+      return sendPage(reply, { template: '/pages/developers/stores', title, data })
+    },
+  }),
+]
+
 /** Adds the forms of the pages. A program that sends them gets JSON. */
-export async function applicationForms(app: FastifyInstance, services: OwnApplicationServices): Promise<void> {
+export function applicationForms(app: FastifyInstance, services: OwnApplicationServices): void {
   const { post, page, form } = pagesFor(app, 'developer')
 
   page('/developers/applications/new', () => newPage({ Privileges: 'these' }))
@@ -126,11 +170,11 @@ export async function applicationForms(app: FastifyInstance, services: OwnApplic
     return `/developers/applications/${changed.id}?notice=application-changed`
   }
   form('/developers/applications/:id', save, async (request) => {
-    return applicationPage(services, await findOwn(services, request), { values: typedForm(request) })
+    return applicationPage(services, await findOwnApplication(services, ownIn(request)), { values: typedForm(request) })
   })
 
   page('/developers/applications/:id/delete', async (request) => {
-    const application = await findOwn(services, request)
+    const application = await findOwnApplication(services, ownIn(request))
     return { template: '/pages/developers/delete', title: `Delete ${application.name}?`, data: { application } }
   })
 
@@ -140,21 +184,9 @@ export async function applicationForms(app: FastifyInstance, services: OwnApplic
   })
 }
 
-function newPage(values: Record<string, unknown>): Page {
-  return {
-    template: '/pages/developers/new',
-    title: 'New application',
-    data: { services: servicesInForm },
-    values,
-  }
-}
-
-function ownIn(request: FastifyRequest) {
-  return ownOf(request, readIds(request.params, 'id'))
-}
-
-function findOwn(services: OwnApplicationServices, request: FastifyRequest) {
-  return findOwnApplication(services, ownIn(request))
+function newPage(values: Form): Page {
+  const data = { services: servicesInForm }
+  return { template: '/pages/developers/new', title: 'New application', data, values }
 }
 
 function change(services: OwnApplicationServices, request: FastifyRequest) {

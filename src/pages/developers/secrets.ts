@@ -1,25 +1,24 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CallbackServices } from '../../applications/callback.ts'
 import {
   type CallbackTest,
   findOwnApplication,
   keyRotation,
-  type OwnApplication,
   rotateCallbackSecret,
   rotatePrivateKey,
   secretRotation,
   testCallback,
 } from '../../applications/own-applications.ts'
 import type { Throttle } from '../../applications/throttle.ts'
-import { formOf, isForm, orShowAgain } from '../../html/forms.ts'
+import type { DataServices } from '../../database/client.ts'
 import { sendPage } from '../../html/page.ts'
-import { actorOf } from '../../html/principals.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
+import { orShowAgain } from '../../html/page-routes.ts'
+import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
+import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json-routes.ts'
 import type { AccessServices } from '../../subscriptions/access-changes.ts'
-import { applicationPage, ofApplication, ownApplication, ownOf } from './application-page.ts'
-import { developerRoute } from './declare.ts'
+import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.
 
@@ -31,29 +30,11 @@ function sent(request: FastifyRequest): unknown {
   return { ...others, KeepFormerForHours: /^\d{1,9}$/.test(String(hours)) ? Number(hours) : hours }
 }
 
-interface Submitted {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly ids: { readonly id: number }
-}
-
-/** Redirects a browser to the application's page, or shows that page with the error. A program gets the application. */
-function rotated(
-  { request, reply, ids }: Submitted,
-  services: AccessServices,
-  notice: string,
-  rotate: () => Promise<OwnApplication>,
-) {
-  const work = async () => {
-    const changed = await rotate()
-    if (!wantsHtml(request)) return changed
-    return reply.redirect(`/developers/applications/${changed.id}?notice=${notice}`, 303)
-  }
-  return orShowAgain(reply, work, async () => {
-    const application = await findOwnApplication(services, ownOf(request, ids))
-    const { KeepFormerForHours } = isForm(request) ? formOf(request) : {}
-    return applicationPage(services, application, { values: KeepFormerForHours ? { KeepFormerForHours } : {} })
-  })
+/** The page to show with an error, as it was sent. */
+async function pageAgain(services: DataServices, request: FastifyRequest) {
+  const application = await findOwnApplication(services, ownIn(request))
+  const { KeepFormerForHours } = isForm(request) ? formOf(request) : {}
+  return applicationPage(services, application, { values: KeepFormerForHours ? { KeepFormerForHours } : {} })
 }
 
 /** The result is only in the response; it is not stored. */
@@ -72,54 +53,49 @@ const callbackTest = record<CallbackTest>('CallbackTest')({
 
 export const secretRoutes = [
   developerRoute('POST /developers/applications/:id/private-key', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'rotatePrivateKey',
     summary: 'Make a new private key',
     description:
       'The former key works for `KeepFormerForHours`; one before that ends at once. With `PrivateKey` that one alone is replaced: what is sent twice ends no key that is in use.',
-    ids: ofApplication,
     body: jsonBody(keyRotation, { KeepFormerForHours: 24 }, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new key.', ownApplication) },
     refusals: [409],
-    run: (call, services: AccessServices) => {
-      const { request, ids, body } = call
-      const rotate = async () => rotatePrivateKey(services, ownOf(request, ids), body(), actorOf(request))
-      return rotated(call, services, 'key-rotated', rotate)
+    run: ({ request, reply, body }, services: AccessServices) => {
+      const rotate = async () => rotatePrivateKey(services, ownIn(request), body(), actorOf(request))
+      return orShowPage(reply, 'key-rotated', rotate, () => pageAgain(services, request))
     },
   }),
   developerRoute('POST /developers/applications/:id/callback-secret', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'rotateCallbackSecret',
     summary: 'Make a new callback secret',
     description:
       'For 24 hours callbacks carry the signatures of both. With `CallBackSecret` that one alone is replaced.',
-    ids: ofApplication,
     body: jsonBody(secretRotation, {}, { isOptional: true, sent }),
     answers: { 200: one('The application, with its new secret.', ownApplication) },
     refusals: [409],
-    run: (call, services: AccessServices) => {
-      const { request, ids, body } = call
-      const rotate = async () => rotateCallbackSecret(services, ownOf(request, ids), body(), actorOf(request))
-      return rotated(call, services, 'secret-rotated', rotate)
+    run: ({ request, reply, body }, services: AccessServices) => {
+      const rotate = async () => rotateCallbackSecret(services, ownIn(request), body(), actorOf(request))
+      return orShowPage(reply, 'secret-rotated', rotate, () => pageAgain(services, request))
     },
   }),
   developerRoute('POST /developers/applications/:id/callback-test', {
-    roles: ['developer'],
+    ...ofApplication,
     id: 'testCallback',
     summary: 'Send the CallBackURL a sample',
     description:
       'An AUTHORIZE of the store https://sample.store.example with a token of zeros, signed as a real one. Nobody is subscribed by it. Ten at once, then one in ten seconds.',
-    ids: ofApplication,
     answers: { 200: one('What came back.', callbackTest) },
     refusals: [409],
-    run: ({ request, reply, ids }, services: AccessServices & CallbackServices & { throttle: Throttle }) => {
-      const own = ownOf(request, ids)
+    run: ({ request, reply }, services: AccessServices & CallbackServices & { throttle: Throttle }) => {
+      const own = ownIn(request)
       const work = async () => {
         const test = await testCallback(services, own, actorOf(request))
         if (!wantsHtml(request)) return test
         return sendPage(reply, applicationPage(services, await findOwnApplication(services, own), { test }))
       }
-      return orShowAgain(reply, work, async () => applicationPage(services, await findOwnApplication(services, own)))
+      return orShowAgain(reply, work, () => pageAgain(services, request))
     },
   }),
 ]

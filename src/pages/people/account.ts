@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { formId, sentBy } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { actorOf, sessionOf } from '../../html/principals.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
+import { actorOf, formId, sentBy, sessionOf, wantsHtml } from '../../html/request.ts'
 import { changePassword } from '../../people/accounts.ts'
 import {
   endOtherSessions,
@@ -15,7 +13,7 @@ import {
 } from '../../people/sessions.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { type Area, signOut, zoneOf } from './session.ts'
+import { type Area, signOut } from './sign-in.ts'
 
 const which = 'must be the id of a session, or others'
 const endedSession = namedObject({
@@ -25,10 +23,16 @@ const endedSession = namedObject({
 /** Adds the pages of the signed-in person's account: its password and its sessions. */
 export function accountPages(app: FastifyInstance, services: SessionServices, area: Area): void {
   const { get, form } = pagesFor(app, area.kind)
-  const again = (request: FastifyRequest) => page(services, area, request)
-  const address = `${area.path}/account`
+  const account = `${area.path}/account`
+  const done = (reply: FastifyReply, notice: string) =>
+    wantsHtml(reply.request) ? `${account}?notice=${notice}` : reply.code(204).send()
+  const again = async (request: FastifyRequest): Promise<Page> => {
+    const sessions = await listSessions(services, sessionOf(request))
+    const data = { account, sessions, now: services.now() }
+    return { template: '/pages/people/account', title: 'Your account', data }
+  }
 
-  get(address, async (request, reply) => {
+  get(account, async (request, reply) => {
     if (wantsHtml(request)) return sendPage(reply, await again(request))
     const session = sessionOf(request)
     const sessions = await listSessions(services, session)
@@ -38,46 +42,25 @@ export function accountPages(app: FastifyInstance, services: SessionServices, ar
   const setPassword = async (request: FastifyRequest, reply: FastifyReply) => {
     const devices = app.sessionCookies.readDevices(request)
     await changePassword(services, sessionOf(request), sentBy(request), { actor: actorOf(request), devices })
-    return done(reply, `${address}?notice=password-changed`)
+    return done(reply, 'password-changed')
   }
-  form(`${address}/password`, setPassword, again)
+  form(`${account}/password`, setPassword, again)
 
   const endSessions = async (request: FastifyRequest, reply: FastifyReply) => {
     const { Session: ended } = readInput(endedSession, sentBy(request))
-    if (ended === 'others') await endOtherSessions(services, sessionOf(request), actorOf(request))
-    else if (ended === sessionOf(request).id) return signOut(app, services, area, reply)
-    else await endOne(services, reply, ended)
-    return done(reply, `${address}?notice=sessions-ended`)
+    const session = sessionOf(request)
+    if (ended === session.id) return signOut(services, area, reply)
+    if (ended === 'others') await endOtherSessions(services, session, actorOf(request))
+    else {
+      const sessions = await listSessions(services, session)
+      if (!sessions.some(({ id }) => id === ended)) {
+        throw new StoreFailure('not-found', 'You are not signed in there any more', { field: 'Session' })
+      }
+      await endSession(services, ended, actorOf(request))
+    }
+    return done(reply, 'sessions-ended')
   }
-  form(`${address}/sessions`, endSessions, again)
-}
-
-async function endOne(services: SessionServices, { request }: FastifyReply, id: number): Promise<void> {
-  const sessions = await listSessions(services, sessionOf(request))
-  if (!sessions.some((each) => each.id === id)) {
-    throw new StoreFailure('not-found', 'You are not signed in there any more', { field: 'Session' })
-  }
-  await endSession(services, id, actorOf(request))
-}
-
-function done(reply: FastifyReply, next: string) {
-  return wantsHtml(reply.request) ? next : reply.code(204).send()
-}
-
-async function page(services: SessionServices, { path }: Area, request: FastifyRequest): Promise<Page> {
-  const session = sessionOf(request)
-  const { person } = session
-  return {
-    template: '/pages/people/account',
-    title: 'Your account',
-    data: {
-      account: `${path}/account`,
-      sessions: await listSessions(services, session),
-      zone: zoneOf(person),
-      now: services.now(),
-      others: person.kind === 'merchant' ? person.others : [],
-    },
-  }
+  form(`${account}/sessions`, endSessions, again)
 }
 
 function sessionRecord({ id, createdAt, seenAt, address, userAgent, isThis }: ListedSession) {

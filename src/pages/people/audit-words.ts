@@ -57,24 +57,19 @@ export function detailsInWords(details: Readonly<Record<string, unknown>>): stri
   const parts = Object.entries(details).flatMap(([name, value]) => {
     if (value === null || value === false) return []
     if (value === true) return [inWords(name)]
-    const { words = inWords(name), ...values } = special[name] ?? {}
-    return [`${words}: ${valueInWords(value, values)}`]
+    const { words = inWords(name), texts } = special[name] ?? {}
+    return [`${words}: ${valueInWords(value, texts)}`]
   })
   const text = parts.join('; ')
   return text.length > DETAILS_LENGTH_MAX ? `${text.slice(0, DETAILS_LENGTH_MAX).toWellFormed()}…` : text
 }
 
-interface Wording {
-  readonly on?: string
-  readonly off?: string
-  /** For a list without entries. */
-  readonly none?: string
-}
+type Texts = Readonly<Record<string, string>>
 
-/** Details whose names and values need other words. */
-const special: Readonly<Record<string, Wording & { readonly words: string }>> = {
-  cartApiEnabled: { words: 'cartAPI', on: 'on', off: 'off' },
-  cartApiAddresses: { words: 'cartAPI from', none: 'anywhere' },
+/** Details whose names and values need other words. `none`: a list without entries. */
+const special: Readonly<Record<string, { readonly words: string; readonly texts: Texts }>> = {
+  cartApiEnabled: { words: 'cartAPI', texts: { true: 'on', false: 'off' } },
+  cartApiAddresses: { words: 'cartAPI from', texts: { none: 'anywhere' } },
 }
 
 /** Converts `secureUrl` to `secure url`. */
@@ -82,16 +77,15 @@ function inWords(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 }
 
-function valueInWords(value: unknown, wording: Wording = {}): string {
-  const { on = 'true', off = 'false', none = 'none' } = wording
-  if (Array.isArray(value)) return value.map((each) => valueInWords(each, wording)).join(', ') || none
-  if (typeof value === 'boolean') return value ? on : off
-  if (typeof value !== 'object' || value === null) return value === null ? none : String(value)
+function valueInWords(value: unknown, texts: Texts = {}): string {
+  const { none = 'none' } = texts
+  if (Array.isArray(value)) return value.map((each) => valueInWords(each, texts)).join(', ') || none
+  if (value === null) return none
+  if (typeof value !== 'object') return texts[String(value)] ?? String(value)
   const { from, to, ...rest } = value as Record<string, unknown>
   if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
-    return `${valueInWords(from, wording)} → ${valueInWords(to, wording)}`
+    return `${valueInWords(from, texts)} → ${valueInWords(to, texts)}`
   }
-  return Object.entries(value)
-    .map(([name, member]) => `${name} ${valueInWords(member)}`)
-    .join(', ')
+  const members = Object.entries(value).map(([name, member]) => `${name} ${valueInWords(member)}`)
+  return members.join(', ')
 }

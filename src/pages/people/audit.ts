@@ -2,18 +2,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { type AuditEntry, type AuditOf, auditActions, listAudit } from '../../audit/audit.ts'
 import type { Db } from '../../database/client.ts'
-import { operatorRoute } from '../../html/operator-routes.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import { wantsHtml } from '../../html/wants-html.ts'
-import { id, time } from '../../html/wire-values.ts'
+import { wantsHtml } from '../../html/request.ts'
+import { id, operatorRoute, time } from '../../html/route-groups.ts'
 import type { Session } from '../../people/sessions.ts'
 import { many, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { actionInWords, actorInWords, detailsInWords } from './audit-words.ts'
-import { zoneOf } from './session.ts'
 
 const LIMIT_DEFAULT = 50
 const ID_MAX = 9_999_999_999
@@ -63,18 +61,25 @@ export function developerAudit(app: FastifyInstance, services: { db: Db }): void
 }
 
 async function auditPage(services: { db: Db }, reply: FastifyReply, { limit, before }: z.output<typeof auditQuery>) {
-  const { session } = reply.request
+  const { session, routeOptions } = reply.request
   // Reads one more than requested, to detect older entries.
   const found = await listAudit(services, ownerOf(session), { limit: limit + 1, before })
   const entries = found.slice(0, limit)
   const last = found.length > limit ? entries.at(-1) : undefined
   const next = last && new URLSearchParams({ limit: String(limit), before: String(last.id) })
-  const older = next ? `${reply.request.routeOptions.url}?${next}` : null
-  if (session && wantsHtml(reply.request)) {
-    return showPage(reply, { session, entries, older, isFirst: before === undefined })
+  const older = next ? `${routeOptions.url}?${next}` : null
+  if (!session || !wantsHtml(reply.request)) {
+    if (older !== null) reply.header('link', `<${older}>; rel="next"`)
+    return entries
   }
-  if (older !== null) reply.header('link', `<${older}>; rel="next"`)
-  return entries
+  const rows = entries.map((entry) => ({
+    ...entry,
+    who: actorInWords(entry),
+    what: actionInWords(entry.action),
+    more: detailsInWords(entry.details),
+  }))
+  const data = { rows, older, isFirst: before === undefined }
+  return sendPage(reply, { template: '/pages/people/audit', title: 'Audit log', data })
 }
 
 function ownerOf(session: Session | null): AuditOf {
@@ -82,25 +87,4 @@ function ownerOf(session: Session | null): AuditOf {
   if (person?.kind === 'merchant') return { storeId: person.store.id }
   if (person?.kind === 'developer') return { developerId: person.id }
   return 'all'
-}
-
-interface Shown {
-  readonly session: Session
-  readonly entries: readonly AuditEntry[]
-  readonly older: string | null
-  readonly isFirst: boolean
-}
-
-function showPage(reply: FastifyReply, { session, entries, older, isFirst }: Shown) {
-  const rows = entries.map((entry) => ({
-    ...entry,
-    who: actorInWords(entry),
-    what: actionInWords(entry.action),
-    more: detailsInWords(entry.details),
-  }))
-  return sendPage(reply, {
-    template: '/pages/people/audit',
-    title: 'Audit log',
-    data: { rows, older, isFirst, zone: zoneOf(session.person) },
-  })
 }

@@ -1,17 +1,29 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { sentBy, textIn } from '../../html/forms.ts'
 import { type Page, sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
-import type { Session, SessionServices } from '../../people/sessions.ts'
-import { signIn } from '../../people/sign-in.ts'
+import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
+import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
+import { endSession, type Session, type SessionKind, type SessionServices } from '../../people/sessions.ts'
+import { type EnteredSession, signIn } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
-import { type Area, beginSession, clientOf, nextIn } from './session.ts'
 
-export interface SignInPages extends Area {
+/** The pages for one kind of person. */
+export interface Area<Kind extends SessionKind = 'merchant' | 'developer'> {
+  /** The prefix of their addresses. */
+  readonly path: '/admin' | '/developers' | '/account'
+  readonly kind: Kind
   /** The sign-up page. Null: none. */
   readonly signUp: string | null
+}
+
+const signUpAddress = '/developers/sign-up'
+
+export const administration: Area = { path: '/admin', kind: 'merchant', signUp: null }
+
+export function developerPages({ config }: SignUpServices): Area {
+  return { path: '/developers', kind: 'developer', signUp: config.developerSignup === 'open' ? signUpAddress : null }
 }
 
 /** `next`: the page to open afterwards. Sent by forms only. */
@@ -22,37 +34,34 @@ const signInBody = namedObject({
   next: z.unknown().optional(),
 })
 
-/** Adds the sign-in pages. Redirects a signed-in person; a switch to another store's account needs a confirmation. */
-export function signInPages(app: FastifyInstance, services: SessionServices, area: SignInPages): void {
+/**
+ * Adds the pages for signing in and out. Redirects a signed-in person; a switch to another store's account needs a
+ * confirmation.
+ */
+export function signInPages(app: FastifyInstance, services: SessionServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
 
   get(address, async (request, reply) => {
-    const next = nextIn(request.query, area)
+    const next = nextAddress(request.query, area.path)
     const store = textIn(request.query, 'store')
     const onward = request.session && onwardAddress(request.session, store, next)
     if (onward) return reply.redirect(onward, 303)
-    return sendPage(reply, page(area, { next, Store: store }))
+    return sendPage(reply, signInPage(area, { next, Store: store }))
   })
 
-  form(
-    address,
-    (_request, reply) => enter(app, services, area, reply),
-    (request) => {
-      const sent = sentBy(request)
-      return page(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next: nextIn(sent, area) })
-    },
-  )
-}
+  const enter = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { Email, Password, Store } = readInput(signInBody, sentBy(request))
+    const input = { kind: area.kind, email: Email, password: Password, store: Store, ...deviceOf(request) }
+    return beginSession(services, area, reply, await signIn(services, input), Email)
+  }
+  form(address, enter, (request) => {
+    const sent = sentBy(request)
+    const next = nextAddress(sent, area.path)
+    return signInPage(area, { Email: textIn(sent, 'Email'), Store: textIn(sent, 'Store'), next })
+  })
 
-async function enter(app: FastifyInstance, services: SessionServices, area: Area, reply: FastifyReply) {
-  const { request } = reply
-  const { Email, Password, Store } = readInput(signInBody, sentBy(request))
-  const { kind } = area
-  const devices = app.sessionCookies.readDevices(request)
-  const input = { kind, email: Email, password: Password, store: Store, devices }
-  const opened = await signIn(services, { ...input, ...clientOf(request) })
-  return beginSession(app, services, area, reply, { opened, email: Email.trim(), next: nextIn(sentBy(request), area) })
+  pagesFor(app, area.kind).post(`${area.path}/sign-out`, (_request, reply) => signOut(services, area, reply))
 }
 
 /** Returns where to redirect a signed-in person. Null: no account in that store. A GET must not change the store. */
@@ -65,7 +74,7 @@ function onwardAddress({ person }: Session, store: string, next: string): string
 }
 
 /** Shows a valid store address as its host only, because a link must not make the page say anything else. */
-function page({ path, kind, signUp }: SignInPages, values: { Email?: string; Store: string; next: string }): Page {
+function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Store: string; next: string }): Page {
   const storeHost = kind === 'merchant' && readSecureUrl(values.Store) ? normaliseHost(values.Store) : null
   return {
     template: '/pages/people/sign-in',
@@ -73,4 +82,69 @@ function page({ path, kind, signUp }: SignInPages, values: { Email?: string; Sto
     data: { action: `${path}/sign-in`, asksStore: kind === 'merchant', storeHost, signUp },
     values,
   }
+}
+
+/** Adds the sign-up page for developers. Where DEVELOPER_SIGNUP is closed, the page says who creates accounts. */
+export function signUpPages(app: FastifyInstance, services: SignUpServices): void {
+  const area = developerPages(services)
+  const { get, form } = pagesFor(app, 'anyone', area.kind)
+  const signUpPage = (values: Record<string, string>): Page => {
+    if (area.signUp !== null) return { template: '/pages/people/sign-up', title: 'Sign up', values }
+    return { template: '/pages/people/sign-up-closed', title: 'Sign-up is closed', status: 403 }
+  }
+  get(signUpAddress, async (request, reply) => {
+    const next = nextAddress(request.query, area.path)
+    return request.session ? reply.redirect(next, 303) : sendPage(reply, signUpPage({ next }))
+  })
+
+  const enter = async (request: FastifyRequest, reply: FastifyReply) => {
+    const sent = sentBy(request)
+    const opened = await signUpDeveloper(services, withoutNext(sent), deviceOf(request))
+    return beginSession(services, area, reply, opened, textIn(sent, 'Email'))
+  }
+  form(signUpAddress, enter, (request) => {
+    const sent = sentBy(request)
+    return signUpPage({ Email: textIn(sent, 'Email'), next: nextAddress(sent, area.path) })
+  })
+}
+
+/** Removes `next`, which belongs to the page. */
+function withoutNext(sent: unknown): unknown {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent
+  const { next, ...input } = sent as Record<string, unknown>
+  return input
+}
+
+/** The client that a session is opened for. */
+export function clientOf({ ip, headers }: FastifyRequest) {
+  return { address: ip, userAgent: headers['user-agent'] }
+}
+
+function deviceOf(request: FastifyRequest) {
+  return { ...clientOf(request), devices: request.server.sessionCookies.readDevices(request) }
+}
+
+/** Sends the browser its new session and ends the former. Redirects browsers to `next`; programs get the session. */
+async function beginSession(
+  services: SessionServices,
+  { kind, path }: Area,
+  reply: FastifyReply,
+  opened: EnteredSession,
+  email: string,
+) {
+  const { request } = reply
+  if (request.session) await endSession(services, request.session.id, request.actor)
+  reply.server.sessionCookies.set(reply, kind, opened)
+  reply.server.sessionCookies.setDevices(reply, opened.devices)
+  if (wantsHtml(request)) return reply.redirect(nextAddress(sentBy(request), path), 303)
+  return reply.send({ Email: email.trim(), ExpiresAt: opened.expiresAt.toISOString() })
+}
+
+/** Ends the session and deletes its cookie. */
+export async function signOut(services: SessionServices, { kind, path }: Area<SessionKind>, reply: FastifyReply) {
+  const { request } = reply
+  await endSession(services, sessionOf(request).id, request.actor)
+  reply.server.sessionCookies.clear(reply, kind)
+  if (wantsHtml(request)) return reply.redirect(`${path}/sign-in?notice=signed-out`, 303)
+  return reply.code(204).send()
 }

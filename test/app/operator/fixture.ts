@@ -1,7 +1,7 @@
 import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../src/html/page-routes.ts'
 import { registerOperatorRoutes } from '../../../src/operator/routes.ts'
-import { adminRoutes } from '../../../src/pages/admin/routes.ts'
+import { adminRoutes } from '../../../src/pages/routes.ts'
 import { openAccess } from '../../support/access.ts'
 import { workerDatabase } from '../../support/database.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operatorRoute } from '../../../src/html/operator-routes.ts'
+import { operatorRoute } from '../../../src/html/route-groups.ts'
 import { done } from '../../../src/server/json-routes.ts'
 import { resultItem } from '../../../src/values/result-item.ts'
 

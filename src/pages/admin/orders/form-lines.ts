@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { format } from '../../../html/format.ts'
-import { textIn } from '../../../html/forms.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'
@@ -19,102 +19,61 @@ import {
   variantOf,
 } from '../../../resources/orders/sold-products.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
-import { isText } from './list.ts'
 
 /** The number of lines in an empty form. */
 const LINES_SHOWN = 3
 const SKU_LENGTH_MAX = 150
 
-export type Form = Readonly<Record<string, string | string[]>>
+export type LookedUp = Awaited<ReturnType<typeof lookUpLines>>
+export type FormLine = LookedUp['lines'][number]
 
-/** A line of the form. */
-export interface FormLine {
-  /** From 1. The suffix of the names of the line's fields. */
-  readonly number: number
-  /** The text as typed. Empty: the line is not part of the order. */
-  readonly typed: string
-  /** Null: no product of the store matches. */
-  readonly product: LineProduct | null
-}
-
-export interface LineProduct {
-  readonly id: number
-  readonly name: string
-  /** The SKU of the selected advanced option, if it has one. */
-  readonly sku: string
-  /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */
-  readonly price: number
-  readonly stock: number
-  readonly fields: readonly ChoiceField[]
-  /** The names of option sets with text answers, which an order line cannot store. */
-  readonly answeredInWords: readonly string[]
-  /** The selected options, as in an order line. */
-  readonly optionIds: readonly number[]
-  /** The SKU of an advanced option that no choice of options selects. Undefined: none is selected. */
-  readonly variantSku: string | undefined
-}
-
-/** A field of a line for selecting options by name. */
-export interface ChoiceField {
-  readonly name: string
-  readonly label: string
-  readonly isRequired: boolean
-  /** Whether it accepts several choices. */
-  readonly isMultiple: boolean
-  /** The value and the text of each choice. */
-  readonly choices: readonly (readonly [value: string, text: string])[]
-}
-
-export interface LookedUp {
-  readonly lines: readonly FormLine[]
-  /** The form's field values, with an advanced option's SKU replaced by the product's and its options chosen. */
-  readonly values: Form
-}
-
-/** Finds the products of a form's lines by SKU or, if no SKU matches, by catalogue id. */
-export async function lookUpLines(caller: Caller, form: Form): Promise<LookedUp> {
-  const numbers = Array.from({ length: countLines(form) }, (_, index) => index + 1)
-  const typed = numbers.map((number) => textIn(form, `ItemID.${number}`).trim())
-  const named = await findNamed(caller, typed)
+/**
+ * Finds the products of a form's lines by SKU or, if no SKU matches, by catalogue id. In `values`, the fields of the
+ * form, the SKU of an advanced option is replaced by the product's, and its options are chosen.
+ */
+export async function lookUpLines(caller: Caller, form: Form) {
+  const texts = Array.from({ length: countLines(form) }, (_, index) => textIn(form, `ItemID.${index + 1}`).trim())
+  const named = await findNamed(caller, texts)
   const ids = [...named.values()].map(({ productId }) => productId)
   const products = await readSoldProducts(caller, ids)
   const priceLevel = await readPriceLevel(caller, form)
-  const values = Object.assign({}, form, ...numbers.map((number) => takenFromSku(number)))
-  const lines = numbers.map((number) => {
-    const product = productOf(number)
-    const context = { number, values, priceLevel, currency: caller.store.currency }
-    return { number, typed: typed[number - 1] ?? '', product: product ? lineProduct(product, context) : null }
+  const found = texts.map((typed, index) => {
+    const name = named.get(typed)
+    return { number: index + 1, typed, code: name?.optionCode, product: products.get(name?.productId ?? 0) }
   })
-  return { lines, values }
-
-  function productOf(number: number): SoldProduct | undefined {
-    const found = named.get(typed[number - 1] ?? '')
-    return found && products.get(found.productId)
-  }
-
-  function takenFromSku(number: number): Record<string, string> {
-    const product = productOf(number)
-    const code = named.get(typed[number - 1] ?? '')?.optionCode
+  const chosenBySku = found.map(({ number, product, code }) => {
     const variant = product?.advancedOptions.find((each) => each.code === code)
     return product && variant ? fieldsOfVariant(product, variant, number) : {}
-  }
+  })
+  const values: Form = Object.assign({}, form, ...chosenBySku)
+  const context = { values, priceLevel, currency: caller.store.currency }
+  const lines = found.map(({ number, typed, product }) => {
+    return {
+      /** From 1. The suffix of the names of the line's fields. */
+      number,
+      /** Empty: the line is not part of the order. */
+      typed,
+      /** Null: no product of the store matches. */
+      product: product ? lineProduct(product, number, context) : null,
+    }
+  })
+  return { lines, values }
 }
 
 function countLines(form: Form): number {
-  const last = Object.keys(form).reduce(
-    (most, name) => {
-      const number = Number(/^ItemID\.(\d{1,3})$/.exec(name)?.[1] ?? 0)
-      return textIn(form, name).trim() === '' ? most : Math.max(most, number)
-    },
-    Number(/^\d{1,3}$/.exec(textIn(form, 'Lines'))?.[0] ?? 0),
-  )
+  const filled = Object.keys(form).map((name) => {
+    const number = Number(/^ItemID\.(\d{1,3})$/.exec(name)?.[1] ?? 0)
+    return textIn(form, name).trim() === '' ? 0 : number
+  })
+  const last = Math.max(Number(/^\d{1,3}$/.exec(textIn(form, 'Lines'))?.[0] ?? 0), ...filled)
   const added = form.AddLine === undefined ? 0 : 1
   return Math.min(ITEMS_MAX, Math.max(LINES_SHOWN, last) + added)
 }
 
 async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<string, NamedProduct>> {
-  const texts = [...new Set(typed)].filter((text) => text !== '' && text.length <= SKU_LENGTH_MAX && isText(text))
+  const texts = [...new Set(typed)].filter((text) => text !== '' && text.length <= SKU_LENGTH_MAX && isOneLine(text))
   const found = await findBySku(caller, texts)
   for (const text of texts) {
     const isId = /^\d{1,10}$/.test(text) && Number(text) <= INT32_MAX
@@ -159,38 +118,38 @@ function isChosenByOptions({ optionSets }: SoldProduct, { code }: SoldVariant): 
   return ids.length > 0 && ids.every((id) => known.has(id))
 }
 
-interface LineContext {
-  readonly number: number
+interface FormContext {
   readonly values: Form
   readonly priceLevel: number
   readonly currency: string
 }
 
-function lineProduct(product: SoldProduct, context: LineContext): LineProduct {
-  const { number, values, priceLevel, currency } = context
+function lineProduct(product: SoldProduct, number: number, { values, priceLevel, currency }: FormContext) {
   const sets = product.optionSets.filter(({ OptionList = [] }) => OptionList.length > 0)
   const optionIds = sets.flatMap((set) => chosenIn(set, values[optionField(number, set)]))
-  const named = namedVariants(product)
+  // The advanced options that can be selected only by SKU.
+  const named = product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
   const chosen = named.find((variant) => skuOf(product, variant) === textIn(values, variantField(number)))
   const variant = chosen ?? variantOf(product, optionIds)
   const quantity = Number(textIn(values, `ItemQuantity.${number}`)) || 1
-  const { unitPrice, optionPrice } = priceOf(product, {
-    priceLevel,
-    quantity,
-    optionPrice: optionPriceOf(knownChoices(product, optionIds), variant),
-  })
+  const chosenPrice = optionPriceOf(knownChoices(product, optionIds), variant)
+  const { unitPrice, optionPrice } = priceOf(product, { priceLevel, quantity, optionPrice: chosenPrice })
   const fields = sets.map((set) => optionSetField(product, set, number, currency))
   return {
     id: product.id,
     name: product.name,
+    /** The SKU of the selected advanced option, if it has one. */
     sku: skuOf(product, variant),
+    /** The price of one piece for the customer of the form, with the selected options, at the line's quantity. */
     price: toNumber(unitPrice + optionPrice),
     stock: (variant ?? product).stock,
     fields: named.length > 0 ? [...fields, variantsField(product, named, number, currency)] : fields,
+    /** The names of option sets with text answers, which an order line cannot store. */
     answeredInWords: product.optionSets
       .filter(({ OptionList = [] }) => OptionList.length === 0)
       .map(({ OptionSetName = '' }) => OptionSetName),
     optionIds,
+    /** The SKU of the selected advanced option, if no choice of options selects it. */
     variantSku: chosen && skuOf(product, chosen),
   }
 }
@@ -199,13 +158,10 @@ function chosenIn({ OptionList = [] }: OptionSet, value: string | string[] = [])
   return OptionList.map(({ OptionID }) => OptionID).filter((id) => [value].flat().includes(String(id)))
 }
 
-/** Returns the advanced options that can be selected only by SKU. */
-function namedVariants(product: SoldProduct): SoldVariant[] {
-  return product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
-}
-
-function optionSetField(product: SoldProduct, set: OptionSet, number: number, currency: string): ChoiceField {
+/** A field of a line for selecting options by name. */
+function optionSetField(product: SoldProduct, set: OptionSet, number: number, currency: string) {
   const { OptionSetName = '', OptionList = [] } = set
+  const isRequired = mustBeChosen(set)
   const isMultiple = !takesOne(set)
   const choices = OptionList.map((option) => {
     const { OptionID, OptionName = '' } = option
@@ -215,19 +171,14 @@ function optionSetField(product: SoldProduct, set: OptionSet, number: number, cu
   return {
     name: optionField(number, set),
     label: OptionSetName || 'Option',
-    isRequired: mustBeChosen(set),
+    isRequired,
     isMultiple,
-    choices: isMultiple ? choices : [['', mustBeChosen(set) ? 'Choose one' : 'None'], ...choices],
+    choices: isMultiple ? choices : [['', isRequired ? 'Choose one' : 'None'], ...choices],
   }
 }
 
-function variantsField(
-  product: SoldProduct,
-  variants: readonly SoldVariant[],
-  number: number,
-  currency: string,
-): ChoiceField {
-  const choices = variants.map((variant) => {
+function variantsField(product: SoldProduct, named: SoldVariant[], number: number, currency: string) {
+  const choices = named.map((variant) => {
     const sku = skuOf(product, variant)
     return choice(sku, variant.name || sku, Math.max(variant.price, 0), currency)
   })

@@ -1,6 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Db } from '../../../database/client.ts'
-import { namedObject, readInput } from '../../../values/input.ts'
+import type { Page } from '../../../html/page.ts'
+import { merchantOf } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { isOneLine, namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 
 const ORDERS_SHOWN = 25
@@ -15,22 +19,25 @@ const number = z
 
 const asked = namedObject({
   status: number,
-  find: z.string().max(TEXT_MAX, findable).refine(isText, findable).trim().default(''),
+  find: z.string().max(TEXT_MAX, findable).refine(isOneLine, findable).trim().default(''),
   before: number,
   notice: z.string().optional(),
 })
 
-/** Lists a store's orders, newest first: all, in a status, or with an invoice number or e-mail address. One page. */
-export async function listOrders(db: Db, storeId: number, query: unknown) {
-  const { status, find, before } = readInput(asked, query, 'The address')
+/** The page of a store's orders, newest first: all, in a status, or with an invoice number or e-mail address. */
+export async function listPage(request: FastifyRequest, { db }: { db: Db }): Promise<Page> {
+  const storeId = merchantOf(request).store.id
+  const { status, find, before } = readInput(asked, request.query, 'The address')
+  const statuses = await listStatuses(db, storeId)
   const invoiceNumber = /(\d{1,9})$/.exec(find)?.[1]
+  const ofEmail = find.includes('@') ? await ordersOf(db, storeId, { email: find, status, before }) : null
   const rows = await db.order.findMany({
     where: {
       storeId,
       ...(status !== null && { statusId: status }),
       ...(before !== null && { id: { lt: before } }),
-      ...(find.includes('@') && { AND: { id: { in: await ordersOf(db, storeId, { email: find, status, before }) } } }),
-      ...(find !== '' && !find.includes('@') && { invoiceNumber: Number(invoiceNumber ?? -1) }),
+      ...(ofEmail && { AND: { id: { in: ofEmail } } }),
+      ...(find !== '' && !ofEmail && { invoiceNumber: Number(invoiceNumber ?? -1) }),
     },
     select: {
       id: true,
@@ -45,27 +52,18 @@ export async function listOrders(db: Db, storeId: number, query: unknown) {
     take: ORDERS_SHOWN + 1,
   })
   const orders = rows.slice(0, ORDERS_SHOWN)
-  return {
-    orders,
-    /** The address of the next page. Null: this is the last page. */
-    older: rows.length > ORDERS_SHOWN ? addressOf(status, find, orders.at(-1)?.id) : null,
-    asked: { status: status === null ? '' : String(status), find },
-    isFiltered: status !== null || find !== '',
-  }
+  const filters = { ...(status !== null && { status: String(status) }), ...(find !== '' && { find }) }
+  const more = new URLSearchParams({ ...filters, before: String(orders.at(-1)?.id) })
+  const older = rows.length > ORDERS_SHOWN ? `/admin/orders?${more}` : null
+  const values = { status: '', find: '', ...filters }
+  const isFiltered = status !== null || find !== ''
+  const data = { orders, older, isFiltered, statuses, statusText: textsOf(statuses) }
+  return { template: '/pages/admin/orders/list', title: 'Orders', values, data }
 }
 
-function addressOf(status: number | null, find: string, before: number | undefined): string {
-  const query = new URLSearchParams({
-    ...(status !== null && { status: String(status) }),
-    ...(find !== '' && { find }),
-    ...(before !== undefined && { before: String(before) }),
-  })
-  return `/admin/orders?${query}`
-}
-
-/** Whether PostgreSQL can store the text. Also rejects control characters. */
-export function isText(given: string): boolean {
-  return given.isWellFormed() && !/\p{Cc}/u.test(given)
+export function textsOf(statuses: readonly { id: number; text: string }[]) {
+  const texts = new Map(statuses.map(({ id, text }) => [id, text]))
+  return (id: number) => texts.get(id) ?? String(id)
 }
 
 /** Finds a page's orders by e-mail address, with its index. Prisma would use ILIKE, where `_` is any character. */

@@ -1,6 +1,7 @@
-import { refusedFields, textIn } from '../../../html/forms.ts'
-import type { Fault, StoreFailure } from '../../../values/failure.ts'
-import type { Form, FormLine, LookedUp } from './form-lines.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import { type Fault, StoreFailure } from '../../../values/failure.ts'
+import type { FormLine, LookedUp } from './form-lines.ts'
 
 const orderLabels = {
   CustomerID: 'Customer number',
@@ -49,9 +50,7 @@ function filledLines(lines: readonly FormLine[]): FormLine[] {
 }
 
 function faultsOf({ number, product }: FormLine, values: Form): Fault[] {
-  if (product === null) {
-    return [{ field: `ItemID.${number}`, problem: 'fits no product of this store' }]
-  }
+  if (product === null) return [{ field: `ItemID.${number}`, problem: 'fits no product of this store' }]
   return product.fields
     .filter(({ name, isRequired }) => isRequired && textIn(values, name) === '' && !Array.isArray(values[name]))
     .map(({ name }) => ({ field: name, problem: 'has to be chosen' }))
@@ -66,21 +65,25 @@ function itemOf({ number, product }: FormLine, values: Form) {
   })
 }
 
-/** Converts an error of `placeOrder` to name the form's fields instead of the body's. */
-export function inFormFields(failure: StoreFailure, lines: readonly FormLine[]): StoreFailure {
-  const { kind, field, message } = failure
-  const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+/** For `catch`: rethrows an error of `placeOrder` that names the form's fields instead of the body's. */
+export function inFormFields(lines: readonly FormLine[]) {
+  return (error: unknown): never => {
+    if (!(error instanceof StoreFailure) || error.field === '') throw error
+    const { kind, field, message } = error
+    const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+    throw refusedFields([{ field: formField(field, lines), problem }], kind)
+  }
+}
+
+function formField(field: string, lines: readonly FormLine[]): string {
   const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const number = filledLines(lines)[Number(index)]?.number
   if (list === 'OrderItemList' && number !== undefined) {
-    const part = name === 'ItemQuantity' ? name : 'ItemID'
-    return refusedFields([{ field: `${part}.${number}`, problem }], kind)
+    return `${name === 'ItemQuantity' ? name : 'ItemID'}.${number}`
   }
-  if (list === 'ShipmentList' && name !== undefined) return refusedFields([{ field: name, problem }], kind)
-  return field === '' ? failure : refusedFields([{ field, problem }], kind)
+  return list === 'ShipmentList' && name !== undefined ? name : field
 }
 
-/** Returns the labels of the form's fields by name. */
 export function formLabels(lines: readonly FormLine[]): Record<string, string> {
   const labels = lines.flatMap(({ number, product }) => [
     [`ItemID.${number}`, `Line ${number}: the product`],
@@ -90,20 +93,17 @@ export function formLabels(lines: readonly FormLine[]): Record<string, string> {
   return { ...orderLabels, ...Object.fromEntries(labels) }
 }
 
+const addressParts = ['FirstName', 'LastName', 'Company', 'Address', 'City', 'State', 'ZipCode', 'Country', 'Email']
+
 /** Ships to the billing address. The form asks only for the method and its cost. */
 function shipmentsOf(form: Form) {
   const method = textIn(form, 'ShipmentMethodName').trim()
   const cost = numberOf(form, 'ShipmentCost')
   if (method === '' && cost === undefined) return undefined
-  return [withoutEmpty({ ...addressOf(form), ShipmentMethodName: method, ShipmentCost: cost })]
-}
-
-const addressParts = ['FirstName', 'LastName', 'Company', 'Address', 'City', 'State', 'ZipCode', 'Country', 'Email']
-
-function addressOf(form: Form) {
-  const of = (name: string) => textIn(form, `Billing${name}`).trim()
-  const parts = addressParts.map((name) => [`Shipment${name}`, of(name)])
-  return { ...Object.fromEntries(parts), ShipmentPhone: of('PhoneNumber') }
+  const billing = (name: string) => textIn(form, `Billing${name}`).trim()
+  const address = Object.fromEntries(addressParts.map((name) => [`Shipment${name}`, billing(name)]))
+  const shipment = { ...address, ShipmentPhone: billing('PhoneNumber'), ShipmentMethodName: method, ShipmentCost: cost }
+  return [withoutEmpty(shipment)]
 }
 
 /** Returns text that is not a number unchanged, so that validation rejects it by name. */

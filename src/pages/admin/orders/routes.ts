@@ -1,26 +1,27 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { updateRecord } from '../../../engine/change.ts'
+import { claimRequest, endAttempt } from '../../../engine/idempotency.ts'
 import { getRecord } from '../../../engine/read.ts'
-import { formOf, textIn } from '../../../html/forms.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
+import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import { resultItem } from '../../../values/result-item.ts'
 import { orderFigures } from '../../order-figures.ts'
-import { type Form, lookUpLines } from './form-lines.ts'
-import { listOrders } from './list.ts'
+import { lookUpLines } from './form-lines.ts'
+import { listPage, textsOf } from './list.ts'
 import { formLabels, inFormFields, orderOf } from './order-form.ts'
-import { placeOnce } from './place-once.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
-export async function orderPages(app: FastifyInstance, services: CallerServices): Promise<void> {
+export function orderPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
 
   page('/admin/orders', (request) => listPage(request, services))
@@ -33,7 +34,10 @@ export async function orderPages(app: FastifyInstance, services: CallerServices)
   })
 
   const place = async (request: FastifyRequest) => {
-    const id = await placeFrom(merchantCaller(request, services), formOf(request))
+    const caller = merchantCaller(request, services)
+    const sent = formOf(request)
+    const lookedUp = await lookUpLines(caller, sent)
+    const id = await placeOnce(caller, sent, orderOf(lookedUp)).catch(inFormFields(lookedUp.lines))
     return `/admin/orders/${id}?notice=order-placed`
   }
   form('/admin/orders', place, (request) => newOrderPage(request, services, formOf(request)))
@@ -49,42 +53,15 @@ export async function orderPages(app: FastifyInstance, services: CallerServices)
   })
 }
 
-async function listPage(request: FastifyRequest, { db }: CallerServices): Promise<Page> {
-  const { store } = merchantOf(request)
-  const statuses = await listStatuses(db, store.id)
-  const list = await listOrders(db, store.id, request.query)
-  return {
-    template: '/pages/admin/orders/list',
-    title: 'Orders',
-    values: list.asked,
-    data: { ...list, store, statuses, statusText: textsOf(statuses) },
-  }
-}
-
-async function placeFrom(caller: Caller, form: Form): Promise<number> {
-  const lookedUp = await lookUpLines(caller, form)
-  const body = orderOf(lookedUp)
-  try {
-    return await placeOnce(caller, form, body)
-  } catch (error) {
-    throw error instanceof StoreFailure ? inFormFields(error, lookedUp.lines) : error
-  }
-}
-
 async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
-  const { store } = caller
-  const methods = await listPaymentMethods(services.db, store.id)
-  const offered = methods.filter(({ visible }) => visible).map(({ id, name }) => [id, name] as const)
-  const paymentMethods = [['', 'Not chosen'], ...offered]
+  const methods = (await listPaymentMethods(services.db, caller.store.id)).filter(({ visible }) => visible)
+  const paymentMethods = [['', 'Not chosen'], ...methods.map(({ id, name }) => [id, name])]
   const { lines, values } = await lookUpLines(caller, form)
-  return {
-    template: '/pages/admin/orders/new',
-    title: 'New order',
-    values,
-    // A new key each time the form is shown.
-    data: { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey: randomUUID(), store, paymentMethods },
-  }
+  // A new key each time the form is shown.
+  const oneTimeKey = randomUUID()
+  const data = { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey, paymentMethods }
+  return { template: '/pages/admin/orders/new', title: 'New order', values, data }
 }
 
 async function orderPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
@@ -96,11 +73,39 @@ async function orderPage(request: FastifyRequest, services: CallerServices): Pro
     template: '/pages/admin/orders/order',
     title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
     values: { OrderStatusID: String(order.OrderStatusID) },
-    data: { order, figures: orderFigures(order), store: caller.store, statuses, statusText: textsOf(statuses) },
+    data: { order, figures: orderFigures(order), statuses, statusText: textsOf(statuses) },
   }
 }
 
-function textsOf(statuses: readonly { id: number; text: string }[]) {
-  const texts = new Map(statuses.map(({ id, text }) => [id, text]))
-  return (id: number) => texts.get(id) ?? String(id)
+/**
+ * Places the order of a form and returns its id. For a form resubmitted unchanged with its one-time key, returns the
+ * order it placed. Throws `conflict` if the form was changed meanwhile, and `in-progress` while it is being placed.
+ */
+async function placeOnce(caller: Caller, form: Form, body: unknown): Promise<number> {
+  const key = textIn(form, 'OneTimeKey')
+  if (key === '') return (await placeOrder(caller, body)).id
+  const formHash = hash(JSON.stringify(form))
+  // The claim covers only the key, because a rejected form is corrected and resubmitted with the same key.
+  const claim = await claimRequest(caller, { scope: hash(`order form ${key}`), bodyHash: '' })
+  if (claim.kind === 'answered') {
+    const placed = claim.attempt.stored.get(0)
+    if (placed?.Message === formHash) return Number(placed.Value)
+    const advice = 'If you want to place this one too, press the button again'
+    throw new StoreFailure('conflict', `This form has placed an order already. ${advice}`)
+  }
+  const message = 'This order is being placed. It appears in the list of orders in a moment'
+  if (claim.kind !== 'ours') throw new StoreFailure('in-progress', message)
+  const { attempt } = claim
+  try {
+    const itemOf = ({ id }: PlacedOrder) => resultItem('OrderID', id, 201, formHash)
+    return (await placeOrder(caller, body, { attempt, place: 0, records: 1, itemOf })).id
+  } catch (error) {
+    await endAttempt(caller, attempt)
+    const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'
+    throw isInProgress ? new StoreFailure('in-progress', message) : error
+  }
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }

@@ -1,11 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
-import type { Actor } from '../../../audit/audit.ts'
-import type { Caller } from '../../../engine/caller.ts'
-import { formOf, textIn } from '../../../html/forms.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { actorOf, merchantCaller, merchantOf } from '../../../html/principals.ts'
+import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
@@ -21,135 +18,127 @@ import { readInput } from '../../../values/input.ts'
 const zones = Intl.supportedValuesOf('timeZone')
 
 /** Adds the pages of a store's settings: name, address, currency, time zone, order statuses and payment methods. */
-export async function settingsRoutes(app: FastifyInstance, services: ChangeStore): Promise<void> {
-  const { page, form } = pagesFor(app, 'merchant')
-  page('/admin/settings', (request) => settingsPage(request, services))
-
-  const save = async (request: FastifyRequest) => {
-    const changes = readInput(changedStore, settingsIn(request))
-    await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
-    return '/admin/settings?notice=settings-saved'
-  }
-  form('/admin/settings', save, async (request) => {
-    return { ...(await settingsPage(request, services)), values: settingsIn(request) }
-  })
-
-  listForm(app, services, orderStatusForm)
-  listForm(app, services, paymentMethodForm)
+export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
+  savedPage(app, services, { path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
+  savedPage(app, services, { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses })
+  savedPage(app, services, { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods })
 }
 
-function settingsIn(request: FastifyRequest) {
-  const { Name, SecureURL, Currency, TimeZone } = formOf(request)
-  return { Name, SecureURL, Currency, TimeZone }
-}
-
-type Form = Readonly<Record<string, string | string[]>>
-
-/** A page whose form edits several records. The name of each field ends with the key of its record. */
-interface ListForm {
+interface SavedPage<Services> {
   readonly path: string
-  pageOf(request: FastifyRequest, services: ChangeStore): Promise<Page>
-  /** The keys of the records in the form. */
-  keysIn(form: Form): readonly string[]
-  /** The record as a program sends it. */
-  recordOf(form: Form, key: string): object
-  save(caller: Caller, records: unknown, actor: Actor): Promise<void>
+  pageOf(request: FastifyRequest, services: Services): Promise<Page>
+  save(request: FastifyRequest, services: Services): Promise<unknown>
+  /** Returns the submitted values, to show the form again. */
+  valuesOf?(form: Form): Form
 }
 
-function listForm(
+/** Adds a merchant's page and its form, which `save` saves. */
+export function savedPage<Services>(
   app: FastifyInstance,
-  services: ChangeStore,
-  { path, pageOf, keysIn, recordOf, save }: ListForm,
+  services: Services,
+  { path, pageOf, save, valuesOf = (form) => form }: SavedPage<Services>,
 ): void {
   const { page, form } = pagesFor(app, 'merchant')
   page(path, (request) => pageOf(request, services))
-
   const carryOut = async (request: FastifyRequest) => {
-    const sent = formOf(request)
-    const keys = keysIn(sent)
-    const records = keys.map((key) => recordOf(sent, key))
-    await save(merchantCaller(request, services), records, actorOf(request)).catch((error) => {
-      throw error instanceof StoreFailure ? byFields(error, keys) : error
-    })
+    await save(request, services)
     return `${path}?notice=settings-saved`
   }
-  form(path, carryOut, async (request) => ({ ...(await pageOf(request, services)), values: formOf(request) }))
+  form(path, carryOut, async (request) => {
+    return { ...(await pageOf(request, services)), values: valuesOf(formOf(request)) }
+  })
 }
 
 async function settingsPage(request: FastifyRequest, services: ChangeStore): Promise<Page> {
   const store = await storeWithKey(services, merchantOf(request).store.id)
-  const { name, secureUrl, currency, timeZone, throttle } = store
-  return {
-    template: '/pages/admin/settings/settings',
-    title: 'Settings',
-    values: { Name: name, SecureURL: secureUrl, Currency: currency, TimeZone: timeZone },
-    data: { zones, throttle: throttle ?? contractRateLimit },
-  }
+  const values = { Name: store.name, SecureURL: store.secureUrl, Currency: store.currency, TimeZone: store.timeZone }
+  const data = { zones, throttle: store.throttle ?? contractRateLimit }
+  return { template: '/pages/admin/settings/settings', title: 'Settings', values, data }
 }
 
-const orderStatusForm: ListForm = {
-  path: '/admin/settings/order-statuses',
-  pageOf: async (request, { db }) => {
-    const statuses = await listStatuses(db, merchantOf(request).store.id)
-    const values = Object.fromEntries(
-      statuses.flatMap(({ id, text, visible, sorting }) => [
-        [`StatusText.${id}`, text],
-        [`Sorting.${id}`, String(sorting)],
-        [`Visible.${id}`, visible ? 'yes' : ''],
-      ]),
-    )
-    return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
-  },
-  keysIn: (form) => Object.keys(form).flatMap((name) => /^StatusText\.(\d{1,9})$/.exec(name)?.[1] ?? []),
-  // Browsers do not send unticked boxes.
-  recordOf: (form, id) => ({
+async function saveSettings(request: FastifyRequest, services: ChangeStore) {
+  const { Name, SecureURL, Currency, TimeZone } = formOf(request)
+  const changes = readInput(changedStore, { Name, SecureURL, Currency, TimeZone })
+  await updateStore(services, merchantOf(request).store.id, changes, actorOf(request))
+}
+
+async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
+  const statuses = await listStatuses(db, merchantOf(request).store.id)
+  const fields = statuses.flatMap(({ id, text, visible, sorting }) => [
+    [`StatusText.${id}`, text],
+    [`Sorting.${id}`, String(sorting)],
+    [`Visible.${id}`, visible ? 'yes' : ''],
+  ])
+  const values = Object.fromEntries(fields)
+  return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
+}
+
+function saveStatuses(request: FastifyRequest, services: ChangeStore) {
+  const form = formOf(request)
+  const records = keysIn(form, /^StatusText\.(\d{1,9})$/).map((id) => ({
+    key: id,
     OrderStatusID: Number(id),
     StatusText: textIn(form, `StatusText.${id}`),
     Sorting: Number(textIn(form, `Sorting.${id}`)),
+    // Browsers do not send unticked boxes.
     Visible: form[`Visible.${id}`] !== undefined,
-  }),
-  save: async (caller, records, actor) => updateOrderStatuses(caller, readInput(changedStatuses, records), actor),
+  }))
+  return saveRows(records, async (sent) => {
+    const changes = readInput(changedStatuses, sent)
+    await updateOrderStatuses(merchantCaller(request, services), changes, actorOf(request))
+  })
 }
 
 /** The keys of the rows for new payment methods. */
 const newMethods = ['new1', 'new2', 'new3']
 
-const paymentMethodForm: ListForm = {
-  path: '/admin/settings/payment-methods',
-  pageOf: async (request, { db }) => {
-    const methods = await listPaymentMethods(db, merchantOf(request).store.id)
-    const values = Object.fromEntries([
-      ...methods.flatMap(({ id, name, visible }) => [
-        [`Name.${id}`, name],
-        [`Visible.${id}`, visible ? 'yes' : ''],
-      ]),
-      ...newMethods.map((key) => [`Visible.${key}`, 'yes']),
-    ])
-    const added = newMethods.slice(0, METHODS_MAX - methods.length)
-    const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
-    return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
-  },
-  // Ignores new rows without a name.
-  keysIn: (form) =>
-    Object.keys(form)
-      .flatMap((name) => /^Name\.(\d{1,10}|new\d)$/.exec(name)?.[1] ?? [])
-      .filter((key) => !key.startsWith('new') || textIn(form, `Name.${key}`).trim() !== ''),
-  recordOf: (form, key) => {
-    const id = key.startsWith('new') ? textIn(form, `PaymentMethodID.${key}`).trim() : key
-    return {
-      ...(id !== '' && { PaymentMethodID: Number(id) }),
-      Name: textIn(form, `Name.${key}`),
-      Visible: form[`Visible.${key}`] !== undefined,
-    }
-  },
-  save: async (caller, records, actor) => updatePaymentMethods(caller, readInput(changedMethods, records), actor),
+async function methodsPage(request: FastifyRequest, { db }: ChangeStore): Promise<Page> {
+  const methods = await listPaymentMethods(db, merchantOf(request).store.id)
+  const fields = methods.flatMap(({ id, name, visible }) => [
+    [`Name.${id}`, name],
+    [`Visible.${id}`, visible ? 'yes' : ''],
+  ])
+  const values = Object.fromEntries([...fields, ...newMethods.map((key) => [`Visible.${key}`, 'yes'])])
+  const added = newMethods.slice(0, METHODS_MAX - methods.length)
+  const data = { methods, added, nameLengthMax: NAME_LENGTH_MAX }
+  return { template: '/pages/admin/settings/payment-methods', title: 'Payment methods', values, data }
 }
 
-/** Replaces the list index in field names, such as `3.StatusText` for the fourth entry, with the row's key. */
-function byFields(failure: StoreFailure, keys: readonly string[]): StoreFailure {
-  const faults = failure.faults.map(({ field, problem }) => {
-    const [index = '', name = ''] = field.split('.')
-    return { field: `${name}.${keys[Number(index)]}`, problem }
+function saveMethods(request: FastifyRequest, services: ChangeStore) {
+  const form = formOf(request)
+  const records = keysIn(form, /^Name\.(\d{1,10}|new\d)$/).flatMap((key) => {
+    const isNew = key.startsWith('new')
+    const Name = textIn(form, `Name.${key}`)
+    // New rows without a name are ignored.
+    if (isNew && Name.trim() === '') return []
+    const id = isNew ? textIn(form, `PaymentMethodID.${key}`).trim() : key
+    const Visible = form[`Visible.${key}`] !== undefined
+    return [{ key, ...(id !== '' && { PaymentMethodID: Number(id) }), Name, Visible }]
   })
-  return new StoreFailure(failure.kind, failure.message, { field: failure.field, faults })
+  return saveRows(records, async (sent) => {
+    const changes = readInput(changedMethods, sent)
+    await updatePaymentMethods(merchantCaller(request, services), changes, actorOf(request))
+  })
+}
+
+/** Returns the keys of a form's rows, with which the names of their fields end. */
+function keysIn(form: Form, name: RegExp): string[] {
+  return Object.keys(form).flatMap((field) => name.exec(field)?.[1] ?? [])
+}
+
+/**
+ * Saves the rows of a form as a program sends them, without their keys. In the names of faulty fields, such as
+ * `3.StatusText` for the fourth row, replaces the index with the row's key.
+ */
+async function saveRows(rows: readonly { key: string }[], save: (sent: object[]) => Promise<void>): Promise<void> {
+  try {
+    await save(rows.map(({ key, ...record }) => record))
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    const faults = error.faults.map(({ field, problem }) => {
+      const [index = '', name = ''] = field.split('.')
+      return { field: `${name}.${rows[Number(index)]?.key}`, problem }
+    })
+    throw new StoreFailure(error.kind, error.message, { field: error.field, faults })
+  }
 }

@@ -12,7 +12,6 @@ import { type Secrets, sameSecret } from '../../../values/secrets.ts'
 import { rotateWebhookSecret } from '../../../webhooks/secret.ts'
 import { resumeWebhook } from '../../../webhooks/status.ts'
 import { webhooks } from '../../../webhooks/webhooks.ts'
-import { hostAndPath } from './in-words.ts'
 
 // Changes webhooks and records each change in the audit log, in the same transaction.
 
@@ -29,40 +28,56 @@ interface WebhookRecord {
   readonly Enabled: boolean
 }
 
-/** Creates a webhook without an application from a REST body, and returns its id. */
-export async function createWebhook({ caller, actor }: By, input: unknown): Promise<number> {
+/** What a change did: the webhook's name, and details for the audit log. Null details: nothing, and no entry. */
+interface Done {
+  readonly target: string
+  readonly details?: Prisma.InputJsonObject | null
+}
+
+async function recorded<T extends Done>(
+  { caller, actor }: By,
+  action: AuditAction,
+  change: (tx: Caller) => Promise<T>,
+): Promise<T> {
   return inTransaction(caller.db, async (db) => {
-    const tx = { ...caller, db }
-    const id = await createRecord(tx, webhooks, input)
-    const { Name, Url, EventType } = await recordOf(tx, id)
-    const details = { event: eventKind(EventType)?.name ?? EventType, address: hostAndPath(Url) }
-    await note(tx, { actor, action: 'webhook.created', target: Name, details })
-    return id
+    const done = await change({ ...caller, db })
+    const { target, details = {} } = done
+    if (details !== null) {
+      await recordAudit(db, caller.now, { actor, action, target, details, storeId: caller.store.id })
+    }
+    return done
   })
 }
 
+/** Creates a webhook without an application from a REST body, and returns its id. */
+export async function createWebhook(by: By, input: unknown): Promise<number> {
+  const { id } = await recorded(by, 'webhook.created', async (tx) => {
+    const created = await createRecord(tx, webhooks, input)
+    const { Name, Url, EventType } = await recordOf(tx, created)
+    const details = { event: eventKind(EventType)?.name ?? EventType, address: hostAndPath(Url) }
+    return { id: created, target: Name, details }
+  })
+  return id
+}
+
 /** Changes the fields in `input`. Throws `not-found`, and `bad-request` that names the field. */
-export async function changeWebhook({ caller, actor }: By, id: number, input: unknown): Promise<void> {
-  await inTransaction(caller.db, async (db) => {
-    const tx = { ...caller, db }
+export async function changeWebhook(by: By, id: number, input: unknown): Promise<void> {
+  await recorded(by, 'webhook.changed', async (tx) => {
     await lockRecord(tx, webhooks, id, [])
     const before = await recordOf(tx, id)
     await updateRecord(tx, webhooks, id, input)
     const after = await recordOf(tx, id)
-    const details = differences(before, after)
-    if (Object.keys(details).length === 0) return
-    await note(tx, { actor, action: 'webhook.changed', target: after.Name, details })
+    return { target: after.Name, details: differences(before, after) }
   })
 }
 
 /** Deletes a webhook with its deliveries. Throws `not-found`. */
-export async function deleteWebhook({ caller, actor }: By, id: number): Promise<void> {
-  await inTransaction(caller.db, async (db) => {
-    const tx = { ...caller, db }
+export async function deleteWebhook(by: By, id: number): Promise<void> {
+  await recorded(by, 'webhook.deleted', async (tx) => {
     await lockRecord(tx, webhooks, id, [], 'delete')
     const { Name: target } = await recordOf(tx, id)
     await deleteRecord(tx, webhooks, id)
-    await note(tx, { actor, action: 'webhook.deleted', target })
+    return { target }
   })
 }
 
@@ -71,60 +86,50 @@ export async function deleteWebhook({ caller, actor }: By, id: number): Promise<
  * `conflict` for a secret that was already replaced.
  */
 export async function rotateSecret(
-  { caller, actor }: By,
+  by: By,
   id: number,
   { secrets, replaced }: { secrets: Secrets; replaced: string },
 ): Promise<void> {
-  await inTransaction(caller.db, async (db) => {
-    const tx = { ...caller, db }
+  await recorded(by, 'webhook.secret-rotated', async (tx) => {
     const { formerSecret } = await rotateWebhookSecret(tx, secrets, id)
     if (formerSecret === null || !sameSecret(formerSecret, replaced)) {
-      throw new StoreFailure(
-        'conflict',
-        'There is a newer secret than the one that was to be replaced; nothing was changed',
-      )
+      const message = 'There is a newer secret than the one that was to be replaced; nothing was changed'
+      throw new StoreFailure('conflict', message)
     }
-    await note(tx, { actor, action: 'webhook.secret-rotated', target: (await recordOf(tx, id)).Name })
+    return { target: (await recordOf(tx, id)).Name }
   })
 }
 
 /** Re-enables a webhook, and with `catchUp` sends what it missed. Throws `not-found`. */
-export async function switchOn({ caller, actor }: By, id: number, { catchUp }: { catchUp: boolean }): Promise<void> {
-  await inTransaction(caller.db, async (db) => {
-    const tx = { ...caller, db }
+export async function switchOn(by: By, id: number, { catchUp }: { catchUp: boolean }): Promise<void> {
+  await recorded(by, 'webhook.resumed', async (tx) => {
     const { caughtUp } = await resumeWebhook(tx, id, { catchUp })
-    const details = catchUp ? { caughtUp } : {}
-    await note(tx, { actor, action: 'webhook.resumed', target: (await recordOf(tx, id)).Name, details })
+    return { target: (await recordOf(tx, id)).Name, details: catchUp ? { caughtUp } : {} }
   })
-  announce(caller.db, deliveriesChannel)
+  announce(by.caller.db, deliveriesChannel)
 }
 
 async function recordOf(tx: Caller, id: number): Promise<WebhookRecord> {
   return JSON.parse(await getRecord(tx, webhooks, id))
 }
 
-interface Entry {
-  readonly actor: Actor
-  readonly action: AuditAction
-  readonly target: string
-  readonly details?: Prisma.InputJsonObject
+/** Null: none. */
+function differences(before: WebhookRecord, after: WebhookRecord): Prisma.InputJsonObject | null {
+  const shown = { Name: 'name', Url: 'address', Format: 'format', Enabled: 'enabled' } as const
+  const changed = Object.entries(shown).flatMap(([field, name]) => {
+    const [from, to] = [before, after].map((record) => record[field as keyof typeof shown])
+    if (from === to) return []
+    return [[name, field === 'Url' ? { from: hostAndPath(before.Url), to: hostAndPath(after.Url) } : { from, to }]]
+  })
+  return changed.length > 0 ? Object.fromEntries(changed) : null
 }
 
-function note(tx: Caller, entry: Entry): Promise<void> {
-  return recordAudit(tx.db, tx.now, { ...entry, storeId: tx.store.id })
-}
+const SHOWN_LENGTH_MAX = 80
 
-function differences(before: WebhookRecord, after: WebhookRecord): Prisma.InputJsonObject {
-  const all = {
-    name: [before.Name, after.Name],
-    address: [before.Url, after.Url],
-    format: [before.Format, after.Format],
-    enabled: [before.Enabled, after.Enabled],
-  } as const
-  const changed = Object.entries(all).filter(([, [from, to]]) => from !== to)
-  return Object.fromEntries(
-    changed.map(([name, [from, to]]) => {
-      return [name, name === 'address' ? { from: hostAndPath(before.Url), to: hostAndPath(after.Url) } : { from, to }]
-    }),
-  )
+/** Returns a webhook's address for lists, without the query, which often holds a token. At most 80 characters. */
+export function hostAndPath(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed === null) return ''
+  const whole = parsed.host + (parsed.pathname === '/' ? '' : parsed.pathname) + (parsed.search && '?…')
+  return whole.length > SHOWN_LENGTH_MAX ? `${whole.slice(0, SHOWN_LENGTH_MAX - 1)}…` : whole
 }

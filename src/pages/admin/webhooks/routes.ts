@@ -1,24 +1,32 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { DataServices } from '../../../database/client.ts'
 import { eventKinds } from '../../../engine/event-kinds.ts'
-import { formOf, textIn } from '../../../html/forms.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
-import { actorOf, type CallerServices, merchantCaller } from '../../../html/principals.ts'
+import { actorOf, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds, wholeNumber } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
-import type { Secrets } from '../../../values/secrets.ts'
-import { deliveryStates, listDeliveries } from '../../../webhooks/deliveries.ts'
+import { deliveryStates, getDelivery, listDeliveries, redeliver, sendTest } from '../../../webhooks/deliveries.ts'
 import { webhookSecret } from '../../../webhooks/secret.ts'
-import { listWebhooks, webhookStatus } from '../../../webhooks/status.ts'
-import { type By, changeWebhook, createWebhook, deleteWebhook, rotateSecret, switchOn } from './changes.ts'
-import { counted, hostAndPath, webhookState } from './in-words.ts'
+import { COUNTED_MAX, listWebhooks, type WebhookSummary, webhookStatus } from '../../../webhooks/status.ts'
+import { type By, changeWebhook, createWebhook, deleteWebhook, hostAndPath, rotateSecret, switchOn } from './changes.ts'
 
 const home = '/admin/webhooks'
 const LISTED_MAX = 100
 const DELIVERIES_SHOWN = 50
+
+/** How often a page reloads, once a second, after its user requested an attempt. Longer than an attempt can take. */
+const LOOKS_MAX = 20
+/** The page truncates a larger body. */
+const BODY_SHOWN_MAX = 100_000
+
+const deliveryIds = namedObject({
+  id: wholeNumber(1, INT32_MAX),
+  deliveryId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+})
 
 const listed = namedObject({ offset: wholeNumber(0, INT32_MAX).default(0), notice: z.string().optional() })
 const shown = namedObject({
@@ -27,12 +35,8 @@ const shown = namedObject({
   notice: z.string().optional(),
 })
 
-interface WebhookPagesServices extends CallerServices {
-  secrets: Secrets
-}
-
 /** Adds the pages of a store's webhooks, including those of applications: add, status, change, resume, delete. */
-export async function webhookPages(app: FastifyInstance, services: WebhookPagesServices): Promise<void> {
+export function webhookPages(app: FastifyInstance, services: DataServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
   const by = (request: FastifyRequest): By => ({ caller: merchantCaller(request, services), actor: actorOf(request) })
   const again = (request: FastifyRequest) => webhookPage(services, request)
@@ -49,10 +53,10 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
   form(home, create, (request) => newPage(formOf(request)))
 
   const change = async (request: FastifyRequest) => {
-    await changeWebhook(by(request), idIn(request), changedIn(request)).catch(sayBesideField)
+    await changeWebhook(by(request), idIn(request), changedIn(formOf(request))).catch(sayBesideField)
     return doneAddress(request, 'webhook-saved')
   }
-  form(`${home}/:id`, change, (request) => webhookPage(services, request, changedIn(request)))
+  form(`${home}/:id`, change, (request) => webhookPage(services, request, changedIn(formOf(request))))
 
   const disable = async (request: FastifyRequest) => {
     await changeWebhook(by(request), idIn(request), { Enabled: false })
@@ -78,46 +82,56 @@ export async function webhookPages(app: FastifyInstance, services: WebhookPagesS
     await deleteWebhook(by(request), idIn(request))
     return reply.redirect(`${home}?notice=webhook-deleted`, 303)
   })
+  deliveryPages(app, services)
 }
 
-async function listPage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
-  const caller = merchantCaller(request, services)
+/** Adds the pages of a delivery: its details, redelivery, and sending a test event, which is also a delivery. */
+function deliveryPages(app: FastifyInstance, services: DataServices): void {
+  const { post, page, form } = pagesFor(app, 'merchant')
+  const show = (request: FastifyRequest, reply: FastifyReply) => deliveryPage(services, request, reply)
+
+  post(`${home}/:id/test`, async (request, reply) => {
+    const deliveryId = await sendTest(merchantCaller(request, services), idIn(request))
+    return reply.redirect(deliveryAddress(idIn(request), deliveryId, LOOKS_MAX), 303)
+  })
+
+  page(`${home}/:id/deliveries/:deliveryId`, show)
+
+  const sendAgain = async (request: FastifyRequest) => {
+    const { id, deliveryId } = readInput(deliveryIds, request.params)
+    await redeliver(merchantCaller(request, services), id, deliveryId)
+    return deliveryAddress(id, deliveryId, LOOKS_MAX)
+  }
+  form(`${home}/:id/deliveries/:deliveryId/redeliver`, sendAgain, show)
+}
+
+async function listPage(services: DataServices, request: FastifyRequest): Promise<Page> {
   const { offset } = readInput(listed, request.query, 'The query')
-  const found = await listWebhooks(caller, { limit: LISTED_MAX + 1, offset })
+  const found = await listWebhooks(merchantCaller(request, services), { limit: LISTED_MAX + 1, offset })
   const webhooks = found
     .slice(0, LISTED_MAX)
     .map((each) => ({ ...each, state: webhookState(each), address: hostAndPath(each.url) }))
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
-  return {
-    template: '/pages/admin/webhooks/list',
-    title: 'Webhooks',
-    data: { webhooks, offset, nextOffset, store: caller.store, now: services.now() },
-  }
+  const data = { webhooks, offset, nextOffset, now: services.now() }
+  return { template: '/pages/admin/webhooks/list', title: 'Webhooks', data }
 }
 
 /** `values`: the submitted form of the webhook. */
-async function webhookPage(
-  services: WebhookPagesServices,
-  request: FastifyRequest,
-  values?: Page['values'],
-): Promise<Page> {
+async function webhookPage(services: DataServices, request: FastifyRequest, values?: Form): Promise<Page> {
   const caller = merchantCaller(request, services)
   const id = idIn(request)
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
   const webhook = await webhookStatus(caller, id)
+  const { name, url, format, pending, failed, missed } = webhook
   const { deliveries, next } = await listDeliveries(caller, id, { state, limit: DELIVERIES_SHOWN, before })
   return {
     template: '/pages/admin/webhooks/webhook',
-    title: webhook.name,
-    values: values ?? { Name: webhook.name, Url: webhook.url, Format: webhook.format },
+    title: name,
+    values: values ?? { Name: name, Url: url, Format: format },
     data: {
       webhook,
       state: webhookState(webhook),
-      counts: {
-        pending: counted(webhook.pending),
-        failed: counted(webhook.failed),
-        missed: counted(webhook.missed),
-      },
+      counts: { pending: counted(pending), failed: counted(failed), missed: counted(missed) },
       // Hidden for an application's webhook: anyone with the secret can forge notifications to it.
       secret: webhook.application === null ? await webhookSecret(caller, services.secrets, id) : null,
       deliveries,
@@ -125,20 +139,54 @@ async function webhookPage(
       shownState: state,
       isNewest: before === null,
       older: next === null ? null : addressOf(id, state, next),
-      store: caller.store,
       now: services.now(),
       isEdited: values !== undefined,
     },
   }
 }
 
-async function deletePage(services: WebhookPagesServices, request: FastifyRequest): Promise<Page> {
-  const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
+function deliveryAddress(id: number, deliveryId: number, looks: number): string {
+  return `${home}/${id}/deliveries/${deliveryId}?looks=${looks}`
+}
+
+async function deliveryPage(services: DataServices, request: FastifyRequest, reply: FastifyReply): Promise<Page> {
+  const { id, deliveryId } = readInput(deliveryIds, request.params)
+  const caller = merchantCaller(request, services)
+  const webhook = await webhookStatus(caller, id)
+  const delivery = await getDelivery(caller, id, deliveryId)
+  const asked = Number(/^\d{1,2}$/.exec(textIn(request.query, 'looks'))?.[0] ?? 0)
+  const looks = delivery.state === 'pending' ? Math.min(asked, LOOKS_MAX) : 0
+  if (looks > 0) reply.header('refresh', `1; url=${deliveryAddress(id, deliveryId, looks - 1)}`)
+  const body = JSON.stringify([JSON.parse(delivery.body)], null, 2)
   return {
-    template: '/pages/admin/webhooks/delete',
-    title: `Delete ${webhook.name}?`,
-    data: { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) },
+    template: '/pages/admin/webhooks/delivery',
+    title: `${delivery.eventName}, delivery ${deliveryId}`,
+    data: {
+      webhook,
+      delivery,
+      isLooking: looks > 0,
+      body: body.slice(0, BODY_SHOWN_MAX).toWellFormed(),
+      isBodyCut: body.length > BODY_SHOWN_MAX,
+      now: services.now(),
+    },
   }
+}
+
+async function deletePage(services: DataServices, request: FastifyRequest): Promise<Page> {
+  const webhook = await webhookStatus(merchantCaller(request, services), idIn(request))
+  const data = { webhook, address: hostAndPath(webhook.url), pending: counted(webhook.pending) }
+  return { template: '/pages/admin/webhooks/delete', title: `Delete ${webhook.name}?`, data }
+}
+
+/** `paused`: by the platform; `off`: by a person or program. */
+function webhookState({ enabled, failingSince, pauseReason }: WebhookSummary): 'on' | 'failing' | 'paused' | 'off' {
+  if (enabled) return failingSince === null ? 'on' : 'failing'
+  return pauseReason === null ? 'off' : 'paused'
+}
+
+/** Formats a count of a webhook's status, which stops at a thousand. */
+function counted(count: number): string {
+  return count >= COUNTED_MAX ? '1,000 or more' : String(count)
 }
 
 function idIn({ params }: FastifyRequest): number {
@@ -154,24 +202,21 @@ function addressOf(id: number, state: string | null, before: number): string {
   return `${home}/${id}?${query}#deliveries`
 }
 
-function newPage(values: Record<string, unknown>): Page {
+function newPage(values: Form): Page {
   return { template: '/pages/admin/webhooks/new', title: 'New webhook', values, data: { eventKinds } }
 }
 
 /** Returns the REST body: a number for the event type (other text unchanged, to be rejected), a boolean for a box. */
-function newWebhook(form: ReturnType<typeof formOf>) {
+function newWebhook(form: Form) {
   const type = textIn(form, 'EventType')
   return {
-    Name: textIn(form, 'Name'),
-    Url: textIn(form, 'Url'),
+    ...changedIn(form),
     ...(type !== '' && { EventType: /^\d{1,3}$/.test(type) ? Number(type) : type }),
-    Format: textIn(form, 'Format'),
     Enabled: textIn(form, 'Enabled') !== '',
   }
 }
 
-function changedIn(request: FastifyRequest) {
-  const form = formOf(request)
+function changedIn(form: Form) {
   return { Name: textIn(form, 'Name'), Url: textIn(form, 'Url'), Format: textIn(form, 'Format') }
 }
 

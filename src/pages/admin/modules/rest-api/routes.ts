@@ -2,13 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { lastCalls } from '../../../../applications/call-log.ts'
 import { bothOf, exceeds } from '../../../../applications/privileges.ts'
-import type { Access, Privileges } from '../../../../engine/caller.ts'
+import type { Privileges } from '../../../../engine/caller.ts'
 import { adviseMerchant } from '../../../../html/errors.ts'
-import { formOf, orShowAgain, textIn } from '../../../../html/forms.ts'
 import { type Page, sendPage } from '../../../../html/page.ts'
-import { pagesFor } from '../../../../html/page-routes.ts'
-import { actorOf, merchantOf } from '../../../../html/principals.ts'
-import { wantsHtml } from '../../../../html/wants-html.ts'
+import { orShowAgain, pagesFor } from '../../../../html/page-routes.ts'
+import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
 import { readIds } from '../../../../server/parameters.ts'
 import {
   findApplicationToSubscribe,
@@ -24,15 +22,19 @@ const LISTED_MAX = 100
 const CALLS_SHOWN_MAX = 20
 const PRIVILEGES_LENGTH_MAX = 2_000
 
+const privilegesShape = z.record(z.string(), z.array(z.enum(['read', 'write']))).nullable()
 const asShown = 'is not what the page showed; load it again'
 /** The privileges shown to the merchant, as JSON in the form. */
 const shownPrivileges = z
   .string(asShown)
   .max(PRIVILEGES_LENGTH_MAX, asShown)
   .transform((json, context): Privileges => {
-    const parsed = privilegesIn(json)
-    if (parsed === undefined) context.addIssue({ code: 'custom', message: asShown })
-    return parsed ?? null
+    try {
+      return privilegesShape.parse(JSON.parse(json))
+    } catch {
+      context.addIssue({ code: 'custom', message: asShown })
+      return null
+    }
   })
 
 const publicKeyOnly = namedObject({ PublicKey: text(100) })
@@ -41,7 +43,7 @@ const furtherAgreement = namedObject({ Privileges: shownPrivileges })
 const removal = namedObject({ Force: z.literal('true', 'must be true or absent').optional() })
 
 /** Adds the pages of a store's applications: adding one, its privileges and calls, removing it (contract §3). */
-export async function restApiRoutes(app: FastifyInstance, services: Subscribing) {
+export function restApiPages(app: FastifyInstance, services: Subscribing): void {
   const { get, page, form } = pagesFor(app, 'merchant')
 
   page(home, (request) => listPage(services, request))
@@ -59,83 +61,79 @@ export async function restApiRoutes(app: FastifyInstance, services: Subscribing)
       if (existing) return reply.redirect(`${home}/${existing.id}`, 303)
       return sendPage(reply, await subscribePage(services, PublicKey))
     }
-    return orShowAgain(reply, work, () => listPage(services, request, typeof given === 'string' ? given : ''))
+    return orShowAgain(reply, work, () => listPage(services, request, textIn(request.query, 'PublicKey')))
   })
 
-  const letIn = async (request: FastifyRequest) => {
-    const { PublicKey: publicKey, Privileges: agreed } = readInput(agreement, formOf(request))
+  const agreeTo = (request: FastifyRequest, publicKey: string, agreed: Privileges) => {
     const asked = { storeId: merchantOf(request).store.id, publicKey, actor: actorOf(request), agreed }
-    const { id, postBackUrl } = await subscribe(services, asked).catch(adviseMerchant)
+    return subscribe(services, asked).catch(adviseMerchant)
+  }
+  const letIn = async (request: FastifyRequest) => {
+    const { PublicKey, Privileges: agreed } = readInput(agreement, formOf(request))
+    const { id, postBackUrl } = await agreeTo(request, PublicKey, agreed)
     const location = `${home}/${id}?notice=subscribed`
     if (wantsHtml(request)) return location
     return { ...(postBackUrl !== null && { PostBackURL: postBackUrl }), Location: location }
   }
-  form(`${home}/subscribe`, letIn, (request, { field }) => {
+  form(`${home}/subscribe`, letIn, (request, _reply, { field }) => {
     const publicKey = textIn(formOf(request), 'PublicKey').trim()
     return field === 'PublicKey' ? listPage(services, request, publicKey) : subscribePage(services, publicKey)
   })
 
   const agree = async (request: FastifyRequest) => {
-    const { publicKey, storeId } = await subscriptionIn(services, request)
+    const { publicKey } = await subscriptionIn(services, request)
     const { Privileges: agreed } = readInput(furtherAgreement, formOf(request))
-    const asked = { storeId, publicKey, actor: actorOf(request), agreed }
-    const { id } = await subscribe(services, asked).catch(adviseMerchant)
+    const { id } = await agreeTo(request, publicKey, agreed)
     return `${home}/${id}?notice=agreed`
   }
   form(`${home}/:subscriptionId/agree`, agree, (request) => applicationPage(services, request))
 
   const remove = async (request: FastifyRequest) => {
-    const { id: subscriptionId, storeId } = await subscriptionIn(services, request)
+    const { id: subscriptionId } = await subscriptionIn(services, request)
     const { Force } = readInput(removal, formOf(request))
+    const storeId = merchantOf(request).store.id
     const asked = { storeId, subscriptionId, actor: actorOf(request), force: Force === 'true' }
     await unsubscribe(services, asked).catch(adviseMerchant)
     return `${home}?notice=unsubscribed`
   }
-  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, { kind }) =>
+  form(`${home}/:subscriptionId/unsubscribe`, remove, (request, _reply, { kind }) =>
     unsubscribePage(services, request, kind === 'bad-gateway'),
   )
 }
 
 async function listPage(services: Subscribing, request: FastifyRequest, publicKey = ''): Promise<Page> {
-  const { store } = merchantOf(request)
-  const offset = offsetIn(request)
-  const found = await listSubscriptions(services, { storeId: store.id, limit: LISTED_MAX + 1, offset })
+  const storeId = merchantOf(request).store.id
+  const offset = Number(/^\d{1,6}$/.exec(textIn(request.query, 'offset'))?.[0] ?? 0)
+  const found = await listSubscriptions(services, { storeId, limit: LISTED_MAX + 1, offset })
   const applications = found.slice(0, LISTED_MAX).map(withRights)
   const nextOffset = found.length > LISTED_MAX ? offset + LISTED_MAX : null
-  return {
-    template: '/pages/admin/modules/rest-api/applications',
-    title: 'REST API',
-    data: { applications, offset, nextOffset, store, now: services.now() },
-    values: { PublicKey: publicKey },
-  }
+  const data = { applications, offset, nextOffset, now: services.now() }
+  const values = { PublicKey: publicKey }
+  return { template: '/pages/admin/modules/rest-api/applications', title: 'REST API', data, values }
 }
 
 async function subscribePage(services: Subscribing, publicKey: string): Promise<Page> {
   const application = await findApplicationToSubscribe(services, publicKey)
-  return {
-    template: '/pages/admin/modules/rest-api/subscribe',
-    title: `Let ${application.name} in?`,
-    data: { application, askedHost: hostOf(application.callbackUrl) },
-  }
+  const data = { application, askedHost: hostOf(application.callbackUrl) }
+  return { template: '/pages/admin/modules/rest-api/subscribe', title: `Let ${application.name} in?`, data }
 }
 
 async function applicationPage(services: Subscribing, request: FastifyRequest): Promise<Page> {
   const { db, now } = services
-  const { store } = merchantOf(request)
   const application = await subscriptionIn(services, request)
-  const webhookCount = await db.webhook.count({ where: { storeId: store.id, subscriptionId: application.id } })
-  const { calls, refusals } = await lastCalls(db, { subscriptionId: application.id, limit: CALLS_SHOWN_MAX })
+  const { id: subscriptionId } = application
+  const storeId = merchantOf(request).store.id
+  const { calls, refusals } = await lastCalls(db, { subscriptionId, limit: CALLS_SHOWN_MAX })
   return {
     template: '/pages/admin/modules/rest-api/application',
     title: application.name,
     data: {
       application: withRights(application),
       setUpHost: hostOf(application.postBackUrl),
-      isNew: (request.query as { notice?: unknown }).notice === 'subscribed',
-      webhookCount,
+      isNew: textIn(request.query, 'notice') === 'subscribed',
+      webhookCount: await db.webhook.count({ where: { storeId, subscriptionId } }),
       calls,
       refusals,
-      store,
       now: now(),
     },
   }
@@ -144,57 +142,30 @@ async function applicationPage(services: Subscribing, request: FastifyRequest): 
 async function unsubscribePage(services: Subscribing, request: FastifyRequest, isRefused: boolean): Promise<Page> {
   const application = await subscriptionIn(services, request)
   const { callbackUrl } = await findApplicationToSubscribe(services, application.publicKey)
-  return {
-    template: '/pages/admin/modules/rest-api/unsubscribe',
-    title: `Remove ${application.name}?`,
-    data: { application, askedHost: hostOf(callbackUrl), isRefused },
-  }
+  const data = { application, askedHost: hostOf(callbackUrl), isRefused }
+  return { template: '/pages/admin/modules/rest-api/unsubscribe', title: `Remove ${application.name}?`, data }
 }
 
 /** Returns the subscription in the address. Throws for another store's (404). */
-async function subscriptionIn(
-  services: Subscribing,
-  request: FastifyRequest,
-): Promise<Subscription & { storeId: number }> {
-  const storeId = merchantOf(request).store.id
+function subscriptionIn(services: Subscribing, request: FastifyRequest): Promise<Subscription> {
   const { subscriptionId } = readIds(request.params, 'subscriptionId')
-  return { ...(await subscriptionById(services, { storeId, subscriptionId })), storeId }
+  return subscriptionById(services, { storeId: merchantOf(request).store.id, subscriptionId })
 }
 
 /** Adds the privileges the application has, and those it requests in addition. */
 function withRights(subscription: Subscription) {
   const { askedPrivileges: asked, privileges: agreed } = subscription
+  const more = Object.entries(asked ?? {}).map(([service, accesses]) => {
+    return [service, accesses.filter((access) => !agreed?.[service]?.includes(access))] as const
+  })
   return {
     ...subscription,
     rights: bothOf(asked, agreed),
     asksForMore: exceeds(asked, agreed),
-    more: asked && agreed ? withoutThose(asked, agreed) : asked,
-  }
-}
-
-function withoutThose(asked: NonNullable<Privileges>, agreed: NonNullable<Privileges>): Privileges {
-  const more = Object.entries(asked).map(([service, accesses]) => {
-    return [service, accesses.filter((access) => !agreed[service]?.includes(access))] as const
-  })
-  return Object.fromEntries(more.filter(([, accesses]) => accesses.length > 0))
-}
-
-const privilegesShape = z.record(z.string(), z.array(z.enum(['read', 'write']))).nullable()
-
-/** Undefined: not privileges. */
-function privilegesIn(json: string): Record<string, Access[]> | null | undefined {
-  try {
-    return privilegesShape.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
+    more: asked && agreed ? Object.fromEntries(more.filter(([, accesses]) => accesses.length > 0)) : asked,
   }
 }
 
 function hostOf(url: string | null): string | null {
   return url && (URL.parse(url)?.host ?? null)
-}
-
-function offsetIn({ query }: FastifyRequest): number {
-  const { offset } = query as { offset?: unknown }
-  return typeof offset === 'string' && /^\d{1,6}$/.test(offset) ? Number(offset) : 0
 }

@@ -1,0 +1,83 @@
+// How JSON routes of the operator and of developers are declared, and the schemas that their records share.
+
+import { z } from 'zod'
+import type { Privileges } from '../engine/caller.ts'
+import { servedResources } from '../registry.ts'
+import { commonRefusals, refusal, routesOf } from '../server/json-routes.ts'
+import { retryAfter } from '../server/openapi.ts'
+
+export const id = z.int32().min(1)
+export const time = z.iso.datetime()
+
+/** The services that privileges may name. */
+export const serviceNames: readonly string[] = servedResources.map(({ service }) => service)
+
+const access = z.array(z.enum(['read', 'write'])).optional()
+
+/** Privileges. Null: all. */
+export const privileges: z.ZodType<Privileges> = z
+  .strictObject(Object.fromEntries(serviceNames.map((service) => [service, access])))
+  .nullable() as z.ZodType<Privileges>
+
+/** Routes of one store, for the operator and its merchant. */
+export const ofStore = { roles: ['operator', 'merchant'], ids: { id: 'The store.' } } as const
+
+/** Declares a JSON route for the operator, and optionally for merchants. */
+export const operatorRoute = routesOf({
+  tag: 'Operator',
+  description: 'Stores, applications and what joins them, by the key of the operator. JSON.',
+  credential: {
+    name: 'OperatorKey',
+    scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_KEY; `operatorKey` in sandbox.json.' },
+  },
+  refusals: {
+    ...commonRefusals,
+    401: refusal('The key is not that of the operator.', {
+      'WWW-Authenticate': { description: 'Bearer', required: true, schema: { type: 'string' } },
+    }),
+    403: refusal('The request came over plain http, and the server takes https alone.'),
+    404: refusal('No such store, application, subscription or account.'),
+    409: refusal(
+      'What is stored contradicts it: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is asking the application for very long.',
+    ),
+    429: refusal('Too many requests without the key came from the address.', retryAfter),
+    502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
+  },
+})
+
+/** Declares a JSON route for developers, which sends browsers a page. */
+export const developerRoute = routesOf({
+  tag: 'Developer',
+  description:
+    'A developer’s applications, by the session that signing in at /developers/sign-in gives. JSON. Changes without a body need the header X-Requested-With, of any value.',
+  credential: {
+    name: 'DeveloperSession',
+    scheme: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'developer',
+      description: 'Set by signing in. Where the server has an https address, its name is `__Host-developer`.',
+    },
+  },
+  refusals: {
+    ...commonRefusals,
+    401: refusal('There is no session, or it has ended.'),
+    403: refusal(
+      'The request is a change without Content-Type: application/json or X-Requested-With, comes from a page of another site, or over plain http where https alone is taken.',
+    ),
+    404: refusal('You have no such application.'),
+    409: refusal(
+      'There are 100 applications; what was to be replaced was replaced already; or there is no CallBackURL.',
+    ),
+    429: refusal('Too many tries of CallBackURLs.', retryAfter),
+  },
+  // A JSON content type would also suffice (guard.ts).
+  bodilessHeader: {
+    name: 'X-Requested-With',
+    in: 'header',
+    description:
+      'Any text, which no page of another site can make a browser send. `Content-Type: application/json` does as well.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'my program',
+  },
+})
