@@ -81,7 +81,10 @@ export function allowedMethods(operations: Operations): string {
 }
 
 function credentialsOf({ headers }: FastifyRequest): Credentials {
-  const first = (name: string) => [headers[name]].flat()[0]
+  const first = (name: string) => {
+    const given = headers[name]
+    return Array.isArray(given) ? given[0] : given
+  }
   const { authorization } = headers
   return { secureUrl: first('secureurl'), privateKey: first('privatekey'), token: first('token'), authorization }
 }

@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { endOfKey } from '../applications/oauth-clients.ts'
 import { allows, bothOf } from '../applications/privileges.ts'
@@ -88,6 +89,9 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
   const cache = new LRUCache<string, Authenticated>(remember)
   const stores = new LRUCache<string, StoreEntry>(remember)
   let generation = 0
+  const salt = randomBytes(32).toString('base64')
+  /** Neither reveals the credentials nor lets their comparison be timed. Computed for every request, so no HMAC. */
+  const cacheKeyOf = (presented: object) => hash('sha256', salt + JSON.stringify(presented), 'base64')
 
   /**
    * Throws a 401 that names missing headers, but never says which credential was wrong or that a token exists; its
@@ -98,7 +102,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     const { token } = presented
     if (token === null) throw failed(refusalOf(presented), `not sent: ${missingOf(presented).join(', ')}`)
     // The cache key includes missing headers: a request without PrivateKey never matches the entry of one with it.
-    const cacheKey = secrets.lookup(JSON.stringify(presented))
+    const cacheKey = cacheKeyOf(presented)
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
@@ -115,7 +119,7 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
 
   /** Returns the store of a cartAPI call. Throws RefusedStore. */
   async function authenticateStore({ storeUrl, userKey, address }: StoreCredentials): Promise<Authenticated> {
-    const cacheKey = secrets.lookup(JSON.stringify([userKey, normaliseHost(storeUrl)]))
+    const cacheKey = cacheKeyOf([userKey, normaliseHost(storeUrl)])
     const before = generation
     const known = stores.get(cacheKey)
     const entry = known ?? (await findStoreEntry({ db, secrets, now }, { storeUrl, userKey }))
