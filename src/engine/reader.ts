@@ -39,7 +39,7 @@ function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sq
   const slotOf: SlotOf = (column) => columns.push(column) - 1
   const detailsSlot = hasDocumentMember(fields) ? slotOf(sql`${alias}."details"`) : -1
   const { compose, record } = compileMembers(compiled, slotOf, alias)
-  const detailsOf = (row: Selected) => (row[detailsSlot] as Details | undefined) ?? noDetails
+  const detailsOf = (row: Selected) => (detailsSlot === -1 ? noDetails : ((row[detailsSlot] ?? noDetails) as Details))
   return {
     select: arrayOf(columns),
     compose: (row) => compose(row, detailsOf(row)),
@@ -50,37 +50,34 @@ function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sq
 /** Compiles the reader of one member of a row. */
 type CompileMember = (slotOf: SlotOf, alias: Sql) => CompiledMember
 
+/** `write` and `show` get what `read` returned, unless that was undefined: the value is the default. */
 interface CompiledMember {
   readonly defaultText: string
-  /** The text of a value that differs from the default; otherwise undefined. */
-  readonly valueText: (row: Selected, details: Details) => string | undefined
-  /** The value if it differs from the default; otherwise undefined. */
-  readonly value: (row: Selected, details: Details) => WireValue | undefined
+  readonly read: (row: Selected, details: Details) => unknown
+  readonly write: (stored: never) => string
+  readonly show: (stored: never) => WireValue
   /** Whether the value is a member of `details` and has the default if `details` lacks it. */
   readonly isDocumentValue: boolean
 }
 
 const compilers: FieldFold<CompileMember> = {
   value: (field, name) => (slotOf, alias) => {
-    const value = compileValue(field, name, slotOf, alias)
-    const encode: (shown: Scalar) => string = encoders[field.kind]
+    const isTime = field.kind === 'date' && (field.column !== undefined || field.sql !== undefined)
     return {
       defaultText: JSON.stringify(field.default),
-      valueText: (row, details) => {
-        const shown = value(row, details)
-        return shown === undefined ? undefined : encode(shown)
-      },
-      value,
+      read: compileValue(field, name, slotOf, alias),
+      write: isTime ? (time: string) => `"${dateText(time)}"` : writers[field.kind],
+      show: isTime ? dateText : (value: Scalar) => value,
       isDocumentValue: isDocumentMember(field) && field.sql === undefined,
     }
   },
   object: (_field, members, name) => (slotOf, alias) => {
     const { defaults, compose, record } = compileMembers(members, slotOf, alias)
-    const detailsOf = (details: Details) => (details[name] as Details | undefined) ?? noDetails
     return {
       defaultText: defaults,
-      valueText: (row, details) => compose(row, detailsOf(details)),
-      value: (row, details) => record(row, detailsOf(details)),
+      read: (row, details) => ({ row, details: (details[name] as Details | undefined) ?? noDetails }),
+      write: ({ row, details }: Part) => compose(row, details),
+      show: ({ row, details }: Part) => record(row, details),
       isDocumentValue: false,
     }
   },
@@ -88,18 +85,20 @@ const compilers: FieldFold<CompileMember> = {
     const { compose, record, select } = compileItems(field, members)
     const isDocumentValue = isDocumentMember(field)
     const slot = isDocumentValue ? -1 : slotOf(select)
-    const itemsOf = (row: Selected, details: Details) =>
-      (isDocumentValue ? details[name] : row[slot]) as Selected[] | null
     return {
       defaultText: '[]',
-      valueText: (row, details) => {
-        const items = itemsOf(row, details)
-        return items ? `[${items.map((item) => compose(item)).join(',')}]` : undefined
-      },
-      value: (row, details) => itemsOf(row, details)?.map((item) => record(item)),
+      read: (row, details) => (isDocumentValue ? details[name] : row[slot]) ?? undefined,
+      write: (items: readonly Selected[]) => `[${items.map((item) => compose(item)).join(',')}]`,
+      show: (items: readonly Selected[]) => items.map((item) => record(item)),
       isDocumentValue,
     }
   },
+}
+
+/** The stored content of an object inside a row. */
+interface Part {
+  readonly row: Selected
+  readonly details: Details
 }
 
 interface Members {
@@ -119,12 +118,12 @@ function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: 
   const stored: Member[] = []
   const documented = new Map<string, Member>()
   for (const [name, compile] of compiled) {
-    const member = compile(slotOf, alias)
+    const { defaultText, isDocumentValue, read, write, show } = compile(slotOf, alias)
     const start = `${defaults}${defaults === '{' ? '' : ','}${JSON.stringify(name)}:`
-    defaults = start + member.defaultText
-    const placed = { ...member, name, start: start.length, end: defaults.length }
-    if (member.isDocumentValue) documented.set(name, placed)
-    else stored.push(placed)
+    defaults = start + defaultText
+    const member: Member = { name, start: start.length, end: defaults.length, read, write, show }
+    if (isDocumentValue) documented.set(name, member)
+    else stored.push(member)
   }
   defaults += '}'
   const defaultRecord = JSON.parse(defaults) as WireRecord
@@ -133,20 +132,16 @@ function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: 
     compose: (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details),
     record: (row, details) => {
       const record: Record<string, WireValue> = Object.create(defaultRecord)
-      for (const { name, value } of stored) {
-        const given = value(row, details)
-        if (given !== undefined) record[name] = given
-      }
-      for (const name in details) {
-        const given = documented.get(name)?.value(row, details)
-        if (given !== undefined) record[name] = given
+      for (const { name, read, show } of membersOf(stored, documented, details)) {
+        const value = read(row, details)
+        if (value !== undefined) record[name] = show(value as never)
       }
       return record
     },
   }
 }
 
-interface Member extends CompiledMember {
+interface Member extends Pick<CompiledMember, 'read' | 'write' | 'show'> {
   readonly name: string
   /** The position of its default in the text of defaults. */
   readonly start: number
@@ -172,20 +167,16 @@ function membersOf(
 function composePieces(defaults: string, members: readonly Member[], row: Selected, details: Details): string {
   let text = ''
   let copied = 0
-  for (const { start, end, valueText } of members) {
-    const value = valueText(row, details)
+  for (const { start, end, read, write } of members) {
+    const value = read(row, details)
     if (value === undefined) continue
-    text += defaults.slice(copied, start) + value
+    text += defaults.slice(copied, start) + write(value as never)
     copied = end
   }
   return text + defaults.slice(copied)
 }
 
-function quoted(time: Scalar): string {
-  return `"${time}"`
-}
-
-const encoders = { text: JSON.stringify, date: quoted, integer: String, decimal: String, boolean: String }
+const writers = { text: JSON.stringify, date: JSON.stringify, integer: String, decimal: String, boolean: String }
 
 function compileValue(
   field: ValueField,
@@ -198,13 +189,11 @@ function compileValue(
   if (column === undefined) return (_row, details) => details[name] as Scalar | undefined
   const slot = slotOf(column)
   if (isFilledIn(field)) return (row, details) => (details[name] ?? row[slot] ?? undefined) as Scalar | undefined
-  if (field.kind === 'date') return (row) => (row[slot] == null ? undefined : dateText(row[slot]))
   return (row) => (row[slot] ?? undefined) as Scalar | undefined
 }
 
 /** Drops milliseconds, which the wire does not show. PostgreSQL's own time format costs a fraction of to_char. */
-function dateText(time: unknown): string {
-  const text = time as string
+function dateText(text: string): string {
   return text.length > DATE_LENGTH ? (text.split('.', 1)[0] as string) : text
 }
 
