@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type Actor, aboutApplication, installation, recordAudit, recordAuditInStores } from '../audit/audit.ts'
-import { byId, type DataServices, inTransaction, type JoiningServices, type Page } from '../database/client.ts'
+import { byId, type DataServices, inTransaction, type JoiningServices, type Paging } from '../database/client.ts'
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
@@ -87,7 +87,7 @@ export function applicationOf(row: ApplicationRow, secrets: Secrets) {
 }
 
 /** Lists applications by ascending id. */
-export async function listApplications({ db, secrets }: JoiningServices, page: Page): Promise<Application[]> {
+export async function listApplications({ db, secrets }: JoiningServices, page: Paging): Promise<Application[]> {
   const rows = await db.application.findMany(byId(page))
   return rows.map((row) => applicationOf(row, secrets))
 }

@@ -17,12 +17,12 @@ export interface DataServices {
 export type JoiningServices = Omit<DataServices, 'db'> & { db: Db | Transaction }
 
 /** A page of a list by ascending id. */
-export interface Page {
+export interface Paging {
   readonly limit: number
   readonly offset: number
 }
 
-export function byId({ limit, offset }: Page) {
+export function byId({ limit, offset }: Paging) {
   return { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
 }
 

@@ -57,13 +57,13 @@ function comparing(
   })
 }
 
-export const equalTo = comparing('integer', sql`=`, sql`int`, wholeNumber)
+export const equalTo = comparing('integer', sql`=`, sql`int`, readWholeNumber)
 /** Inclusive bounds of a range of numbers. */
 export const atLeast = comparing('number', sql`>=`, sql`numeric`, number)
 export const atMost = comparing('number', sql`<=`, sql`numeric`, number)
 /** Bounds for an integer column, whose index does not serve comparisons with decimals. */
-export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, wholeNumber)
-export const integerAtMost = comparing('integer', sql`<=`, sql`int`, wholeNumber)
+export const integerAtLeast = comparing('integer', sql`>=`, sql`int`, readWholeNumber)
+export const integerAtMost = comparing('integer', sql`<=`, sql`int`, readWholeNumber)
 
 /** The inclusive start of a date range, in the store's zone. */
 export const since = comparing('since', sql`>=`, sql`timestamptz`, (given, name, { timeZone }) =>
@@ -85,7 +85,7 @@ export function flag(column: string): Filter {
       // Literal conditions, not parameters, so that partial indexes on the rare value apply.
       if (folded === '1' || folded === 'true') return sql`t.${identifier(column)}`
       if (folded === '0' || folded === 'false') return sql`NOT t.${identifier(column)}`
-      throw invalid(name, given, 'must be 1, 0, true, false or -1 for no filter')
+      throw wrongParameter(name, given, 'must be 1, 0, true, false or -1 for no filter')
     },
   }
 }
@@ -105,7 +105,7 @@ export function anyItem({ table, parent }: ListRows, { kind, read }: Filter): Fi
 
 function day(given: string, name: string, timeZone: string, bound: Bound) {
   const read = readDate(given, timeZone, bound)
-  if (!read) throw invalid(name, given, `is not a date; allowed: ${dateForms}`)
+  if (!read) throw wrongParameter(name, given, `is not a date; allowed: ${dateForms}`)
   return read
 }
 
@@ -116,26 +116,26 @@ function checkedText(given: string, name: string): string {
 
 function number(given: string, name: string): string {
   const trimmed = given.trim()
-  if (!/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(trimmed)) throw invalid(name, given, 'must be a number')
+  if (!/^[+-]?\d{1,15}(\.\d{1,15})?$/.test(trimmed)) throw wrongParameter(name, given, 'must be a number')
   return trimmed
 }
 
 /** Parses a 32-bit integer from a query parameter. */
-export function wholeNumber(given: string, name: string): number {
+export function readWholeNumber(given: string, name: string): number {
   const read = /^[+-]?\d{1,10}$/.test(given.trim()) ? Number(given) : Number.NaN
-  if (!Number.isInteger(read) || Math.abs(read) > INT32_MAX) throw invalid(name, given, 'must be a whole number')
+  if (!Number.isInteger(read) || Math.abs(read) > INT32_MAX) throw wrongParameter(name, given, 'must be a whole number')
   return read
 }
 
 /** Parses an identifier in an address or a query parameter: a positive 32-bit integer (rest-resources §0.4). */
 export function readId(given: string, name: string, min = 1, max = INT32_MAX): number {
   const read = /^\d{1,16}$/.test(given) ? Number(given) : -1
-  if (read < min || read > max) throw invalid(name, given, `must be a whole number from ${min} to ${max}`)
+  if (read < min || read > max) throw wrongParameter(name, given, `must be a whole number from ${min} to ${max}`)
   return read
 }
 
 /** The refusal of a query parameter; `problem` is a sentence without its subject. */
-export function invalid(name: string, given: string, problem: string): StoreFailure {
+export function wrongParameter(name: string, given: string, problem: string): StoreFailure {
   const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given
   return wrongField(name, `${problem}; "${shown}" was given`)
 }

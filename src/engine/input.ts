@@ -31,7 +31,7 @@ export const LIST_ITEMS_MAX = 10_000
  * Reads a wire record: ignores case in names, ignores unknown names, treats null as absent (rest-resources §0.8).
  * Throws `bad-request` with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
  */
-export function readInput(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
+export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
   return readRecord(fields, readersOf(fields), body, rules, path)
 }
 

@@ -1,9 +1,10 @@
 import { StoreFailure } from '../values/failure.ts'
+import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { NestedSubResource, Resource } from './define.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
-import { type InputRules, type Patch, readInput } from './input.ts'
+import { type InputRules, type Patch, readPatch } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
 import { listField } from './nested.ts'
 import { findByAlternateKey } from './read.ts'
@@ -79,7 +80,7 @@ export async function planChange(
 }
 
 function readBody(caller: Caller, { fields }: { fields: FieldSet }, body: unknown, mode: InputRules['mode']): Patch {
-  return readInput(fields, body, { mode, timeZone: caller.store.timeZone })
+  return readPatch(fields, body, { mode, timeZone: caller.store.timeZone })
 }
 
 async function planPatch(caller: Caller, resource: Resource, id: number | null, patch: Patch): Promise<PlannedChange> {
@@ -106,7 +107,7 @@ async function planNamed(caller: Caller, resource: Resource, patch: Patch): Prom
 function unnamed(resource: Resource): StoreFailure {
   const field = fieldOf(resource, resource.table, 'id')
   const alternative = resource.alternateKey ? `, or ${fieldOf(resource, resource.table, resource.alternateKey)}` : ''
-  return wrongField(field, `must be a whole number from 1 to 2147483647${alternative}`)
+  return wrongField(field, `must be a whole number from 1 to ${INT32_MAX}${alternative}`)
 }
 
 type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>

@@ -3,7 +3,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
-import { type Filters, invalid, readId } from './filters.ts'
+import { type Filters, readId, wrongParameter } from './filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
 import type { Reader, Selected, WireRecord } from './reader.ts'
 
@@ -306,7 +306,7 @@ function isCountOnly(query: Query): boolean {
   const folded = given.trim().toLowerCase()
   if (['', '0', '-1', 'false'].includes(folded)) return false
   if (['1', 'true'].includes(folded)) return true
-  throw invalid('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
+  throw wrongParameter('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
 }
 
 /** `offset` counts from 1, and 0 equals 1 (rest-resources §0.5). The result counts from 0. */
@@ -327,6 +327,6 @@ export function limitOf(query: Query, maxRecords: number, limitDefault: number):
 /** Clamps to 32 bits, because no store has more records. */
 function boundOf(query: Query, name: 'limit' | 'offset'): number {
   const given = query.get(name) ?? '0'
-  if (!/^[+-]?\d+$/.test(given.trim())) throw invalid(name, given, 'must be a whole number')
+  if (!/^[+-]?\d+$/.test(given.trim())) throw wrongParameter(name, given, 'must be a whole number')
   return Math.max(-INT32_MAX, Math.min(Number(given), INT32_MAX))
 }

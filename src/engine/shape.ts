@@ -31,7 +31,7 @@ type Order = { readonly path: readonly string[]; readonly sign: 1 | -1 }
 function readOrders(given: string, fields: FieldSet): Order[] {
   return namesIn(given, '$orderby').map((term) => {
     const [, property = '', direction = 'asc'] = /^(\S+)(?:\s+(asc|desc))?$/i.exec(term) ?? []
-    if (property === '') throw invalid('$orderby', 'must be property names, each with asc, desc or neither', term)
+    if (property === '') throw wrongName('$orderby', 'must be property names, each with asc, desc or neither', term)
     return { path: valuePath(property, fields), sign: direction.toLowerCase() === 'desc' ? -1 : 1 }
   })
 }
@@ -41,11 +41,11 @@ function valuePath(property: string, fields: FieldSet): string[] {
   let set: FieldSet | null = fields
   for (const segment of property.split('/')) {
     const { name, field } = findMember('$orderby', property, set, segment)
-    if (field.kind === 'list') throw invalid('$orderby', 'cannot sort by a list', property)
+    if (field.kind === 'list') throw wrongName('$orderby', 'cannot sort by a list', property)
     path.push(name)
     set = field.kind === 'object' ? field.fields : null
   }
-  if (set !== null) throw invalid('$orderby', 'cannot sort by an object; name one of its members', property)
+  if (set !== null) throw wrongName('$orderby', 'cannot sort by an object; name one of its members', property)
   return path
 }
 
@@ -54,7 +54,7 @@ function findMember(parameter: string, property: string, set: FieldSet | null, s
   const name = set?.byLowerName.get(segment.toLowerCase())
   const field = name === undefined ? undefined : set?.get(name)
   if (name === undefined || field === undefined) {
-    throw invalid(parameter, 'names what is not a property of the record', property)
+    throw wrongName(parameter, 'names what is not a property of the record', property)
   }
   return { name, field }
 }
@@ -80,7 +80,7 @@ function namesIn(given: string, parameter: string): string[] {
   throw refused(parameter, `${parameter} has ${names.length} names; at most ${NAMES_MAX} are allowed`)
 }
 
-function invalid(parameter: string, problem: string, given: string): StoreFailure {
+function wrongName(parameter: string, problem: string, given: string): StoreFailure {
   const shown = given.length > 80 ? `${given.slice(0, 80)}…` : given
   return refused(parameter, `${parameter} ${problem}: "${shown}"`)
 }

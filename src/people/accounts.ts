@@ -5,7 +5,7 @@ import {
   type DataServices,
   databaseError,
   inTransaction,
-  type Page,
+  type Paging,
   type Transaction,
 } from '../database/client.ts'
 import type { Developer } from '../database/generated/client.ts'
@@ -15,13 +15,13 @@ import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
 import {
   emailInput,
+  fieldFault,
   hashPassword,
   lowerCase,
   newPasswordInput,
   passwordInput,
   refuseAddressAsPassword,
   verifyPassword,
-  wrongField,
 } from './passwords.ts'
 import { type Client, endSessions, openSession, ownerOf, type Session } from './sessions.ts'
 import type { EnteredSession } from './sign-in.ts'
@@ -117,7 +117,7 @@ export async function changePassword(
   const [account] = await db.$queryRaw<{ passwordHash: string }[]>`
     SELECT "passwordHash" FROM ${table} WHERE "id" = ${id}`
   const fits = await verifyPassword(account?.passwordHash ?? null, CurrentPassword)
-  const wrongPassword = () => wrongField('CurrentPassword', 'is not the current password')
+  const wrongPassword = () => fieldFault('CurrentPassword', 'is not the current password')
   if (!account || !fits) throw wrongPassword()
   const passwordHash = await hashPassword(NewPassword)
   await inTransaction(db, async (tx) => {
@@ -141,7 +141,7 @@ export const newPassword = namedObject({ Password: newPasswordInput })
 type NewPassword = z.output<typeof newPassword>
 
 /** Lists developers by ascending id. */
-export async function listDevelopers({ db }: DataServices, page: Page): Promise<Account[]> {
+export async function listDevelopers({ db }: DataServices, page: Paging): Promise<Account[]> {
   return db.developer.findMany({ select: accountColumns, ...byId(page) })
 }
 
@@ -211,7 +211,7 @@ function noSuchUser(userId: number): StoreFailure {
 /** Lists the accounts of a store's merchants by ascending id. Throws for an unknown store (404). */
 export async function listStoreUsers(
   { db }: DataServices,
-  { storeId, ...page }: Page & { storeId: number },
+  { storeId, ...page }: Paging & { storeId: number },
 ): Promise<Account[]> {
   await storeById(db, storeId)
   return db.storeUser.findMany({ where: { storeId }, select: accountColumns, ...byId(page) })

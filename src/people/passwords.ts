@@ -62,7 +62,7 @@ function isCommonInside(text: string): boolean {
 /** Throws (400, naming `field`) when the password is the account's e-mail address, ignoring case. */
 export function refuseAddressAsPassword(password: string, address: string, field = 'Password'): void {
   if (comparable(password) === comparable(address)) {
-    throw wrongField(field, 'must be another text than the e-mail address')
+    throw fieldFault(field, 'must be another text than the e-mail address')
   }
 }
 
@@ -71,7 +71,7 @@ function comparable(text: string): string {
 }
 
 /** Returns a failure (400) for one field. `problem` is a sentence without its subject. */
-export function wrongField(field: string, problem: string): StoreFailure {
+export function fieldFault(field: string, problem: string): StoreFailure {
   return new StoreFailure('bad-request', `${field} ${problem}`, { field, faults: [{ field, problem }] })
 }
 

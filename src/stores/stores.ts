@@ -9,7 +9,7 @@ import {
   databaseError,
   inTransaction,
   type JoiningServices,
-  type Page,
+  type Paging,
   type Transaction,
 } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
@@ -230,7 +230,10 @@ async function findStoreRow(db: Db | Transaction, id: number): Promise<StoreRow>
 }
 
 /** Lists stores by ascending id. */
-export async function listStores({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, page: Page): Promise<Store[]> {
+export async function listStores(
+  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
+  page: Paging,
+): Promise<Store[]> {
   const rows = await db.store.findMany(byId(page))
   return rows.map((row) => storeOf(row, secrets))
 }

@@ -1,5 +1,5 @@
 import { findOAuthClient, type OAuthClient } from '../applications/oauth-clients.ts'
-import { byId, type DataServices, databaseError, type JoiningServices, type Page } from '../database/client.ts'
+import { byId, type DataServices, databaseError, type JoiningServices, type Paging } from '../database/client.ts'
 import type { Prisma, Subscription as SubscriptionRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
@@ -83,7 +83,7 @@ const withApplication = {
 /** Lists a store's subscriptions by ascending id. Throws for an unknown store (404). */
 export async function listSubscriptions(
   { db, secrets }: DataServices,
-  { storeId, ...page }: Page & { storeId: number },
+  { storeId, ...page }: Paging & { storeId: number },
 ): Promise<Subscription[]> {
   await storeById(db, storeId)
   const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...byId(page) })

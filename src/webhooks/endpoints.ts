@@ -13,8 +13,8 @@ import {
 } from '../engine/endpoints.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
 import { boolean, fieldSet, integer, type Scalar, text } from '../engine/fields.ts'
-import { invalid, readId, wholeNumber } from '../engine/filters.ts'
-import { readInput } from '../engine/input.ts'
+import { readId, readWholeNumber, wrongParameter } from '../engine/filters.ts'
+import { readPatch } from '../engine/input.ts'
 import { limitOf, listFixed, pageOf, type Query } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
 import { resultItem } from '../values/result-item.ts'
@@ -159,7 +159,7 @@ const resume: Operation = {
   run: (call) => {
     const { id, caller, records } = call
     const rules = { mode: 'update', timeZone: caller.store.timeZone } as const
-    const catchUp = records.some((record) => readInput(resumeType.fields, record, rules).details.CatchUp === true)
+    const catchUp = records.some((record) => readPatch(resumeType.fields, record, rules).details.CatchUp === true)
     const message = (caughtUp: Scalar) => (caughtUp === 0 ? '' : `; ${caughtUp} notifications are sent again`)
     return sendOnce(
       call,
@@ -220,7 +220,7 @@ function stateIn(query: Query): DeliveryState | null {
   const given = query.get('state')
   if (given === undefined) return null
   const state = deliveryStates.find((one) => one === given.trim().toLowerCase())
-  if (state === undefined) throw invalid('state', given, `must be one of ${deliveryStates.join(', ')}`)
+  if (state === undefined) throw wrongParameter('state', given, `must be one of ${deliveryStates.join(', ')}`)
   return state
 }
 
@@ -285,8 +285,8 @@ const eventFeed: Operation = {
 function eventTypeIn(query: Query): number | null {
   const given = query.get('eventtype')
   if (given === undefined) return null
-  const kind = eventKind(wholeNumber(given, 'eventtype'))
-  if (kind === null) throw invalid('eventtype', given, `must be one of ${kindsInWords}`)
+  const kind = eventKind(readWholeNumber(given, 'eventtype'))
+  if (kind === null) throw wrongParameter('eventtype', given, `must be one of ${kindsInWords}`)
   return kind.type
 }
 

@@ -2,7 +2,7 @@ import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Resource } from '../define.ts'
 import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
-import { isRecord, type Patch, readInput } from '../input.ts'
+import { isRecord, type Patch, readPatch } from '../input.ts'
 import type { LedgerPiece } from '../ledger.ts'
 import { refused } from '../refused.ts'
 import { valueAt } from '../shape.ts'
@@ -34,7 +34,7 @@ export function readTransferRecord(services: Services, content: unknown, timeZon
   const { record, private: hidden = {} } = content
   if (!isRecord(record)) throw refused('record', 'record must be an object with fields')
   if (!isRecord(hidden)) throw refused('private', 'private must be an object with fields')
-  const patch = readInput(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
+  const patch = readPatch(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
   const { resultKey } = resource
   const { key: id } = patch
   if (typeof id !== 'number' || id < 1) {
@@ -92,7 +92,7 @@ function readLedger(
   if (!Array.isArray(given)) throw refused(ledger.name, `${ledger.name} must be a list`)
   const rows = given.map((item, index) => {
     const path = `${ledger.name}[${index}]`
-    const patch = readInput(ledger.fields, item, { mode: 'import', timeZone }, path)
+    const patch = readPatch(ledger.fields, item, { mode: 'import', timeZone }, path)
     refuseMissing(ledger.fields, patch, path)
     return patch.columns
   })

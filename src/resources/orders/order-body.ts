@@ -1,6 +1,6 @@
 import type { Caller } from '../../engine/caller.ts'
 import { type Field, type FieldSet, fieldSet, type ValueField } from '../../engine/fields.ts'
-import { type Patch, readInput } from '../../engine/input.ts'
+import { type Patch, readPatch } from '../../engine/input.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { shipmentList } from './lists.ts'
@@ -8,7 +8,7 @@ import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
 
 /** Items of a new order. */
-export const ITEMS_MAX = 500
+export const ORDER_ITEMS_MAX = 500
 
 /** Fields that placing an order computes, besides those that callers can never write. */
 const computed = new Set([
@@ -67,7 +67,7 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
  */
 export function readOrderBody(caller: Caller, body: unknown): Patch {
   refuseNames(orders.fields, body, '')
-  const patch = readInput(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
+  const patch = readPatch(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
   const { OrderItemList = [], ShipmentList = [] } = patch.lists
   refuseItems(OrderItemList)
   refuseNegative(patch, orders.fields, orderAmounts, '')
@@ -105,8 +105,8 @@ function refuseNames(fields: FieldSet, body: unknown, path: string): void {
 }
 
 function refuseItems(items: readonly Patch[]): void {
-  if (items.length === 0 || items.length > ITEMS_MAX) {
-    throw wrongField('OrderItemList', `must have 1 to ${ITEMS_MAX} items; it has ${items.length}`)
+  if (items.length === 0 || items.length > ORDER_ITEMS_MAX) {
+    throw wrongField('OrderItemList', `must have 1 to ${ORDER_ITEMS_MAX} items; it has ${items.length}`)
   }
   items.forEach(({ columns }, index) => {
     const path = `OrderItemList[${index}]`

@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../../database/sql.ts'
-import { type Filter, invalid } from '../../engine/filters.ts'
+import { type Filter, wrongParameter } from '../../engine/filters.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 
 // The displayed invoice number: prefix and number in one text, such as `AB-1347` (soap-cartapi §4.5).
@@ -61,7 +61,7 @@ function numberBehindPrefix(behind: readonly (number | null)[]): Sql {
  */
 function numbersBehind(text: string, name: string, min: 0 | 1): (number | null)[] {
   if (!isInvoiceNumber(text)) {
-    throw invalid(name, text, `must end in a number and have at most ${LENGTH_MAX} characters`)
+    throw wrongParameter(name, text, `must end in a number and have at most ${LENGTH_MAX} characters`)
   }
   const characters = [...text]
   return characters.map((_, length) => {

@@ -1,6 +1,6 @@
 import { fieldSet, text, type ValueField } from '../../engine/fields.ts'
-import { wholeNumber } from '../../engine/filters.ts'
-import { type Patch, readInput } from '../../engine/input.ts'
+import { readWholeNumber } from '../../engine/filters.ts'
+import { type Patch, readPatch } from '../../engine/input.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { ResultError } from '../result.ts'
@@ -112,7 +112,7 @@ export function readCustomerKey(data: CustomerData): { altContactId: string } | 
   }
   const id = data.get('contactid') ?? ''
   if (id === '') throw new ResultError('invalidData', 'contactid or alt_contactid is needed')
-  return { id: wholeNumber(id, 'contactid') }
+  return { id: readWholeNumber(id, 'contactid') }
 }
 
 /** Reads a new customer, with the documented defaults, or a change: an empty value clears its field. Throws `bad-request`. */
@@ -124,7 +124,7 @@ export function readFields(data: CustomerData, mode: 'create' | 'update', timeZo
     // A number or a flag without text counts as not given in a record; here it is 0.
     return [[field, fields.get(field)?.kind !== 'text' && value.trim() === '' ? '0' : value]]
   })
-  return readInput(fieldSets[mode], Object.fromEntries(body), { mode, timeZone })
+  return readPatch(fieldSets[mode], Object.fromEntries(body), { mode, timeZone })
 }
 
 /** Rethrows a refusal of a field under the field's name in customerData. */

@@ -4,7 +4,7 @@ import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'
-import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { optionPriceOf } from '../../../resources/orders/order-lines.ts'
 import { priceOf } from '../../../resources/orders/price.ts'
 import {
@@ -69,7 +69,7 @@ function countLines(form: Form): number {
   })
   const last = Math.max(Number(/^\d{1,3}$/.exec(textIn(form, 'Lines'))?.[0] ?? 0), ...filled)
   const added = form.AddLine === undefined ? 0 : 1
-  return Math.min(ITEMS_MAX, Math.max(LINES_SHOWN, last) + added)
+  return Math.min(ORDER_ITEMS_MAX, Math.max(LINES_SHOWN, last) + added)
 }
 
 async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<string, NamedProduct>> {

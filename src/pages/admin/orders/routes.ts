@@ -8,7 +8,7 @@ import { type Page, sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
-import { ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
@@ -60,7 +60,7 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, f
   const { lines, values } = await lookUpLines(caller, form)
   // A new key each time the form is shown.
   const oneTimeKey = randomUUID()
-  const data = { lines, linesMax: ITEMS_MAX, labels: formLabels(lines), oneTimeKey, paymentMethods }
+  const data = { lines, linesMax: ORDER_ITEMS_MAX, labels: formLabels(lines), oneTimeKey, paymentMethods }
   return { template: '/pages/admin/orders/new', title: 'New order', values, data }
 }
 
