@@ -119,13 +119,14 @@ function readItem(caller: Caller, resource: Resource, { list, body }: RequestedI
 /** Adds an item to a list inside a record; the result is its key. */
 function planNewItem(resource: Resource, id: number, list: NestedSubResource, item: Patch): PlannedChange {
   const field = listField(resource, list)
-  const nested = countItems(field.fields, item)
+  // A new item has no stored items, so that every key in it is unknown and replaced.
+  const newRows = 1 + countItems(field.fields, item).all
   return {
     kind: 'update',
     id,
     patch: (stored) => listPatch(list, [...keysOf(field, list, stored).map(keep), { ...item, key: undefined }]),
     lists: [list.list],
-    newRows: { keyless: nested.keyless + 1, all: nested.all + 1 },
+    newRows: { keyless: newRows, all: newRows },
     keyOf: (after) => keysOf(field, list, after).at(-1) as Scalar,
   }
 }

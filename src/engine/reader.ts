@@ -132,9 +132,14 @@ function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: 
     compose: (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details),
     record: (row, details) => {
       const record: Record<string, WireValue> = Object.create(defaultRecord)
-      for (const { name, read, show } of membersOf(stored, documented, details)) {
+      const add = ({ name, read, show }: Member) => {
         const value = read(row, details)
         if (value !== undefined) record[name] = show(value as never)
+      }
+      stored.forEach(add)
+      for (const name in details) {
+        const member = documented.get(name)
+        if (member !== undefined) add(member)
       }
       return record
     },

@@ -64,7 +64,7 @@ function addDeveloperPages(app: FastifyInstance, services: DeveloperServices): v
   })
   registerRoutes(app, developerRoutes, services)
   applicationForms(app, services)
-  signUpPages(app, services)
+  signUpPages(app, services, area)
   signInPages(app, services, area)
   accountPages(app, services, area)
   developerAudit(app, services)

@@ -19,7 +19,7 @@ import { emailInput, hashPassword, newPasswordInput, refuseAddressAsPassword } f
 import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { namedObject, text } from '../values/input.ts'
+import { isOneLine, namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import { normaliseHost, readSecureUrl } from './secure-url.ts'
 
@@ -91,12 +91,30 @@ export const changedStore = namedObject({
 export type CreateStore = JoiningServices & { defaultTimeZone: string }
 
 /** The statuses of a new store, ids from 1 in this order (order-statuses §1.1). Custom ones are hidden until renamed. */
-const initialStatuses =
-  'New, Processing, Partial, Shipped, Cancel, Hold, Not Completed, Custom 1, Custom 2, Custom 3, Unpaid, Review'
+const initialStatuses = [
+  'New',
+  'Processing',
+  'Partial',
+  'Shipped',
+  'Cancel',
+  'Hold',
+  'Not Completed',
+  'Custom 1',
+  'Custom 2',
+  'Custom 3',
+  'Unpaid',
+  'Review',
+]
 
 /** The payment methods of a new store, ids from 1 in this order. A store with other methods renames or hides these. */
-const initialMethods =
-  'Online Credit Card, PayPal Express Checkout, Check or Money Order, Purchase Order, Bank Transfer, Cash on Delivery'
+const initialMethods = [
+  'Online Credit Card',
+  'PayPal Express Checkout',
+  'Check or Money Order',
+  'Purchase Order',
+  'Bank Transfer',
+  'Cash on Delivery',
+]
 
 /**
  * Creates a store with its merchant's account, user key, order statuses and payment methods, in one transaction. Throws
@@ -124,12 +142,12 @@ export async function createStore(
     const row = await tx.store.create({ data }).catch(refuseTakenHost)
     const { id: storeId, name: target } = row
     await tx.storeUser.create({ data: { storeId, ...merchant } })
-    const statuses = initialStatuses.split(', ').map((name, index) => {
+    const statuses = initialStatuses.map((name, index) => {
       const visible = !name.startsWith('Custom')
       return { storeId, id: index + 1, sorting: index + 1, definition: name, text: name, visible }
     })
     await tx.orderStatus.createMany({ data: statuses })
-    const methods = initialMethods.split(', ').map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
+    const methods = initialMethods.map((name, index) => ({ storeId, id: index + 1, name, visible: true }))
     await tx.paymentMethod.createMany({ data: methods })
     await recordAudit(tx, now, { actor, action: 'store.created', target, storeId })
     return storeOf(row, secrets)
@@ -260,7 +278,7 @@ export async function storeById(db: Db | Transaction, id: number): Promise<Calle
 /** Returns the store at an address, with or without scheme, `www.` and slash (rest-protocol §9.1), or null. */
 export async function findStoreAt(db: Db, address: string): Promise<CallerStore | null> {
   const host = normaliseHost(address)
-  if (host === '' || /\p{Cc}/u.test(host) || !host.isWellFormed()) return null
+  if (host === '' || !isOneLine(host)) return null
   const row = await db.store.findUnique({ where: { host } })
   return row && callerStoreOf(row)
 }

@@ -21,7 +21,7 @@ const TAG_BYTES = 16
 export function createSecrets(secretKey: string) {
   if (secretKey === '') throw new Error('The secret key is empty')
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', `store-platform ${purpose}`, 32))
-  // A KeyObject, because every API call needs an HMAC, and creating one from bytes takes seven times as long.
+  // A KeyObject, because every session and every caller who is not cached needs an HMAC, and creating one from bytes takes seven times as long.
   const lookupKey = createSecretKey(derive('lookup v1'))
   const sealKey = createSecretKey(derive('seal v1'))
   return {

@@ -74,7 +74,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-export interface WaitingLine extends NumberedLine {
+interface WaitingLine extends NumberedLine {
   readonly reason: string
 }
 

@@ -50,9 +50,8 @@ async function readStored(tx: Caller, resource: Resource, records: readonly Tran
   return stored
 }
 
-/** Locks the records that exist, in the order of ids, and returns them with their documents. */
-function lockIds({ db, store }: Caller, { table, hasDetails }: Resource, ids: readonly number[]) {
-  const details = hasDetails ? sql`t."details"` : sql`'{}'::json`
+/** Locks the records that exist, in the order of ids, and returns them with their documents if `details` selects them. */
+function lockIds({ db, store }: Caller, { table }: Resource, ids: readonly number[], details = sql`'{}'::json`) {
   return db.$queryRaw<{ id: number; details: Document }[]>(sql`
     SELECT t."id", ${details} AS "details" FROM ${identifier(table)} t
     WHERE t."storeId" = ${storeId(store)} AND t."id" = ${anyOf(ids)} ORDER BY t."id" FOR NO KEY UPDATE`)
@@ -141,7 +140,11 @@ async function adoptKeys(caller: Caller, resource: Resource, records: readonly T
   const keyless = records.filter(({ keys }) => keys.keyless > 0)
   if (keyless.length === 0) return [...records]
   const ids = keyless.map(({ id }) => id)
-  const documents = new Map((await lockIds(caller, resource, ids)).map(({ id, details }) => [id, details]))
+  const documents = new Map(
+    (await lockIds(caller, resource, ids, resource.hasDetails ? sql`t."details"` : undefined)).map(
+      ({ id, details }) => [id, details],
+    ),
+  )
   const rows = new Map<string, Map<number, Document[]>>()
   for (const [name, field] of tableLists(resource)) {
     if (field.keyFrom === 'counter') rows.set(name, await storedKeys(caller, field, ids))

@@ -81,7 +81,8 @@ function valueInWords(value: unknown, texts: Texts = {}): string {
   const { none = 'none' } = texts
   if (Array.isArray(value)) return value.map((each) => valueInWords(each, texts)).join(', ') || none
   if (value === null) return none
-  if (typeof value !== 'object') return texts[String(value)] ?? String(value)
+  if (typeof value === 'boolean') return texts[String(value)] ?? String(value)
+  if (typeof value !== 'object') return String(value)
   const { from, to, ...rest } = value as Record<string, unknown>
   if (from !== undefined && to !== undefined && Object.keys(rest).length === 0) {
     return `${valueInWords(from, texts)} → ${valueInWords(to, texts)}`

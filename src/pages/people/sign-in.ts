@@ -85,8 +85,7 @@ function signInPage({ path, kind, signUp }: Area, values: { Email?: string; Stor
 }
 
 /** Adds the sign-up page for developers. Where DEVELOPER_SIGNUP is closed, the page says who creates accounts. */
-export function signUpPages(app: FastifyInstance, services: SignUpServices): void {
-  const area = developerPages(services)
+export function signUpPages(app: FastifyInstance, services: SignUpServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   const signUpPage = (values: Record<string, string>): Page => {
     if (area.signUp !== null) return { template: '/pages/people/sign-up', title: 'Sign up', values }

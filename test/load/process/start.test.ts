@@ -79,16 +79,17 @@ async function failure(settings: Record<string, string>): Promise<string> {
   return failed.output()
 }
 
+/** The body that creates a store. */
+const newStore = JSON.stringify({
+  Name: 'Shop',
+  SecureURL: 'https://shop.example',
+  Email: 'a@shop.example',
+  Password: 'a password of the owner',
+})
+
 async function createStore(): Promise<void> {
   const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
-  const input = {
-    Name: 'Shop',
-    SecureURL: 'https://shop.example',
-    Email: 'a@shop.example',
-    Password: 'a password of the owner',
-  }
-  const body = JSON.stringify(input)
-  const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body })
+  const answer = await request(`http://127.0.0.1:${port}/admin/stores`, { method: 'POST', headers, body: newStore })
   expect(answer.statusCode).toBe(201)
 }
 
@@ -230,19 +231,12 @@ describe('with DATABASE_URL', () => {
 
   /** A request to create a store whose body is half sent. */
   function requestInHand() {
-    const input = {
-      Name: 'Shop',
-      SecureURL: 'https://shop.example',
-      Email: 'a@shop.example',
-      Password: 'a password of the owner',
-    }
-    const body = JSON.stringify(input)
     const head = [
       'POST /admin/stores HTTP/1.1',
       `Authorization: Bearer ${operatorKey}`,
       'Content-Type: application/json',
     ]
-    return halfSent(port, head, body)
+    return halfSent(port, head, newStore)
   }
 
   async function halfSent(to: number, head: readonly string[], body: string) {

@@ -153,6 +153,7 @@ test.each([
   [{ privileges: { Orders: ['read', 'write'], Products: ['read'] } }, 'privileges: Orders read, write, Products read'],
   [{ statuses: [1, 2], note: null, hidden: false }, 'statuses: 1, 2'],
   [{ enabled: { from: true, to: false } }, 'enabled: true → false'],
+  [{ name: { from: 'constructor', to: 'none' } }, 'name: constructor → none'],
   [{ cartApiEnabled: { from: false, to: true } }, 'cartAPI: off → on'],
   [
     { cartApiAddresses: { from: ['10.0.0.5', '10.1.0.0/16'], to: [] } },
