@@ -9,8 +9,8 @@ import type { CallerServices } from '../html/request.ts'
 import { operatorRoute } from '../html/route-groups.ts'
 import { transferredResources } from '../registry.ts'
 import { type BodyType, lines, NDJSON, ndjson } from '../server/json-routes.ts'
+import { unsupportedMedia } from '../server/receive.ts'
 import { operatorCaller } from '../stores/stores.ts'
-import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 
 /** The buffer of a report, for a client that sends its whole file before it reads the response. */
@@ -74,9 +74,8 @@ export function streamBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', (_request, _payload, done) => done(notNdjson(), undefined))
 }
 
-function notNdjson(): StoreFailure {
-  const message = `Content-Type must be ${NDJSON}: one JSON object a line`
-  return new StoreFailure('unsupported-media-type', message, { field: 'Content-Type' })
+function notNdjson() {
+  return unsupportedMedia('Content-Type', `Content-Type must be ${NDJSON}: one JSON object a line`)
 }
 
 /** Truncates the file on any error: without its end line it is recognizably incomplete. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ApiPart, Components } from '../server/openapi.ts'
+import type { ApiPart, Components, PathItem } from '../server/openapi.ts'
 
 export interface DocumentOptions {
   /** PUBLIC_URL */
@@ -14,8 +14,8 @@ export function assembleDocument({ publicUrl, restPrefixes }: DocumentOptions, p
   const ownPaths = parts.flatMap(({ paths }) =>
     Object.entries(paths).map(([path, item]) => ({ [path]: { servers, ...item } })),
   )
-  const paths = merge([...parts.map(({ servicePaths = {} }) => servicePaths), ...ownPaths])
-  checkOperationIds(parts)
+  const paths = merge<PathItem>([...parts.map(({ servicePaths = {} }) => servicePaths), ...ownPaths])
+  checkOperationIds(Object.values(paths))
   const all = parts.map(({ components }) => components)
   const kinds = new Set(all.flatMap((components) => Object.keys(components) as (keyof Components)[]))
   return {
@@ -59,8 +59,7 @@ function merge<T>(all: readonly Readonly<Record<string, T>>[]): Readonly<Record<
   return merged
 }
 
-function checkOperationIds(parts: readonly ApiPart[]): void {
-  const items = parts.flatMap(({ paths, servicePaths = {} }) => Object.values({ ...paths, ...servicePaths }))
+function checkOperationIds(items: readonly PathItem[]): void {
   const ids = items.flatMap(({ get, put, post, delete: remove }) =>
     [get, put, post, remove].flatMap((operation) => operation?.operationId ?? []),
   )

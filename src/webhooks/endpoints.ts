@@ -85,19 +85,25 @@ const listEventKinds: Operation = {
   },
 }
 
-/** Reads records with query parameters of their own; applies `$select` and `$orderby`. */
+/** Shapes records by `$select` and `$orderby`. */
+function shown<T>({ caller, query }: Call, type: ShownType<T>, records: readonly T[]): RecordsAnswer {
+  const texts = records.map((one) => type.text(one, caller.store.timeZone))
+  return { kind: 'records', type, records: shapeRecords(texts, type.fields, query) }
+}
+
+/** Reads records without query parameters of their own. */
 function reading<T>(type: ShownType<T>, read: (call: Call) => Promise<readonly T[]>) {
   return {
     gives: { kind: 'own', type, parameters: [], size: 'one' },
-    run: async (call: Call): Promise<RecordsAnswer> => {
-      const timeZone = call.caller.store.timeZone
-      const texts = (await read(call)).map((one) => type.text(one, timeZone))
-      return { kind: 'records', type, records: shapeRecords(texts, type.fields, call.query) }
-    },
+    run: async (call: Call) => shown(call, type, await read(call)),
   } as const
 }
 
-const readSecret = reading(secretType, async ({ caller, secrets, id }) => [await webhookSecret(caller, secrets, id)])
+const secretReading = reading(secretType, async ({ caller, secrets, id }) => [await webhookSecret(caller, secrets, id)])
+const readSecret = {
+  ...secretReading,
+  run: async (call: Call) => ({ ...(await secretReading.run(call)), isSecret: true }),
+}
 
 const getSecret: Operation = {
   named: {
@@ -105,8 +111,7 @@ const getSecret: Operation = {
     description:
       'What notifications are signed with (Standard Webhooks). For 24 hours after a rotation the former secret signs too.',
   },
-  gives: readSecret.gives,
-  run: async (call) => ({ ...(await readSecret.run(call)), isSecret: true }),
+  ...readSecret,
 }
 
 const rotateSecret: Operation = {
@@ -122,7 +127,7 @@ const rotateSecret: Operation = {
     // Read separately, so that the stored answer has no secret.
     const rotated = await changeOnce(call, rotate, updated(WEBHOOK_KEY))
     if (rotated.kind !== 'results' || rotated.status !== 200) return rotated
-    return { ...(await readSecret.run(call)), isSecret: true, replayed: rotated.replayed === true }
+    return { ...(await readSecret.run(call)), replayed: rotated.replayed === true }
   },
 }
 
@@ -211,8 +216,7 @@ const listOfDeliveries: Operation = {
     const before = cursor === undefined ? null : readId(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
     const { deliveries, next } = await listDeliveries(caller, id, { state: stateIn(query), limit, before })
     if (deliveries.length === 0 && before === null) return { kind: 'nothing' }
-    const page = reading(deliveryType, async () => deliveries)
-    return { ...(await page.run(call)), next: next === null ? null : String(next) }
+    return { ...shown(call, deliveryType, deliveries), next: next === null ? null : String(next) }
   },
 }
 
@@ -275,11 +279,12 @@ const eventFeed: Operation = {
       },
     ],
   },
-  run: reading(feedEventType, async ({ caller, query }) => {
+  run: async (call) => {
+    const { caller, query } = call
     const after = readId(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
     const limit = limitOf(query, EVENTS_MAX, EVENTS_DEFAULT)
-    return readFeed(caller, { after, limit, eventType: eventTypeIn(query) })
-  }).run,
+    return shown(call, feedEventType, await readFeed(caller, { after, limit, eventType: eventTypeIn(query) }))
+  },
 }
 
 function eventTypeIn(query: Query): number | null {

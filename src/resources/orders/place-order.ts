@@ -97,15 +97,18 @@ function fillShipments(
 ): void {
   const numbers = lines.map((line) => shipmentNumberOf(line, shipments.length))
   for (const [index, shipment] of shipments.entries()) {
-    const weight = lines
-      .filter((_, line) => numbers[line] === index + 1)
-      .reduce((total, { patch, quantity }) => total + Number(patch.columns.weight) * quantity, 0)
-    const given = sent[index]?.columns.weight
-    Object.assign(shipment, { number: index + 1, statusId, weight: given ?? Number(weight.toFixed(4)) })
+    const number = index + 1
+    const ownLines = () => lines.filter((_, line) => numbers[line] === number)
+    Object.assign(shipment, { number, statusId, weight: sent[index]?.columns.weight ?? weightOf(ownLines()) })
   }
   for (const [index, item] of items.entries()) {
     item.shipmentId = shipments.length > 1 ? (shipments[Number(numbers[index]) - 1]?.id as number) : 0
   }
+}
+
+function weightOf(lines: readonly OrderLine[]): number {
+  const weight = lines.reduce((total, { patch, quantity }) => total + Number(patch.columns.weight) * quantity, 0)
+  return Number(weight.toFixed(4))
 }
 
 /** In a new order, ItemShipmentID counts the sent shipments from 1; 0 is the first. */

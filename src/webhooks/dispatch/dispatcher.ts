@@ -198,5 +198,7 @@ export class Dispatcher {
 }
 
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  await Promise.race([work, delay(limitMs, undefined, { ref: false })])
+  const limit = new AbortController()
+  await Promise.race([work, delay(limitMs, undefined, { signal: limit.signal }).catch(() => undefined)])
+  limit.abort()
 }
