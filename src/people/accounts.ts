@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from '../database/client.ts'
 import type { Developer } from '../database/generated/client.ts'
-import { empty, identifier, sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
@@ -24,7 +24,7 @@ import {
   verifyPassword,
 } from './passwords.ts'
 import { type Client, endSessions, openSession, ownerOf, type Session } from './sessions.ts'
-import type { EnteredSession } from './sign-in.ts'
+import { type EnteredSession, tableOf } from './sign-in.ts'
 import { countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
 
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
@@ -129,10 +129,6 @@ export async function changePassword(
     await forgiveTry(tx, counted)
     await recordAudit(tx, now, { actor, action: 'account.password-changed', target: email, ...ownerOf(person) })
   })
-}
-
-function tableOf(kind: 'developer' | 'merchant') {
-  return identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
 }
 
 /** The body of `PUT /admin/developers/{id}` and `PUT /admin/stores/{id}/users/{userId}`. */

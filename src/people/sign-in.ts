@@ -83,6 +83,11 @@ function wrong(kind: SignIn['kind'], logDetail: string): StoreFailure {
   return new StoreFailure('unauthorized', `${what} is wrong`, { logDetail })
 }
 
+/** The table of the accounts of a kind. */
+export function tableOf(kind: 'developer' | 'merchant') {
+  return identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
+}
+
 async function enter(
   tx: Transaction,
   services: SessionServices,
@@ -90,7 +95,7 @@ async function enter(
   opened: readonly FoundAccount[],
   counted: CountedTry,
 ): Promise<OpenedSession> {
-  const table = identifier(kind === 'developer' ? 'Developer' : 'StoreUser')
+  const table = tableOf(kind)
   const locked = await tx.$queryRaw<{ id: number; passwordHash: string }[]>`
     SELECT "id", "passwordHash" FROM ${table} WHERE "id" = ANY (${opened.map(({ id }) => id)}) ORDER BY "id" FOR NO KEY UPDATE`
   // Otherwise a session would outlive a change of the password.

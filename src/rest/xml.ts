@@ -13,7 +13,7 @@ import {
   textOf,
   type XmlElement,
 } from '../xml/read.ts'
-import { escapeXml, XML_DECLARATION } from '../xml/text.ts'
+import { escapeXml, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 
 /** The body as a plain record (root: a name of the type), or as a list of them (root: ArrayOf and a name). */
 type Plain = string | Plain[] | { [name: string]: Plain }
@@ -67,8 +67,6 @@ function itemsOf(
   })
 }
 
-const NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
-
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */
 export function recordsToXml(texts: readonly string[], { typeName, fields }: RecordType): string {
   const records = texts.map((text) => JSON.parse(text))
@@ -88,7 +86,7 @@ export function countToXml(count: number): string {
 }
 
 function rooted(name: string, content: string): string {
-  return `${XML_DECLARATION}<${name} ${NAMESPACES}>${content}</${name}>`
+  return `${XML_DECLARATION}<${name} ${SCHEMA_NAMESPACES}>${content}</${name}>`
 }
 
 function element(name: string, content: string): string {

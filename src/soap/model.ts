@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { soap } from 'strong-soap'
-import { escapeAttribute, XML_DECLARATION } from '../xml/text.ts'
+import { escapeAttribute, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 import { type SoapVersion, soapVersions } from './faults.ts'
 import type { Xml } from './result.ts'
 
@@ -81,16 +81,13 @@ function operationsOf(text: string) {
   })
 }
 
-const schemaNamespaces =
-  'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
-
 /** The names have no prefix except `soap`, in both versions, because some programs search for these very tags. */
 function answerFrame(
   { response, result }: { readonly response: string; readonly result: string },
   namespace: string,
   version: SoapVersion,
 ): SoapOperation['answer'] {
-  const envelope = `<soap:Envelope xmlns:soap="${soapVersions[version].namespace}" ${schemaNamespaces}>`
+  const envelope = `<soap:Envelope xmlns:soap="${soapVersions[version].namespace}" ${SCHEMA_NAMESPACES}>`
   const inside = `<${response} xmlns="${escapeAttribute(namespace)}"><${result}>`
   const start = Buffer.from(`${XML_DECLARATION}${envelope}<soap:Body>${inside}`)
   const end = Buffer.from(`</${result}></${response}></soap:Body></soap:Envelope>`)

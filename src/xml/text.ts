@@ -1,5 +1,9 @@
 export const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
+/** What the root of every answer declares, in REST and in cartAPI. */
+export const SCHEMA_NAMESPACES =
+  'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
+
 /** Whether XML 1.0 allows the character; NaN: no. */
 export function isXmlCharacter(code: number): boolean {
   if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd

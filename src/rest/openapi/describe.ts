@@ -188,7 +188,7 @@ function success(description: string, names: readonly HeaderName[], content?: Co
 }
 
 function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
-  if (gives.kind === 'results') return { $ref: '#/components/schemas/ArrayOfResponseInfo' }
+  if (gives.kind === 'results') return ref('schemas', 'ArrayOfResponseInfo')
   const items = describeRecord(schemas, gives.type, 'read')
   const name = `ArrayOf${String(items.$ref).split('/').at(-1)}`
   schemas.set(name, { type: 'array', items, xml: { name: `ArrayOf${gives.type.typeName}`, wrapped: true } })
@@ -196,7 +196,7 @@ function givenSchema(schemas: Schemas, gives: Given): JsonSchema {
   const isOne = gives.kind === 'record' || (gives.kind === 'own' && gives.size === 'one')
   if (isOne) return { ...list, type: 'array', minItems: 1, maxItems: 1 }
   if (gives.kind === 'own') return list
-  return gives.filters === null ? list : { oneOf: [list, { $ref: '#/components/schemas/CountOnly' }] }
+  return gives.filters === null ? list : { oneOf: [list, ref('schemas', 'CountOnly')] }
 }
 
 /** The content of a request body: one record, or up to 100 in a list. */

@@ -23,8 +23,9 @@ const BEHIND_FROM = 1_000
 const RETRY_MS = 100
 
 /**
- * A queue of results, which it writes to the database in batches. Retries a failed write until the lease of the claim ends. Then the attempt counts as
- * interrupted, and the process that claims the delivery next makes another. `onWritten` gets the results of each write.
+ * A queue of results, which it writes to the database in batches. Retries a failed write until the lease of the claim
+ * ends. Then the attempt counts as interrupted, and the process that claims the delivery next makes another.
+ * `onWritten` gets the results of each write.
  */
 export function createRecorder(
   { db, now, log }: Pick<DispatcherServices, 'db' | 'now' | 'log'>,
