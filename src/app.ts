@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino'
 import type { CallLog } from './applications/call-log.ts'
 import type { Db } from './database/client.ts'
+import type { DatabaseHealth } from './database/health.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { openPages } from './html/page-routes.ts'
 import { wantsHtml } from './html/request.ts'
@@ -41,6 +42,7 @@ export interface Services
   readonly callLog: CallLog
   readonly outbound: Outbound
   readonly db: Db
+  readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
   readonly metrics: Metrics
   readonly log: Logger
   readonly now: () => Date

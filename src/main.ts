@@ -5,10 +5,12 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
-import { connect, type Db } from './database/client.ts'
+import { backgroundLimits, connect, type Db, type Limits, requestLimits } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
+import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { migrate } from './database/migrations.ts'
+import { createStoreReads } from './database/shares.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
@@ -68,11 +70,16 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
-  const { url, db, secrets, operatorKey, hasStore } = await openDatabase(config, log, shutdown)
+  const { url, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
+    config,
+    log,
+    shutdown,
+  )
   const { timeZone: defaultTimeZone } = config
   const basis = { db, secrets, now, log, operatorKey, defaultTimeZone }
+  const background = { ...basis, db: backgroundDb }
   const sandbox = await ensureSandbox({
-    ...basis,
+    ...background,
     wanted: config.sandbox,
     baseUrl: config.publicUrl,
     dataDir: config.dataDir,
@@ -85,20 +92,21 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const metrics = createMetrics()
   const outbound = createOutbound({ allow: config.outboundAllow, log })
   const dispatcher = new Dispatcher({
-    ...basis,
+    ...background,
     outbound,
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
   await listenToDatabase(url, { authenticator, dispatcher }, log, shutdown)
-  const callLog = createCallLog(basis)
+  const callLog = createCallLog(background)
   shutdown.add('the call log', () => callLog.stop())
   shutdown.add('the outbound requests', () => outbound.close())
-  const removalNotices = createRemovalNotices({ ...basis, outbound })
+  const removalNotices = createRemovalNotices({ ...background, outbound })
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const throttle = createThrottle(now)
-  const app = buildApp({ ...basis, config, authenticator, callLog, outbound, throttle, metrics })
+  const databases = { databaseHealth, backgroundDb, storeReads: createStoreReads(config.databaseConnections) }
+  const app = buildApp({ ...basis, ...databases, config, authenticator, callLog, outbound, throttle, metrics })
   await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()
@@ -107,7 +115,11 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
 
 interface OpenDatabase {
   readonly url: string
+  readonly databaseHealth: DatabaseHealth
+  /** For requests. */
   readonly db: Db
+  /** For everything else, so that neither takes the connections of the other. */
+  readonly backgroundDb: Db
   readonly secrets: Secrets
   readonly operatorKey: string
   readonly hasStore: boolean
@@ -124,13 +136,20 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   const applied = await migrate(url, (message) => log.warn(message))
   for (const name of applied) log.info({ migration: name }, 'migration applied')
   shutdown.checkpoint()
-  const db = connect(url)
-  shutdown.add('the database client', () => db.$disconnect())
+  const databaseHealth = createHealth(url, log)
+  shutdown.add('the health of the database', () => databaseHealth.stop())
+  const open = (poolMax: number, limits: Limits) => {
+    const client = connect(url, { poolMax, limits, health: databaseHealth })
+    shutdown.add('a database client', () => client.$disconnect())
+    return client
+  }
+  const db = open(config.databaseConnections, requestLimits)
+  const backgroundDb = open(config.databaseBackgroundConnections, backgroundLimits)
   const secrets = createSecrets(keys.secretKey)
   const hasStore = await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
-  return { url, db, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { url, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {

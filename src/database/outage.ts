@@ -1,30 +1,57 @@
 import { StoreFailure } from '../values/failure.ts'
-import { driverError } from './client.ts'
+
+/** An outage that this process itself noticed. Its message is for callers, and a sentence with a semicolon's continuation. */
+export class Outage extends Error {
+  constructor(message: string) {
+    super(`${message}; ${again}`)
+  }
+}
+
+const again = 'try again in a moment'
 
 /** Kinds of driver errors without a connection, or with a lost one. */
 const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
-/** Prisma: unreachable, timed out, closed, no free connection in time. */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'])
-/** PostgreSQL: connection exceptions, too many connections, stopping, starting. */
-const sqlStates = /^(08\w{3}|53300|57P0[123])$/
+/** Prisma: unreachable, timed out, closed, no free connection in time, still a deadlock at the last attempt. */
+const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'])
+
+/** By SQLSTATE, the message of each group of errors that pass by themselves, or when the operator ends their cause. */
+const messages: readonly (readonly [RegExp, string])[] = [
+  [/^(55P03|40001|40P01)$/, `Another change holds the record; ${again}`],
+  [/^57014$/, `It took longer than the time limit of the database; ${again}`],
+  // Only reading: a standby, or a setting. No room on the disk, or in memory; no file could be written.
+  [/^(25006|53[124]00|58030)$/, `The database cannot do this at present; ${again}`],
+  // Connection exceptions, too many connections, stopping, starting, a transaction or session ended for being idle.
+  [/^(08\w{3}|53300|57P0\d|25P0[34])$/, `The database does not answer; ${again}`],
+]
 
 /** Messages of pg and of the system that come without a code. They are English whatever the server's language. */
 const noConnection =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|write) E[A-Z]+\b)/m
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|(connect|write) E[A-Z]+\b)/m
 
 /**
- * Returns a 503 failure when the error means that the database is unavailable; null for every other error. Whether a change in
- * progress was committed is unknown then.
+ * Returns a 503 failure when the error means that the database is unavailable, or that a lock, a connection or a result
+ * did not come in time; null for every other error. After a lost connection, whether a change in progress was committed is
+ * unknown.
  */
 export function outageOf(error: unknown): StoreFailure | null {
+  if (error instanceof Outage) return new StoreFailure('unavailable', error.message, { logDetail: error.message })
   const { code, message } = error as { code?: string; message?: string }
-  const cause = driverError(error) as { kind?: string; originalCode?: string } | undefined
-  const isOutage =
-    kinds.has(cause?.kind ?? '') ||
-    prismaCodes.has(code ?? '') ||
-    sqlStates.test(cause?.originalCode ?? '') ||
-    noConnection.test(message ?? '')
-  if (!isOutage) return null
-  const logDetail = `${code ?? ''} ${cause?.kind ?? ''} ${cause?.originalCode ?? ''}`.trim() || String(message)
-  return new StoreFailure('unavailable', 'The database does not answer; try again in a moment', { logDetail })
+  const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
+  const known = messages.find(([states]) => states.test(originalCode))?.[1]
+  const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
+  if (known === undefined && !isOutage) return null
+  const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)
+  return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, { logDetail })
+}
+
+/** Whether a lock did not come in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return driverError(error)?.originalCode === '55P03'
+}
+
+/** The driver's error. Prisma wraps it in an error of its own, except at commit. */
+export function driverError(error: unknown): Record<string, unknown> | undefined {
+  const { meta, cause } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: unknown } }; cause?: unknown }
+  const found = meta?.driverAdapterError?.cause ?? cause
+  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
 }

@@ -31,6 +31,8 @@ export interface Caller {
   readonly actor: string
   readonly db: Db | Transaction
   readonly now: () => Date
+  /** How long a change waits for a lock; undefined: as long as every request. */
+  readonly lockMs?: number
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
 }

@@ -1,5 +1,5 @@
-import { inTransaction } from '../database/client.ts'
-import { outageOf } from '../database/outage.ts'
+import { inTransaction, type Transaction } from '../database/client.ts'
+import { isLockTimeout, outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { type ResultItem, resultItem } from '../values/result-item.ts'
 import { announce, eventsChannel } from './announce.ts'
@@ -57,7 +57,7 @@ export function changeRecords(
   { key = resource.resultKey, precondition }: { key?: string; precondition?: Conditions['precondition'] } = {},
 ): Promise<Answer> {
   const changes = requested.map((one) => ({
-    make: (answer?: PendingAnswer) => changeRecord(call.caller, resource, one, { precondition, answer }),
+    make: (caller: Caller, answer?: PendingAnswer) => changeRecord(caller, resource, one, { precondition, answer }),
     done: doneBy[one.kind](key),
   }))
   return answerEach(call, changes)
@@ -69,7 +69,7 @@ export function changeOnce(
   change: (tx: Caller) => Promise<Scalar>,
   done: (key: Scalar) => ResultItem,
 ): Promise<Answer> {
-  return answerEach(call, [{ make: (answer) => inChange(call.caller, change, answer), done }])
+  return answerEach(call, [{ make: (caller, answer) => inChange(caller, change, answer), done }])
 }
 
 export function created(key: string) {
@@ -95,20 +95,29 @@ const doneBy = {
 
 interface ChangeOfRequest {
   /** Makes the change and stores its answer in the same transaction. */
-  readonly make: (answer?: PendingAnswer) => Promise<Scalar>
+  readonly make: (caller: Caller, answer?: PendingAnswer) => Promise<Scalar>
   /** The answer to a successful change. */
   readonly done: (key: Scalar) => ResultItem
 }
+
+/** One blocked record of a list may take its time; others must not add up to more than a client waits. */
+const LOCK_MS_AFTER_ONE = 100
 
 async function answerEach(call: Call, changes: readonly ChangeOfRequest[]): Promise<Answer> {
   const attempt = 'idempotency-key' in call.headers ? await beginAttempt(call) : null
   const { stored = new Map<number, ResultItem>() } = attempt ?? {}
   const replayed = stored.size === changes.length
   const items: ResultItem[] = []
+  let { caller } = call
   for (const [place, { make, done }] of changes.entries()) {
     const known = stored.get(place)
     const answer = attempt === null ? undefined : { attempt, place, records: changes.length, itemOf: done }
-    const item = known ?? (await make(answer).then(done, (error) => failed(call, error, answer)))
+    const item =
+      known ??
+      (await make(caller, answer).then(done, (error) => {
+        if (isLockTimeout(error)) caller = { ...caller, lockMs: LOCK_MS_AFTER_ONE }
+        return failed(call, error, answer)
+      }))
     if (Number(item.Status) < 500) stored.set(place, item)
     items.push(item)
   }
@@ -198,14 +207,15 @@ export async function inChange<T>(
 ): Promise<T> {
   // A retried transaction starts without raised events.
   let raised: RaisedEvents = new Map()
-  const result = await inTransaction(caller.db, async (db) => {
+  const work = async (db: Transaction) => {
     raised = new Map()
     const tx = { ...caller, db, raised }
     const result = await steps(tx)
     await recordEvents(tx, [...raised.values()])
     if (answer) await rememberAnswer(tx, answer, result)
     return result
-  })
+  }
+  const result = await inTransaction(caller.db, work, { storeId: caller.store.id, lockMs: caller.lockMs })
   if (raised.size > 0) announce(caller.db, eventsChannel)
   return result
 }

@@ -1,6 +1,7 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { Db } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import { exportRecords } from '../engine/transfer/export.ts'
 import { type ImportWatch, importRecords } from '../engine/transfer/import.ts'
@@ -11,6 +12,7 @@ import { transferredResources } from '../registry.ts'
 import { type BodyType, lines, NDJSON, ndjson } from '../server/json-routes.ts'
 import { unsupportedMedia } from '../server/receive.ts'
 import { operatorCaller } from '../stores/stores.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 
 /** The buffer of a report, for a client that sends its whole file before it reads the response. */
@@ -28,6 +30,30 @@ const recordLines: BodyType<Readable, unknown> = {
   read: ({ body }) => body as Readable,
 }
 
+export interface TransferServices extends CallerServices {
+  backgroundDb: Db
+}
+
+/** A transfer may take an hour, so it takes no connection from requests. */
+function transferCaller({ backgroundDb, now }: TransferServices, storeId: number): Promise<Caller> {
+  return operatorCaller({ db: backgroundDb, now }, storeId)
+}
+
+/** At a time, in one process: each holds a connection that deliveries could use. */
+const TRANSFERS_MAX = 2
+const underWay = new WeakMap<Db, number>()
+
+/** Runs a transfer while its answer is being sent. Throws `unavailable` while two are under way. */
+function begin({ backgroundDb }: TransferServices, transfer: () => Promise<void>): void {
+  const count = underWay.get(backgroundDb) ?? 0
+  if (count >= TRANSFERS_MAX) {
+    const message = `${TRANSFERS_MAX} imports and exports are under way; try again when one of them has ended`
+    throw new StoreFailure('unavailable', message, { retryAfterSeconds: 60 })
+  }
+  underWay.set(backgroundDb, count + 1)
+  void transfer().finally(() => underWay.set(backgroundDb, (underWay.get(backgroundDb) ?? 1) - 1))
+}
+
 /** The routes that export and import a store as any number of `TransferLine` lines (engine/transfer.ts). */
 export const transferRoutes = [
   operatorRoute('GET /admin/stores/:id/export', {
@@ -37,10 +63,11 @@ export const transferRoutes = [
     ids: { id: 'The store.' },
     answers: { 200: lines('Records, a line each; the line `{"end": …}` closes a whole file.') },
     isStreamed: true,
-    run: async ({ request, reply, ids }, services: CallerServices) => {
-      request.caller = await operatorCaller(services, ids.id)
+    run: async ({ request, reply, ids }, services: TransferServices) => {
+      const caller = await transferCaller(services, ids.id)
       const file = new PassThrough()
-      void runExport(request.caller, file, request)
+      begin(services, () => runExport(caller, file, request))
+      request.caller = caller
       return reply.type(NDJSON).send(file)
     },
   }),
@@ -54,11 +81,13 @@ export const transferRoutes = [
     answers: { 200: lines('A report: `progress`, `refused` for each refused line, at last `done` or `failed`.') },
     isStreamed: true,
     // The report starts while the body is still being read, so the status is 200 whether or not lines are refused.
-    run: async ({ request, reply, ids, query, body }, services: CallerServices) => {
+    run: async ({ request, reply, ids, query, body }, services: TransferServices) => {
       const sent = body()
-      request.caller = await operatorCaller(services, ids.id)
+      const caller = await transferCaller(services, ids.id)
       const report = new PassThrough({ highWaterMark: REPORT_BYTES })
-      void runImport(request.caller, { lines: sent, report, raising: query.events === 'true' }, request)
+      const raising = query.events === 'true'
+      begin(services, () => runImport(caller, { lines: sent, report, raising }, request))
+      request.caller = caller
       return reply.type(NDJSON).send(report)
     },
   }),

@@ -42,6 +42,8 @@ const Settings = z.object({
     (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
     'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
   ),
+  DATABASE_CONNECTIONS: count(2, 100).default('10'),
+  DATABASE_BACKGROUND_CONNECTIONS: count(2, 100).default('4'),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secret(
     (text) => text.length >= 32,
@@ -113,6 +115,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
     /** Null: the embedded database in `dataDir`. */
     databaseUrl: settings.DATABASE_URL ?? null,
+    /** The most connections for requests. */
+    databaseConnections: Number(settings.DATABASE_CONNECTIONS),
+    /** The most connections for deliveries, imports, exports and what is deleted by age. */
+    databaseBackgroundConnections: Number(settings.DATABASE_BACKGROUND_CONNECTIONS),
     /** Absolute. */
     dataDir: resolve(settings.DATA_DIR),
     /** Null, with the embedded database alone: generated into `dataDir`. */
@@ -270,8 +276,12 @@ function areDistinct(texts: readonly string[]): boolean {
 }
 
 function port(min: number) {
-  const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535
-  return checked(isPort, 'is not a port', `a whole number from ${min} to 65535`)
+  return count(min, 65_535, 'is not a port')
+}
+
+function count(min: number, max: number, problem = 'is not allowed') {
+  const isAllowed = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max
+  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`)
 }
 
 function isBaseAddress(text: string): boolean {

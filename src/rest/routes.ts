@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
+import type { Share } from '../database/shares.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
@@ -20,6 +21,8 @@ import { recordSchema } from './xsd.ts'
 export interface RestServices extends AdmissionServices {
   config: { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
+  /** The reads of a store that run at a time: a part of the connections. */
+  storeReads: Share
   secrets: Secrets
 }
 
@@ -85,7 +88,8 @@ function addEndpoint(
       const { caller, params, body, headers, log, url } = request
       const method = methodOf(request)
       const operation = endpoint.operations[method] as Operation
-      const answer = await operation.run({
+      const { store } = caller as Caller
+      const call = {
         caller: caller as Caller,
         method,
         route,
@@ -97,7 +101,9 @@ function addEndpoint(
         body: (body ?? null) as Body | null,
         secrets: services.secrets,
         log,
-      })
+      }
+      const run = async () => operation.run(call)
+      const answer = method === 'GET' ? await services.storeReads(store.id, run) : await run()
       return sendAnswer(request, reply, answer, services.config.publicUrl)
     },
   })

@@ -1,29 +1,35 @@
-import { readdirSync } from 'node:fs'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Db } from '../database/client.ts'
+import { z } from 'zod'
+import type { DatabaseHealth } from '../database/health.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { readInput } from '../values/input.ts'
 import { isLoopback, isLoopbackHost } from '../values/loopback.ts'
 import { sameSecret } from '../values/secrets.ts'
 import type { Metrics } from './metrics.ts'
-import { type ApiPart, closedObject, jsonAnswer, openOperation, ref, requestId, retryAfter } from './openapi.ts'
+import { type ApiPart, closedObject, jsonAnswer, openOperation, query, ref, requestId, retryAfter } from './openapi.ts'
 
 interface ProcessServices {
-  readonly db: Db
+  readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
   readonly metrics: Metrics
   readonly operatorKey: string
 }
 
-export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }: ProcessServices): void {
+const readinessQuery = z.object({
+  for: z.enum(['reads', 'changes'], 'must be reads or changes').default('changes'),
+})
+
+export function processRoutes(app: FastifyInstance, services: ProcessServices): void {
+  const { databaseHealth, metrics, operatorKey } = services
   let isStopping = false
   app.addHook('preClose', async () => {
     isStopping = true
   })
   app.get('/healthz', async () => ({ status: 'alive' }))
 
-  const readiness = createReadiness(db)
-  app.get('/readyz', async (_request, reply) => {
-    const reason = isStopping ? 'the server is stopping' : await readiness()
+  app.get('/readyz', async (request, reply) => {
+    const { for: of } = readInput(readinessQuery, request.query, 'The query')
+    const reason = isStopping ? 'the server is stopping' : await databaseHealth.fault(of)
     if (reason === null) return { status: 'ready' }
     reply.code(503).header('retry-after', '1')
     return { status: 'unavailable', reason }
@@ -70,10 +76,19 @@ export function describeProcess(): ApiPart {
         }),
       },
       '/readyz': {
-        get: openOperation('isReady', 'Whether requests can be answered', {
-          200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
-          503: jsonAnswer('They cannot.', unavailable, retryAfter),
-        }),
+        get: {
+          ...openOperation('isReady', 'Whether requests can be answered', {
+            200: jsonAnswer('They can.', closedObject({ status: { const: 'ready' } })),
+            400: jsonAnswer('`for` is something else.', ref('schemas', 'ArrayOfResponseInfo')),
+            503: jsonAnswer('They cannot.', unavailable, retryAfter),
+          }),
+          parameters: [
+            query('for', '`reads`: also ready while the database answers reads alone, as a standby does.', {
+              enum: ['reads', 'changes'],
+              default: 'changes',
+            }),
+          ],
+        },
       },
       '/metrics': {
         get: {
@@ -91,42 +106,4 @@ export function describeProcess(): ApiPart {
     },
     components: {},
   }
-}
-
-/** The time limit for the database's response. */
-const DATABASE_TIMEOUT_MS = 2_000
-
-const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url)
-
-/** Null when ready: the database responds within 2 s and has every migration. Otherwise the reason, without internals. */
-function createReadiness(db: Db): () => Promise<string | null> {
-  const entries = readdirSync(migrationsFolder, { withFileTypes: true })
-  const wanted = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
-  let asked: Promise<string | null> | undefined
-  return () => {
-    // Concurrent probes share one query, so that queries do not pile up while the database hangs.
-    asked ??= ask(db, wanted).finally(() => {
-      asked = undefined
-    })
-    return asked
-  }
-}
-
-async function ask(db: Db, wanted: readonly string[]): Promise<string | null> {
-  const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(resolve, DATABASE_TIMEOUT_MS, 'the database does not answer in time')
-  try {
-    return await Promise.race([late, missingMigrations(db, wanted)])
-  } catch {
-    return 'the database does not answer'
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function missingMigrations(db: Db, wanted: readonly string[]): Promise<string | null> {
-  const rows = await db.$queryRaw<{ name: string }[]>`
-    select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`
-  const applied = new Set(rows.map(({ name }) => name))
-  return wanted.every((name) => applied.has(name)) ? null : 'migrations are not applied'
 }

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Registry } from 'prom-client'
 import type { Throttle } from '../applications/throttle.ts'
 import { outageOf } from '../database/outage.ts'
+import type { Share } from '../database/shares.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { pageHeaders } from '../html/guard.ts'
 import { sendPage } from '../html/page.ts'
@@ -24,6 +25,8 @@ import { type Answer, ResultError, writeError } from './result.ts'
 export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices {
   throttle: Throttle
   config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
+  /** The calls of a store that run at a time: a part of the connections. */
+  storeReads: Share
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
   metrics: { readonly registry: Registry }
@@ -118,8 +121,8 @@ async function answerCall(
   parameters: Parameters,
 ): Promise<Answer> {
   const { operation, log } = request
-  const run = operations[operation]
-  if (run === undefined) throw new Error(`The WSDL has an operation without code: ${operation}`)
+  const operationOf = operations[operation]
+  if (operationOf === undefined) throw new Error(`The WSDL has an operation without code: ${operation}`)
   const explain = (reason: string) => reply.header('x-error-reason', headerText(reason))
   const refused = (error: unknown): Answer => {
     if (!(error instanceof ResultError)) throw error
@@ -133,9 +136,10 @@ async function answerCall(
   }
   try {
     const caller = await admit(services, request, reply, parameters)
-    const { secrets, config, postBack } = services
+    const { secrets, config, postBack, storeReads } = services
     const call = { caller, parameters, services: { secrets, publicUrl: config.publicUrl }, passOver }
-    const work = async () => run(call).then((xml) => ({ xml, error: '' }), refused)
+    const run = () => storeReads(caller.store.id, () => operationOf(call))
+    const work = async () => run().then((xml) => ({ xml, error: '' }), refused)
     const url = parameters.text('callBackURL')
     return url === '' ? await work() : await postBack({ url, storeId: caller.store.id }, work)
   } catch (error) {

@@ -1,10 +1,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import pg from 'pg'
 
-/** A way to the database that can be shut: connections through it break, and new ones are refused. */
+/** A way to the database that can be shut: connections through it break, and new ones are refused. Stalled, it lets nothing pass. */
 export async function openGate(databaseUrl: string) {
   const sockets = new Set<Socket>()
   const port = { number: 0 }
+  let isStalled = false
   let gate: Server
   const open = () => {
     gate = createServer((near) => {
@@ -16,6 +17,7 @@ export async function openGate(databaseUrl: string) {
         sockets.add(one)
         one.on('error', () => {}).on('close', () => other.destroy())
         one.pipe(other)
+        if (isStalled) one.pause()
       }
     })
     return new Promise<void>((resolve) => {
@@ -30,8 +32,17 @@ export async function openGate(databaseUrl: string) {
     sockets.clear()
     return new Promise<void>((resolve) => gate.close(() => resolve()))
   }
+  /** Nothing passes any more, and nobody is told. */
+  const stall = () => {
+    isStalled = true
+    for (const socket of sockets) socket.pause()
+  }
+  const resume = () => {
+    isStalled = false
+    for (const socket of sockets) socket.resume()
+  }
   await open()
-  return { url: throughPort(databaseUrl, port.number), open, close }
+  return { url: throughPort(databaseUrl, port.number), open, close, stall, resume }
 }
 
 export function connectToDatabase(databaseUrl: string): Socket {

@@ -4,6 +4,7 @@ import type { Services } from '../../src/app.ts'
 import { createCallLog } from '../../src/applications/call-log.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
 import type { Db } from '../../src/database/client.ts'
+import { createStoreReads } from '../../src/database/shares.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
 import { logOptions } from '../../src/process/log.ts'
 import { readConfig } from '../../src/process/settings.ts'
@@ -30,6 +31,9 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     operatorKey,
     defaultTimeZone: config.timeZone,
     db,
+    backgroundDb: db,
+    databaseHealth: { fault: async () => null },
+    storeReads: createStoreReads(10),
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),
     callLog: createCallLog({ db, now }),

@@ -5,6 +5,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
 import { connect } from '../../../src/database/client.ts'
+import { createHealth } from '../../../src/database/health.ts'
 import { StoreFailure } from '../../../src/values/failure.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { operatorKey, servicesOn } from '../../support/services.ts'
@@ -28,9 +29,12 @@ interface Options {
 }
 
 /** The whole application, with routes besides that fail and tell in all ways. */
-function makeApp({ settings, lines, url }: Options = {}): FastifyInstance {
-  const db = url ? connect(url) : database.db
-  const app = buildApp(servicesOn(db, settings, lines))
+function makeApp({ settings, lines, url = database.url }: Options = {}): FastifyInstance {
+  const db = url === database.url ? database.db : connect(url)
+  const services = servicesOn(db, settings, lines)
+  const databaseHealth = createHealth(url, services.log)
+  const app = buildApp({ ...services, databaseHealth })
+  app.addHook('onClose', () => databaseHealth.stop())
   app.get('/test/refusal', () => {
     throw new StoreFailure('bad-request', 'Colour must be red', { field: 'Colour', logDetail: 'it was blue' })
   })

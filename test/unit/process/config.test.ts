@@ -58,6 +58,8 @@ describe('without settings', () => {
       tls: null,
       trustProxy: [],
       databaseUrl: null,
+      databaseConnections: 10,
+      databaseBackgroundConnections: 4,
       dataDir: resolve('.data'),
       secretKey: null,
       operatorKey: null,

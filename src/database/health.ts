@@ -1,0 +1,260 @@
+import { readdirSync } from 'node:fs'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
+import pg from 'pg'
+import { driverError, Outage } from './outage.ts'
+
+/** What a process knows of its database, from a connection of its own. Reasons are without internals. */
+export interface DatabaseHealth {
+  /**
+   * Runs a statement. Throws an `Outage` instead of running it while the database does not answer, and as soon as it
+   * has not answered anything for about a second, so that no request waits longer for a database that hangs.
+   */
+  readonly guard: <T>(statement: () => Promise<T>) => Promise<T>
+  /** As `guard`, but always sends the statement: in a transaction the next user of the connection relies on it. */
+  readonly watch: <T>(statement: () => Promise<T>) => Promise<T>
+  /** Null, or why reads, or changes too, cannot be made now. Asks the database, at most four times a second. */
+  readonly fault: (of: 'reads' | 'changes') => Promise<string | null>
+  /** Stops asking, and closes the connection. */
+  readonly stop: () => Promise<void>
+}
+
+/** Without any answer for this long, while some statement waits, the database is asked whether it lives. */
+const QUIET_MS = 200
+/** How long it has to answer: so many turns of the event loop, so that a process that was busy itself blames no one. */
+const TURNS = 6
+const TURN_MS = 100
+/** Between two attempts to reach a database that does not answer. */
+const RETRY_MS = 200
+/** A change is written to disk, and perhaps to a second server, before it is answered. */
+const CHANGE_MS_MAX = 2_000
+/** How long an answer of the database about itself holds. */
+const FRESH_MS = 250
+/** A change that failed for want of disk, or because only reading is allowed, tells of the next ones for this long. */
+const EVIDENCE_MS = 1_000
+/** Shows settings that apply to new connections alone. */
+const CONNECTION_LIFE_S = 5
+
+const silent = 'the database does not answer'
+
+interface Waiting {
+  readonly sinceMs: number
+  readonly giveUp: () => void
+}
+
+interface HealthLog {
+  warn(details: object, message: string): void
+}
+
+export function createHealth(url: string, log: HealthLog): DatabaseHealth {
+  return new Health(url, log)
+}
+
+/** Any error that PostgreSQL itself sends is an answer; these say that it cannot work yet, or any more. */
+const notServing = /^(08|57P0[1235])/
+
+class Health implements DatabaseHealth {
+  /** One connection answers for reads. A second one is for changes, which may hang where reads do not. */
+  readonly #pool: pg.Pool
+  readonly #circuit = circuitBreaker(handleAll, { halfOpenAfter: RETRY_MS, breaker: new ConsecutiveBreaker(1) })
+  readonly #waiting = new Set<Waiting>()
+  readonly #wanted = migrationNames()
+  readonly #known = { reads: forgetting(() => this.#readFault()), changes: forgetting(() => this.#changeFault()) }
+  #answeredAtMs = 0
+  #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
+  #watching: NodeJS.Timeout | undefined
+  #isAsking = false
+  #isOutageLogged = false
+  #isStopped = false
+
+  constructor(url: string, log: HealthLog) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: 2,
+      connectionTimeoutMillis: CHANGE_MS_MAX,
+      query_timeout: CHANGE_MS_MAX,
+      maxLifetimeSeconds: CONNECTION_LIFE_S,
+      allowExitOnIdle: true,
+    })
+    this.#pool.on('error', () => {})
+    this.#circuit.onBreak((cause) => {
+      for (const { giveUp } of this.#waiting) giveUp()
+      if (!this.#isOutageLogged) log.warn({ err: 'error' in cause ? cause.error : undefined }, silent)
+      this.#isOutageLogged = true
+    })
+    this.#circuit.onReset(() => {
+      log.warn({}, 'the database answers again')
+      this.#isOutageLogged = false
+    })
+  }
+
+  guard<T>(statement: () => Promise<T>): Promise<T> {
+    return this.#isOpen() ? Promise.reject(unanswered()) : this.watch(statement)
+  }
+
+  watch<T>(statement: () => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const waiting = { sinceMs: performance.now(), giveUp: () => reject(unanswered()) }
+    const end = (error?: unknown) => {
+      this.#waiting.delete(waiting)
+      if (isAnswer(error)) this.#answeredAtMs = performance.now()
+      else this.#ask()
+      this.#note(error)
+    }
+    this.#waiting.add(waiting)
+    statement().then(
+      (value) => {
+        end()
+        resolve(value)
+      },
+      (error) => {
+        end(error)
+        reject(error)
+      },
+    )
+    // Its answer is awaited for nobody any more.
+    if (this.#isOpen()) waiting.giveUp()
+    this.#watching ??= setInterval(() => this.#lookAtWaiting(), QUIET_MS / 2).unref()
+    return promise
+  }
+
+  async fault(of: 'reads' | 'changes'): Promise<string | null> {
+    const fault = await this.#known.reads()
+    if (fault !== null || of === 'reads') return fault
+    if (performance.now() - this.#evidence.atMs < EVIDENCE_MS) return this.#evidence.reason
+    return this.#known.changes()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#watching)
+    await this.#pool.end()
+  }
+
+  #isOpen(): boolean {
+    return this.#circuit.state !== CircuitState.Closed
+  }
+
+  #lookAtWaiting(): void {
+    const [oldest] = this.#waiting
+    if (oldest === undefined) {
+      clearInterval(this.#watching)
+      this.#watching = undefined
+    } else if (performance.now() - Math.max(oldest.sinceMs, this.#answeredAtMs) >= QUIET_MS) this.#ask()
+  }
+
+  /** Opens the circuit unless the database answers in time, and closes it when it answers again. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    for (let isTold = false; !isTold && !this.#isStopped; ) {
+      await this.#circuit.execute(() => this.#answer()).catch(() => {})
+      isTold = !this.#isOpen()
+      if (!isTold) await delay(RETRY_MS, undefined, { ref: false })
+    }
+    this.#isAsking = false
+  }
+
+  /** Rejects when nothing answers, neither to this question nor to a statement meanwhile. */
+  async #answer(): Promise<void> {
+    const askedAtMs = performance.now()
+    const asked = this.#pool.query('SELECT 1').then(
+      () => true,
+      (error: { code?: string }) => {
+        if (isAnswer(error)) return true
+        throw error
+      },
+    )
+    for (let turn = 0; turn < TURNS; turn++) {
+      const hasAnswered = await Promise.race([asked, delay(TURN_MS, false, { ref: false })])
+      // Lets what has arrived meanwhile be read.
+      await nextTurn()
+      if (hasAnswered) this.#answeredAtMs = performance.now()
+      if (this.#answeredAtMs > askedAtMs) return
+    }
+    asked.catch(() => {})
+    throw new Error(`No answer within ${TURNS * TURN_MS} ms`)
+  }
+
+  async #readFault(): Promise<string | null> {
+    if (this.#isOpen()) return silent
+    const query = `SELECT "migration_name" AS "name" FROM "_prisma_migrations"
+      WHERE "finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`
+    try {
+      const { rows } = await this.#pool.query<{ name: string }>(query)
+      const applied = new Set(rows.map(({ name }) => name))
+      return this.#wanted.every((name) => applied.has(name)) ? null : 'migrations are not applied'
+    } catch (error) {
+      return /timeout/.test((error as Error).message) ? `${silent} in time` : silent
+    }
+  }
+
+  async #changeFault(): Promise<string | null> {
+    try {
+      const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>(
+        `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only')::boolean AS "isReadOnly"`,
+      )
+      if (rows[0]?.isStandby) return 'the database is a standby, which only reads'
+      if (rows[0]?.isReadOnly) return 'the database only reads'
+      await this.#pool.query(tryChange)
+      return null
+    } catch (error) {
+      const { code = '' } = error as { code?: string }
+      if (code === '') return 'the database does not store changes in time'
+      // Anything else, such as a role that may not write the entry, says nothing of changes.
+      return changeFaults[code] ?? (notServing.test(code) ? silent : null)
+    }
+  }
+
+  #note(error: unknown): void {
+    const reason = changeFaults[String(driverError(error)?.originalCode)]
+    if (reason !== undefined) this.#evidence = { reason, atMs: performance.now() }
+  }
+}
+
+/**
+ * Commits an entry in PostgreSQL's log, and nothing else, and lets a sort use a file, so that neither a table grows nor a full disk
+ * is overlooked.
+ */
+const tryChange = `
+  BEGIN;
+  SET LOCAL work_mem = '64kB';
+  SELECT pg_logical_emit_message(true, 'store-platform', 'readiness');
+  SELECT count(*) FROM (SELECT repeat(md5("n"::text), 128) AS "text" FROM generate_series(1, 64) AS "n" ORDER BY 1) AS "sorted";
+  COMMIT`
+
+const changeFaults: Readonly<Record<string, string>> = {
+  53100: 'the disk of the database is full',
+  25006: 'the database only reads',
+}
+
+function isAnswer(error: unknown): boolean {
+  if (error === undefined) return true
+  const { code } = error as { code?: string }
+  const state = driverError(error)?.originalCode ?? code
+  return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) && !notServing.test(state)
+}
+
+function unanswered(): Outage {
+  return new Outage('The database does not answer')
+}
+
+/** Runs `look` when the last result is older than 250 ms. Concurrent callers share one run. */
+function forgetting<T>(look: () => Promise<T>): () => Promise<T> {
+  let last: { readonly result: Promise<T>; endedAtMs: number } | undefined
+  return () => {
+    if (last !== undefined && performance.now() - last.endedAtMs < FRESH_MS) return last.result
+    const run = { result: look(), endedAtMs: Number.POSITIVE_INFINITY }
+    last = run
+    const end = () => {
+      run.endedAtMs = performance.now()
+    }
+    run.result.then(end, end)
+    return run.result
+  }
+}
+
+function migrationNames(): string[] {
+  const entries = readdirSync(new URL('../../prisma/migrations/', import.meta.url), { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+}
