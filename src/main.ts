@@ -139,7 +139,8 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   const databaseHealth = createHealth(url, log)
   shutdown.add('the health of the database', () => databaseHealth.stop())
   const open = (poolMax: number, limits: Limits) => {
-    const client = connect(url, { poolMax, limits, health: databaseHealth })
+    const isPreparing = config.databasePreparedStatements
+    const client = connect(url, { poolMax, limits, isPreparing, health: databaseHealth })
     shutdown.add('a database client', () => client.$disconnect())
     return client
   }

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import type { Secrets } from '../values/secrets.ts'
+import { cancelStatement } from './connection.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import type { DatabaseHealth } from './health.ts'
 import { driverError } from './outage.ts'
@@ -65,6 +66,8 @@ export interface ConnectOptions {
   /** The most connections. More than ten do not raise throughput on a small machine, and they worsen the slowest answers. */
   readonly poolMax?: number
   readonly limits?: Limits
+  /** Whether connections keep statements prepared; default: yes. A pooler may give each transaction another session. */
+  readonly isPreparing?: boolean
   readonly health?: DatabaseHealth
 }
 
@@ -85,13 +88,16 @@ interface Attached {
 const attached = new WeakMap<Db, Attached>()
 
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
-export function connect(url: string, { poolMax = POOL_MAX, limits = requestLimits, health }: ConnectOptions = {}): Db {
+export function connect(
+  url: string,
+  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health }: ConnectOptions = {},
+): Db {
   const names = new Map<string, string>()
   const statementName = (text: string) => {
     const known = names.get(text)
     if (known !== undefined) return known
     // Past the bound, statements run unprepared, so that generated texts cannot fill the server's memory.
-    if (names.size >= STATEMENTS_MAX) return ''
+    if (!isPreparing || names.size >= STATEMENTS_MAX) return ''
     const name = `s${names.size}`
     names.set(text, name)
     return name
@@ -121,6 +127,11 @@ export function connect(url: string, { poolMax = POOL_MAX, limits = requestLimit
   return db
 }
 
+type Callback = (error: Error | undefined, result: unknown) => void
+
+/** pg's, which has no code. */
+const TIMEOUT_MESSAGE = 'Query read timeout'
+
 /**
  * Gives each statement of a connection its time, and each transaction its limits, by the statement that begins it: behind a
  * pooler, a session belongs to a connection for no longer than a transaction.
@@ -129,14 +140,22 @@ function limit(client: pg.ClientBase, { lockMs, statementMs, idleMs, singleMs }:
   const begin = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
   const query = client.query.bind(client) as (statement: pg.QueryConfig, ...others: unknown[]) => unknown
-  const limited = (statement: pg.QueryConfig & { query_timeout?: number }, ...others: unknown[]) => {
+  const limited = (statement: pg.QueryConfig & { query_timeout?: number }, values?: unknown, callback?: Callback) => {
     const isBegin = statement.text === 'BEGIN'
     // A text of several statements cannot be prepared.
     if (isBegin) Object.assign(statement, { text: begin, name: undefined })
     const isInside = isBegin || client.getTransactionStatus() === 'T'
     // PostgreSQL itself ends a statement of a transaction sooner.
     statement.query_timeout = isInside ? statementMs + CONNECT_MS_MAX : singleMs
-    return query(statement, ...others)
+    const answered: Callback | undefined =
+      callback && !isInside
+        ? (error, result) => {
+            if (error?.message !== TIMEOUT_MESSAGE) return callback(error, result)
+            // Without it, PostgreSQL would go on for nobody, and have ever more to do.
+            cancelStatement(client).finally(() => callback(error, result))
+          }
+        : callback
+    return query(statement, values, answered)
   }
   client.query = limited as pg.ClientBase['query']
 }

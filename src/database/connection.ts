@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
@@ -20,6 +21,24 @@ export async function withConnection<T>(
   } finally {
     await client.end().catch(() => {})
   }
+}
+
+/** PostgreSQL's code of a request to cancel. */
+const CANCEL = 80_877_102
+const CANCEL_MS_MAX = 1_000
+
+/** Asks the server to cancel the statement of a connection. Resolves when it has been told, or after a second; never rejects. */
+export async function cancelStatement(client: pg.ClientBase): Promise<void> {
+  const { host, port, processID, secretKey } = client as unknown as Record<'host', string> &
+    Record<'port' | 'processID' | 'secretKey', number>
+  const message = Buffer.alloc(16)
+  for (const [index, part] of [message.length, CANCEL, processID, secretKey].entries())
+    message.writeInt32BE(part, index * 4)
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+  socket.setTimeout(CANCEL_MS_MAX, () => socket.destroy())
+  socket.on('error', () => {}).end(message)
+  // PostgreSQL closes the connection when it has passed the request on.
+  await new Promise((resolve) => socket.resume().once('close', resolve))
 }
 
 interface KeepOptions {

@@ -44,6 +44,7 @@ const Settings = z.object({
   ),
   DATABASE_CONNECTIONS: count(2, 100).default('10'),
   DATABASE_BACKGROUND_CONNECTIONS: count(2, 100).default('4'),
+  DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secret(
     (text) => text.length >= 32,
@@ -53,7 +54,7 @@ const Settings = z.object({
     (text) => /^[!-~]{16,}$/.test(text),
     'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
   ),
-  SANDBOX: z.stringbool({ error: shown('is neither yes nor no', 'true, false') }).optional(),
+  SANDBOX: yesOrNo().optional(),
   REST_PREFIXES: commaList(isPrefix, 'is not a path to serve', `such as /StoreWebAPI, outside ${OWN_ADDRESSES}`)
     .refine((prefixes) => areDistinct(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())), {
       error: 'names a path twice (upper and lower case do not differ)',
@@ -119,6 +120,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     databaseConnections: Number(settings.DATABASE_CONNECTIONS),
     /** The most connections for deliveries, imports, exports and what is deleted by age. */
     databaseBackgroundConnections: Number(settings.DATABASE_BACKGROUND_CONNECTIONS),
+    /** Whether connections keep statements prepared, which some poolers do not allow. */
+    databasePreparedStatements: settings.DATABASE_PREPARED_STATEMENTS,
     /** Absolute. */
     dataDir: resolve(settings.DATA_DIR),
     /** Null, with the embedded database alone: generated into `dataDir`. */
@@ -248,6 +251,10 @@ function oneOf<const Words extends readonly string[]>(words: Words, problem: str
     .string()
     .toLowerCase()
     .pipe(z.enum(words, { error: shown(problem, words.join(', ')) }))
+}
+
+function yesOrNo() {
+  return z.stringbool({ error: shown('is neither yes nor no', 'true, false') })
 }
 
 /** Removes the password of an address, which may have been put into the wrong setting. */

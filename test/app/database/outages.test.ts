@@ -10,7 +10,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { productBody, type Result } from '../rest/fixture.ts'
 import { post, request } from '../soap/support.ts'
 
-const limits = { ...requestLimits, lockMs: 300, statementMs: 500, idleMs: 500 }
+const limits = { ...requestLimits, lockMs: 300, statementMs: 500, idleMs: 500, singleMs: 1_000 }
 
 let server: TestServer
 let gate: Awaited<ReturnType<typeof openGate>>
@@ -118,6 +118,19 @@ describe('while a row is locked', () => {
       expect(answer.statusCode).toBe(206)
       expect(answer.headers['retry-after']).toBe('1')
     }))
+})
+
+test('a read that waits too long for a locked table is 503, and leaves nothing behind in PostgreSQL', async () => {
+  const locker = connect(server.database.url)
+  await locker.$transaction(async (tx) => {
+    await tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`
+    expect(outageIn(await call('GET', '/Products/2'))).toEqual(outage('The database does not answer'))
+    const waiting = () => locker.$queryRaw`
+      SELECT "query" FROM "pg_stat_activity" WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
+    await expect.poll(waiting).toEqual([])
+  })
+  await locker.$disconnect()
+  expect((await call('GET', '/Products/2')).statusCode).toBe(200)
 })
 
 test('a transaction whose process does nothing for too long gives up its locks, and another one can go on', async () => {

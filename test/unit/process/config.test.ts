@@ -60,6 +60,7 @@ describe('without settings', () => {
       databaseUrl: null,
       databaseConnections: 10,
       databaseBackgroundConnections: 4,
+      databasePreparedStatements: true,
       dataDir: resolve('.data'),
       secretKey: null,
       operatorKey: null,
