@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import type { Secrets } from '../values/secrets.ts'
@@ -119,10 +120,11 @@ export function connect(
   const options = { statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql) }
   const adapter = health ? new GuardedPg(health, config, options) : new PrismaPg(config, options)
   const db = new PrismaClient({ adapter, errorFormat: 'minimal' })
+  const part = (share: number) => Math.max(1, Math.floor(poolMax * share))
   attached.set(db, {
     limits,
-    ofStore: createShare(Math.ceil(poolMax * 0.4), 'Too many changes of this store are under way'),
-    ofAll: createShare(Math.ceil(poolMax * 0.8), 'Too many changes are under way'),
+    ofStore: createShare(part(0.4), 'Too many changes of this store are under way'),
+    ofAll: createShare(part(0.8), 'Too many changes are under way'),
   })
   return db
 }
@@ -155,9 +157,17 @@ function limit(client: pg.ClientBase, { lockMs, statementMs, idleMs, singleMs }:
             cancelStatement(client).finally(() => callback(error, result))
           }
         : callback
-    return query(statement, values, answered)
+    const running = query(statement, values, answered)
+    if (running instanceof Promise) running.catch((error: Error) => end(client, error))
+    return running
   }
   client.query = limited as pg.ClientBase['query']
+}
+
+/** Ends a connection that is still busy with a statement, so that nobody gets it from the pool. */
+function end(client: pg.ClientBase, { message }: Error): void {
+  const { connection } = client as unknown as { connection: { stream: Socket } }
+  if (message === TIMEOUT_MESSAGE) connection.stream.destroy()
 }
 
 /** An adapter whose statements end at once while the database does not answer. */
