@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
@@ -9,6 +10,12 @@ const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import
 
 /** Advisory lock: one process at a time migrates a database. The number is arbitrary. */
 const MIGRATION_LOCK = 7_420_311
+
+/** A migration that waits for a table keeps all who come after it waiting for that table too. */
+const LOCK_MS_MAX = 3_000
+const LOCK_NOT_AVAILABLE = '55P03'
+const ATTEMPTS_MAX = 20
+const RETRY_MS = 500
 
 /** SQLSTATE of RAISE WARNING. The severity text depends on the server's language. */
 const WARNING = '01000'
@@ -33,11 +40,9 @@ export async function migrate(url: string, warn: (message: string) => void = () 
     if (version < SERVER_VERSION_MIN) {
       throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
     }
-    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
-    await client.query(prismaTable)
-    const missing = await findMissing(client)
-    for (const name of missing) await applyOne(client, name)
-    return missing
+    const applied: string[] = []
+    for (let name = await applyNext(client); name !== null; name = await applyNext(client)) applied.push(name)
+    return applied
   }).catch((error) => {
     throw asStartupError(error, url)
   })
@@ -76,21 +81,52 @@ async function findMissing(client: pg.Client): Promise<string[]> {
   return known.filter((name) => !applied.some((row) => row.name === name))
 }
 
-async function applyOne(client: pg.Client, name: string): Promise<void> {
-  const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
+/** Applies the first missing migration and returns its name; null: there is none. Tries again while others hold a table. */
+async function applyNext(client: pg.Client): Promise<string | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(client, () => applyFirst(client))
+    } catch (error) {
+      const isHeldUp = (error as { code?: string }).code === LOCK_NOT_AVAILABLE
+      if (!isHeldUp || attempt === ATTEMPTS_MAX) throw error
+      await delay(RETRY_MS)
+    }
+  }
+}
+
+async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   try {
     await client.query('BEGIN')
+    const result = await work()
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+async function applyFirst(client: pg.Client): Promise<string | null> {
+  // Of the transaction, because behind a pooler the session would keep it.
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
+  await client.query(prismaTable)
+  const [name] = await findMissing(client)
+  if (name === undefined) return null
+  const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
+  const apply = async () => {
     await client.query(sql)
     await client.query(
       `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "started_at", "finished_at", "applied_steps_count")
        VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
       [randomUUID(), createHash('sha256').update(sql).digest('hex'), name],
     )
-    await client.query('COMMIT')
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {})
-    throw new StartupError(`Migration ${name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`)
   }
+  await apply().catch((error) => {
+    if (error.code === LOCK_NOT_AVAILABLE) throw error
+    throw new StartupError(`Migration ${name} could not be applied: ${reasonOf(error)}. Nothing of it was kept.`)
+  })
+  return name
 }
 
 /** Prisma's table of applied migrations, as its own engine creates it. */
