@@ -17,7 +17,9 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+    // A check may take an hour; only waiting for a table, or being stopped, must not hold up PostgreSQL's own work.
+    await client.query(`BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+      SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
     await refuseOtherSchema(client)
   } catch (error) {
     await client.end().catch(() => {})

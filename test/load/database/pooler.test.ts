@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs'
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect, requestLimits } from '../../../src/database/client.ts'
+import { createHealth } from '../../../src/database/health.ts'
+import { migrate } from '../../../src/database/migrations.ts'
+import { productBody, type Result } from '../../app/rest/fixture.ts'
+import { throughPort } from '../../support/gate.ts'
+import { hasPostgres15, ordinaryUser, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
+import { freePort, type Run, runProgram } from '../../support/run-server.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+
+const pgbouncer = '/usr/sbin/pgbouncer'
+const isRequired = process.env.REQUIRE_POOLER === 'true'
+
+describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
+  'behind PgBouncer, where each transaction may have another session (needs pgbouncer and postgresql-15)',
+  () => {
+    let postgres: Postgres15
+    let pooler: Run
+    let folder: string
+    let poolerUrl: string
+    let server: TestServer
+    let store: TestStore
+
+    beforeAll(async () => {
+      postgres = await startPostgres15()
+      const port = await freePort()
+      folder = await mkdtemp(join(tmpdir(), 'pooler-'))
+      if (ordinaryUser.uid !== undefined) await chown(folder, ordinaryUser.uid, ordinaryUser.gid)
+      const { hostname, port: databasePort } = new URL(postgres.url)
+      const settings = join(folder, 'pgbouncer.ini')
+      await writeFile(
+        settings,
+        `[databases]
+        postgres = host=${hostname} port=${databasePort} user=store
+        [pgbouncer]
+        listen_addr = 127.0.0.1
+        listen_port = ${port}
+        unix_socket_dir =
+        auth_type = any
+        pool_mode = transaction
+        logfile =
+        `.replace(/^ +/gm, ''),
+      )
+      poolerUrl = throughPort(postgres.url, port)
+      pooler = runProgram(pgbouncer, [settings], ordinaryUser)
+      await pooler.shows('process up')
+    }, 60_000)
+    afterAll(async () => {
+      await server?.close()
+      pooler?.process.kill('SIGKILL')
+      await pooler?.exited
+      await postgres?.stop()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    test('processes that start at once find one schema, and a later one waits for nobody', async () => {
+      await Promise.all([1, 2, 3].map(() => migrate(poolerUrl)))
+      expect(await migrate(poolerUrl)).toEqual([])
+    })
+
+    test('locks, statements and idle transactions have their limits', async () => {
+      const health = createHealth(poolerUrl, { warn: () => {} })
+      const limits = { ...requestLimits, lockMs: 300, idleMs: 700 }
+      const db = connect(poolerUrl, { limits, isPreparing: false, health })
+      const drop = async () => {
+        await Promise.all([health.stop(), db.$disconnect()])
+      }
+      server = await openServer({}, async () => ({ url: poolerUrl, db, drop }))
+      store = await server.openStore()
+      await store.call('POST', '/Products', { body: productBody('HELD') })
+      expect(await health.fault('changes')).toBeNull()
+
+      const locker = connect(poolerUrl, { isPreparing: false })
+      await locker.$transaction(
+        async (tx) => {
+          await tx.$queryRaw`SELECT FROM "Product" FOR UPDATE`
+          // More than the pooler's sessions that ever began, so that each has had one.
+          const changes = Array.from({ length: 12 }, () =>
+            store.call('PUT', '/Products/1', { body: { SKUInfo: { Name: 'LATE' } } }),
+          )
+          for (const { statusCode } of await Promise.all(changes)) expect(statusCode).toBe(503)
+          expect((await store.call('GET', '/Products/1')).json<Result[]>()).toHaveLength(1)
+        },
+        { timeout: 60_000 },
+      )
+      await locker.$disconnect()
+      expect((await store.call('PUT', '/Products/1', { body: { SKUInfo: { Name: 'NOW' } } })).statusCode).toBe(200)
+
+      const idle = db.$transaction(async (tx) => {
+        await tx.$queryRaw`SELECT FROM "Product" FOR UPDATE`
+        await expect
+          .poll(async () => (await store.call('PUT', '/Products/1', { body: { SKUInfo: { Name: 'IN' } } })).statusCode)
+          .toBe(200)
+        return tx.$queryRaw`SELECT 1`
+      })
+      await expect(idle).rejects.toThrow()
+    })
+  },
+)
