@@ -2,7 +2,7 @@ import { BulkheadRejectedError, bulkhead } from 'cockatiel'
 import { Outage } from './outage.ts'
 
 /** How long work waits for its turn, and how much of one key waits. */
-const WAIT_MS_MAX = 5_000
+const WAIT_MS_MAX = 10_000
 const WAITING_MAX = 200
 
 /** Runs work of a key (a store's id) when its turn comes. */
@@ -10,7 +10,7 @@ export type Share = <T>(key: number, work: () => Promise<T>) => Promise<T>
 
 /**
  * Lets each key run `most` pieces of work at a time; more wait, first come first served. Throws an `Outage`, with `reason`, for
- * work that waited 5 s, or found 200 waiting.
+ * work that waited 10 s, or found 200 waiting.
  */
 export function createShare(most: number, reason: string): Share {
   const byKey = new Map<number, ReturnType<typeof bulkhead>>()

@@ -16,7 +16,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   request.refusal ||= wrongIn(answer)
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
-  if (answer.kind === 'results' && comesBack(answer)) reply.header('retry-after', '1')
+  if (answer.kind === 'results' && comesBack.includes(answer.status)) reply.header('retry-after', '1')
   const { accept } = request.headers
   if (isRefusal(answer) && acceptsProblem(accept)) return sendProblem(request, reply, answer)
   if (answer.kind === 'nothing') return reply.code(404).send()
@@ -64,10 +64,8 @@ function wrongIn(answer: Answer): string {
   return (answer.kind === 'results' && answer.items.find(({ Key }) => Key === 'Error')?.Message) || ''
 }
 
-/** Worth a retry after a second: a conflict with a request in progress, an outage, also of single records. */
-function comesBack({ status, items }: ResultsAnswer): boolean {
-  return status === 409 || items.some(({ Status }) => Status === '503')
-}
+/** Statuses worth a retry after a second: a conflict with a request in progress, an outage. */
+const comesBack = [409, 503]
 
 function isRefusal(answer: Answer): answer is ResultsAnswer | NothingAnswer {
   return answer.kind === 'nothing' || (answer.kind === 'results' && answer.status >= 400)

@@ -177,7 +177,9 @@ const refusals = {
   422: refusal('KeyReused', 'The Idempotency-Key came with another body before.'),
   429: refusal('TooManyRequests', 'The bucket is full.', { headers: [...bucketHeaders, 'Retry-After'] }),
   500: refusal('InternalError', 'A defect of the server; the log has it under the request id.'),
-  503: refusal('Unavailable', 'The database does not answer.', { headers: [...bucketHeaders, 'Retry-After'] }),
+  503: refusal('Unavailable', 'The database does not answer, or others kept what it needed for too long.', {
+    headers: [...bucketHeaders, 'Retry-After'],
+  }),
 } as const satisfies Readonly<Record<number, Refusal>>
 
 /** Refusals outside operations: 404 and 405. */
