@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Throttle, tooMany } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
+import { createShare } from '../database/shares.ts'
 import { findSession, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
 import type { Role } from '../server/roles.ts'
@@ -88,6 +89,23 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
+  })
+}
+
+/** What a person's requests hold at a time, since no bucket counts them: one person's windows, and programs with the session. */
+const REQUESTS_OF_PERSON_MAX = 4
+
+/** Lets the others of a person's requests wait, until the answers are sent. Call it before adding routes. */
+export function limitPersons(app: FastifyInstance): void {
+  const share = createShare(REQUESTS_OF_PERSON_MAX, 'Too many of your requests are under way')
+  app.addHook('preHandler', ({ session }, reply, done) => {
+    if (session === null) return done()
+    const { kind, id } = session.person
+    const answered = () => {
+      done()
+      return new Promise<void>((end) => reply.raw.once('close', end))
+    }
+    share(`${kind} ${id}`, answered).catch(done)
   })
 }
 

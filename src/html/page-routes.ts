@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { Roles } from '../server/roles.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
 import { answerFailure, notJson } from './errors.ts'
-import { cookieName, cookieOptions, type GuardServices, installGuard } from './guard.ts'
+import { cookieName, cookieOptions, type GuardServices, installGuard, limitPersons } from './guard.ts'
 import { csrfUser, type Page, sendPage } from './page.ts'
 import { isForm, wantsHtml } from './request.ts'
 
@@ -17,6 +17,7 @@ export async function openPages(app: FastifyInstance, services: GuardServices): 
   app.setErrorHandler(answerFailure)
   await installForms(app, services)
   installGuard(app, services)
+  limitPersons(app)
 }
 
 /** Accepts JSON up to 1 MB (an empty body is none, because clients send it with DELETE) and forms with a CSRF token. */

@@ -6,11 +6,12 @@ import { createHealth, type DatabaseHealth } from '../../../src/database/health.
 import { outageOf } from '../../../src/database/outage.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { openGate } from '../../support/gate.ts'
+import { merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result } from '../rest/fixture.ts'
 import { post, request } from '../soap/support.ts'
 
-const limits = { ...requestLimits, lockMs: 300, statementMs: 500, idleMs: 500, singleMs: 1_000 }
+const limits = { ...requestLimits, lockMs: 300, statementMs: 500, idleMs: 500, singleMs: 3_000 }
 
 let server: TestServer
 let gate: Awaited<ReturnType<typeof openGate>>
@@ -130,6 +131,29 @@ test('a read that waits too long for a locked table is 503, and leaves nothing b
   })
   await locker.$disconnect()
   expect((await call('GET', '/Products/2')).statusCode).toBe(200)
+})
+
+test('of one person, four requests run at a time, and another person is served meanwhile', async () => {
+  const [person, someone] = await Promise.all([merchantIn(server, store.store), merchantIn(server, other.store)])
+  const locker = connect(server.database.url)
+  const waiting = async () => {
+    const rows = await locker.$queryRaw<unknown[]>`
+      SELECT FROM "pg_stat_activity" WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
+    return rows.length
+  }
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  const locking = locker.$transaction(async (tx) => {
+    await tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`
+    await isOver
+  })
+  const pages = Array.from({ length: 10 }, () => person.open('/admin/products'))
+  await expect.poll(waiting).toBe(4)
+  expect((await someone.open('/admin/orders')).statusCode).toBe(200)
+  expect(await waiting()).toBe(4)
+  end()
+  await locking
+  for (const page of await Promise.all(pages)) expect(page.statusCode).toBe(200)
+  await locker.$disconnect()
 })
 
 test('a transaction whose process does nothing for too long gives up its locks, and another one can go on', async () => {
