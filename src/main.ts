@@ -45,7 +45,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
     const config = await readConfigWithPort(environment)
     log = await createLog(config.logLevel)
     const starting = Promise.withResolvers<void>()
-    shutdown = handleShutdown(log, starting.promise)
+    shutdown = handleShutdown(log, starting.promise, config.drainMs)
     await start(config, log, shutdown).finally(starting.resolve)
   } catch (error) {
     // A signal during the start: the shutdown continues by itself.
@@ -98,7 +98,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const throttle = createThrottle(now)
-  const app = buildApp({ ...basis, config, authenticator, callLog, outbound, throttle, metrics })
+  const app = buildApp({ ...basis, config, authenticator, callLog, outbound, throttle, metrics, isStopping: shutdown.isRequested })
   await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()
@@ -174,7 +174,7 @@ async function listenToDatabase(
 
 async function serve(app: FastifyInstance, { host, port, httpPort }: Config, log: Log, shutdown: Shutdown) {
   const plain = plainServer(app)
-  shutdown.add('the server', () => drain(app, plain, log))
+  shutdown.add('the server', () => shutdown.drain().then(() => closeServers(app, plain, log)))
   await app.ready()
   await app.listen({ host, port }).catch((error) => {
     throw cannotListen({ host, port, setting: 'PORT' }, error)
@@ -187,7 +187,7 @@ async function serve(app: FastifyInstance, { host, port, httpPort }: Config, log
 }
 
 /** Accepts no more connections, closes idle ones, and waits a bounded time for requests in progress. */
-async function drain(app: FastifyInstance, plain: Server, log: Log): Promise<void> {
+async function closeServers(app: FastifyInstance, plain: Server, log: Log): Promise<void> {
   const closed = app.close()
   plain.close()
   while (app.server.listening || plain.listening) await immediate()

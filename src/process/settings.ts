@@ -21,6 +21,7 @@ const REST_PREFIX = '/StoreWebAPI'
 const SOAP_PATH = '/cart.asmx'
 const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
+const DRAIN_SECONDS_MAX = 300
 
 const Settings = z.object({
   HOST: checked(
@@ -76,6 +77,7 @@ const Settings = z.object({
   ).default('America/New_York'),
   OUTBOUND_ALLOW: addressBlocks(),
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
+  DRAIN_SECONDS: wholeNumber('is not a time to drain', 0, DRAIN_SECONDS_MAX).default('0'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level').default('info'),
 })
 
@@ -132,6 +134,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
     /** Whether anyone may open a developer account, or the operator alone. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
+    /** The time between a signal to stop and the end of the listener, while `/readyz` answers 503. */
+    drainMs: Number(settings.DRAIN_SECONDS) * 1_000,
     logLevel: settings.LOG_LEVEL,
   })
 }
@@ -270,8 +274,12 @@ function areDistinct(texts: readonly string[]): boolean {
 }
 
 function port(min: number) {
-  const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535
-  return checked(isPort, 'is not a port', `a whole number from ${min} to 65535`)
+  return wholeNumber('is not a port', min, 65_535)
+}
+
+function wholeNumber(problem: string, min: number, max: number) {
+  const isAllowed = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max
+  return checked(isAllowed, problem, `a whole number from ${min} to ${max}`)
 }
 
 function isBaseAddress(text: string): boolean {

@@ -12,18 +12,20 @@ interface ProcessServices {
   readonly db: Db
   readonly metrics: Metrics
   readonly operatorKey: string
+  /** Whether the process has been told to stop. Omitted: until the application closes, it has not. */
+  readonly isStopping?: () => boolean
 }
 
-export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey }: ProcessServices): void {
-  let isStopping = false
+export function processRoutes(app: FastifyInstance, { db, metrics, operatorKey, isStopping }: ProcessServices): void {
+  let isClosing = false
   app.addHook('preClose', async () => {
-    isStopping = true
+    isClosing = true
   })
   app.get('/healthz', async () => ({ status: 'alive' }))
 
   const readiness = createReadiness(db)
   app.get('/readyz', async (_request, reply) => {
-    const reason = isStopping ? 'the server is stopping' : await readiness()
+    const reason = isClosing || isStopping?.() ? 'the server is stopping' : await readiness()
     if (reason === null) return { status: 'ready' }
     reply.code(503).header('retry-after', '1')
     return { status: 'unavailable', reason }
