@@ -9,6 +9,7 @@ import { connect, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { migrate } from './database/migrations.ts'
+import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
@@ -166,8 +167,14 @@ async function listenToDatabase(
     [deliveriesChannel]: () => dispatcher.wake(),
   }
   const listener = await listen(url, channels, {
-    onConnect: authenticator.invalidate,
-    onLost: (error) => log.warn({ err: error }, 'the listening connection was lost'),
+    onConnect: async (client) => {
+      authenticator.invalidate()
+      await lockProcess(client)
+    },
+    onLost: (error) => {
+      noteLostLock()
+      log.warn({ err: error }, 'the listening connection was lost')
+    },
   })
   shutdown.add('the listening connection', () => listener.stop())
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { ResultItem } from '../values/result-item.ts'
@@ -11,7 +12,10 @@ import type { Scalar } from './fields.ts'
 const HEADER = 'Idempotency-Key'
 /** How long a key is valid after its first use. */
 const KEPT_MS = 24 * 60 * 60 * 1_000
-/** An attempt that stores nothing for this long can be taken over; its next change then fails and rolls back. */
+/**
+ * An attempt that stores nothing for this long can be taken over, and one whose process is gone at once. Its next
+ * change then fails and rolls back.
+ */
 const LEASE_MS = 60_000
 /** Expired keys removed by each claim: more than the claim adds, few enough not to slow it down. */
 const PURGED_MAX = 5
@@ -28,7 +32,7 @@ export interface Attempt {
 }
 
 export type Claim =
-  /** `ours`: held until the attempt ends or stores nothing for 60 s; stored results stand. `answered`: all stored. */
+  /** `ours`: held until the attempt ends, stores nothing for 60 s or loses its process; stored results stand. `answered`: all stored. */
   | { readonly kind: 'ours' | 'answered'; readonly attempt: Attempt }
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
@@ -116,9 +120,9 @@ async function insertKey(caller: Caller, scope: string, claim: string, bodyHash:
       ORDER BY "claimedAt" LIMIT ${PURGED_MAX}::int FOR UPDATE SKIP LOCKED),
     purged AS (
       DELETE FROM "IdempotencyKey" k USING past p WHERE k."storeId" = p."storeId" AND k."scope" = p."scope")
-    INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "answered")
+    INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "process", "answered")
     VALUES (${store.id}::int, ${scope}, ${bodyHash}, ${now().toISOString()}::timestamptz, ${claim},
-      ${leaseEnd(caller)}::timestamptz, false)
+      ${leaseEnd(caller)}::timestamptz, ${processNumber()}::int, false)
     ON CONFLICT ("storeId", "scope") DO NOTHING`)
   return inserted > 0
 }
@@ -135,12 +139,17 @@ async function readKey(caller: Caller, scope: string) {
   return { ...key, stored: new Map(JSON.parse(items ?? '[]') as [number, ResultItem][]) }
 }
 
-/** False while the lease runs or after another attempt's claim. Waits for a transaction that is storing an answer. */
+/**
+ * False while the lease runs and the process of the attempt holds its lock, and after another attempt's claim. Waits for
+ * a transaction that is storing an answer.
+ */
 async function takeOver(caller: Caller, scope: string, claim: string, former: string): Promise<boolean> {
   const taken = await caller.db.$executeRaw(sql`
-    UPDATE "IdempotencyKey" SET "claim" = ${claim}, "leasedUntil" = ${leaseEnd(caller)}::timestamptz
+    UPDATE "IdempotencyKey" SET "claim" = ${claim}, "leasedUntil" = ${leaseEnd(caller)}::timestamptz,
+      "process" = ${processNumber()}::int
     WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claim" = ${former}
-      AND "leasedUntil" <= ${caller.now().toISOString()}::timestamptz`)
+      AND ("leasedUntil" <= ${caller.now().toISOString()}::timestamptz
+        OR pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, "process"))`)
   return taken > 0
 }
 
