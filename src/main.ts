@@ -99,7 +99,16 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const throttle = createThrottle(now)
-  const app = buildApp({ ...basis, config, authenticator, callLog, outbound, throttle, metrics, isStopping: shutdown.isRequested })
+  const app = buildApp({
+    ...basis,
+    config,
+    authenticator,
+    callLog,
+    outbound,
+    throttle,
+    metrics,
+    isStopping: shutdown.isRequested,
+  })
   await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()

@@ -66,6 +66,16 @@ export function connect(url: string, { poolMax = POOL_MAX }: { poolMax?: number 
 /** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */
 const ATTEMPTS_MAX = 5
 
+/** What runs after each open transaction. */
+const followUps = new WeakMap<Db | Transaction, ((db: Db) => Promise<void>)[]>()
+
+/** Lets `run` follow the transaction `tx` of `inTransaction`, whether it was committed, rolled back or lost. */
+export function afterTransaction(tx: Db | Transaction, run: (db: Db) => Promise<void>): void {
+  const later = followUps.get(tx)
+  if (!later) throw new Error('Not a transaction of inTransaction')
+  later.push(run)
+}
+
 /**
  * Runs `work` in one transaction (READ COMMITTED), or joins the transaction that `db` already is.
  * Retries after a deadlock, so `work` must have no effect outside the database.
@@ -73,12 +83,21 @@ const ATTEMPTS_MAX = 5
 export async function inTransaction<T>(db: Db | Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
   if (!isClient(db)) return work(db)
   for (let attempt = 1; ; attempt++) {
+    const later: ((db: Db) => Promise<void>)[] = []
+    const follow = (tx: Transaction) => {
+      followUps.set(tx, later)
+      return work(tx)
+    }
     try {
-      return await db.$transaction(work, { maxWait: 10_000, timeout: 60_000 })
+      return await db.$transaction(follow, { maxWait: 10_000, timeout: 60_000 }).finally(() => runAll(later, db))
     } catch (error) {
       if (attempt >= ATTEMPTS_MAX || !isRetryable(error)) throw error
     }
   }
+}
+
+async function runAll(later: readonly ((db: Db) => Promise<void>)[], db: Db): Promise<void> {
+  for (const run of later) await run(db)
 }
 
 /** False for a transaction. Transactions have `$transaction` too (a savepoint), but only a client has `$connect`. */

@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
-import { createStore } from '../../../src/stores/stores.ts'
+import { createRecord } from '../../../src/engine/change.ts'
+import { products as catalogue } from '../../../src/resources/products/products.ts'
+import { createStore, operatorCaller } from '../../../src/stores/stores.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { freePort, type Run, runServer } from '../../support/run-server.ts'
-import { servicesOn } from '../../support/services.ts'
+import { operatorKey, servicesOn } from '../../support/services.ts'
 
 // What Idempotency-Key promises, with processes that die and several of them on one database.
 
@@ -56,7 +58,7 @@ async function startServer() {
   const run = runServer({
     PORT: String(port),
     DATABASE_URL: database.url,
-    OPERATOR_KEY: servicesOn(database.db).operatorKey,
+    OPERATOR_KEY: operatorKey,
     SECRET_KEY: 'secret-key-of-the-tests-secret-key',
     LOG_LEVEL: 'error',
   })
@@ -74,10 +76,11 @@ interface Change {
 }
 
 async function send({ baseUrl }: { baseUrl: string }, { method, path, body, key }: Change) {
-  const answer = await fetch(`${baseUrl}/StoreWebAPI/v1${path}`, {
+  const isOperator = path.startsWith('/admin/')
+  const answer = await fetch(isOperator ? `${baseUrl}${path}` : `${baseUrl}/StoreWebAPI/v1${path}`, {
     method,
     headers: {
-      ...credentials,
+      ...(isOperator ? { authorization: `Bearer ${operatorKey}` } : credentials),
       'content-type': 'application/json',
       ...(key !== undefined && { 'idempotency-key': key }),
     },
@@ -203,6 +206,35 @@ describe('a process that kill -9 ends between changes and answer', () => {
     expect(rows.map(({ name }) => name)).toEqual(body.map(({ ManufacturerName }) => ManufacturerName))
     expect((JSON.parse(retry.text) as Result[]).map(({ Value }) => Number(Value))).toEqual(rows.map(({ id }) => id))
   }, 60_000)
+
+  test.each([
+    [
+      'Order',
+      () => `/admin/stores/${storeId}/orders`,
+      { BillingEmail: 'guest@shop.example', OrderItemList: [{ ItemID: 'CUP', ItemQuantity: 2 }] },
+    ],
+    ['Application', () => '/admin/applications', { Name: 'Killed' }],
+    [
+      'Store',
+      () => '/admin/stores',
+      { Name: 'New', SecureURL: 'https://new.example', Email: 'a@new.example', Password: 'correct horse battery' },
+    ],
+  ])(
+    'has made one %s with the retry of the operator',
+    async (table, path, body) => {
+      const operator = await operatorCaller(servicesOn(database.db), storeId)
+      await createRecord(operator, catalogue, { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } })
+      const change: Change = { method: 'POST', path: path(), body, key: 'key' }
+      const rows = () => query(`SELECT FROM "${table}"`).then(({ length }) => length)
+      const before = await rows()
+
+      const { next, retry } = await killWithin(change, table, 'true')
+      expect([retry.status, retry.isReplay]).toEqual([201, false])
+      expect(await rows()).toBe(before + 1)
+      expect(await send(next, change)).toEqual({ ...retry, isReplay: true })
+    },
+    60_000,
+  )
 })
 
 test('two processes that are sent the same at once change each record once, and give one answer', async () => {
