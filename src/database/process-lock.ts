@@ -15,10 +15,18 @@ export function processNumber(): number | null {
   return held
 }
 
-/** Takes the lock on a connection that the process keeps, under a new number each time. */
+/**
+ * Takes the lock on a connection that the process keeps, under a new number each time. Takes none through a pooler such
+ * as PgBouncer, because the session that would hold it is not the process's own and outlives it.
+ */
 export async function lockProcess(client: pg.Client): Promise<void> {
   const number = randomInt(1, INT32_MAX)
-  const { rows } = await client.query('SELECT pg_try_advisory_lock($1, $2) AS "locked"', [PROCESS_LOCK, number])
+  const { processID } = client as pg.Client & { readonly processID: number }
+  // A pooler makes up the process id of its connections.
+  const { rows } = await client.query(
+    'SELECT CASE WHEN pg_backend_pid() = $3 THEN pg_try_advisory_lock($1, $2) ELSE false END AS "locked"',
+    [PROCESS_LOCK, number, processID],
+  )
   held = rows[0].locked ? number : null
 }
 
