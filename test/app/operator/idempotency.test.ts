@@ -1,5 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { buildApp } from '../../../src/app.ts'
+import { connect } from '../../../src/database/client.ts'
+import { createAuthenticator } from '../../../src/subscriptions/authenticate.ts'
+import { openLine } from '../../support/line.ts'
 import { testPerson } from '../../support/person.ts'
 import { refused } from '../../support/refused.ts'
 import { operatorKey } from '../../support/services.ts'
@@ -294,6 +298,38 @@ test('a subscription that was there is answered as such, again too', async () =>
     expect([...outcome(answer), answer.json()]).toEqual([200, isAgain, { Token: shop.token }])
   }
 })
+
+test.each(['POST …/orders', 'POST …/subscriptions', 'POST /admin/applications'])(
+  '%s: where the change was made but the word of it lost, the retry tells of it and makes no other',
+  async (wanted) => {
+    const [, status, requestOf] = changes.find(([route]) => route === wanted) ?? []
+    const request = (await requestOf?.()) as Request
+    const before = await done()
+    const line = await openLine(server.database.url)
+    const db = connect(line.url, { poolMax: 1 })
+    const authenticator = createAuthenticator({ ...server.services, db })
+    const app = buildApp({ ...server.services, db, authenticator })
+    const key = `lost-${++serial}`
+    const post = () =>
+      app.inject({
+        method: 'POST',
+        url: request.url,
+        headers: { ...byOperator, 'idempotency-key': key },
+        payload: request.body as object,
+      })
+    try {
+      line.cutAfterCommit()
+      expect(outcome(await post())).toEqual([503, false])
+      expect(await done()).toBe(before + 1)
+      for (const _ of [1, 2]) expect(outcome(await post())).toEqual([status, true])
+      expect(await done()).toBe(before + 1)
+    } finally {
+      await app.close()
+      await db.$disconnect()
+      line.close()
+    }
+  },
+)
 
 test('while a request is in progress, every other one with its key gets 409 and when to come back', async () => {
   const request: Request = { method: 'PUT', url: ofShop(''), body: { Name: 'Slow' } }
