@@ -192,7 +192,7 @@ describe('a process that kill -9 ends between changes and answer', () => {
     expect(statusesIn(retry.text)).toEqual(numbers.map(() => '200'))
     expect(await ledger()).toEqual(new Map(numbers.map((id) => [id, id < HELD ? [5, 2] : [5]])))
     expect(await send(next, change)).toEqual({ ...retry, isReplay: true })
-  }, 60_000)
+  }, 120_000)
 
   test('has created what the retry does not create again, and answers with the ids that were given out', async () => {
     const body = numbers.map((number) => ({ ManufacturerName: `M ${number}` }))
@@ -205,7 +205,7 @@ describe('a process that kill -9 ends between changes and answer', () => {
     )
     expect(rows.map(({ name }) => name)).toEqual(body.map(({ ManufacturerName }) => ManufacturerName))
     expect((JSON.parse(retry.text) as Result[]).map(({ Value }) => Number(Value))).toEqual(rows.map(({ id }) => id))
-  }, 60_000)
+  }, 120_000)
 
   test.each([
     [
@@ -256,4 +256,4 @@ test('two processes that are sent the same at once change each record once, and 
   }
   expect(await ledger()).toEqual(new Map(numbers.map((id) => [id, [5]])))
   expect(await countOf('Manufacturer')).toBe(1)
-}, 60_000)
+}, 120_000)
