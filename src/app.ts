@@ -46,6 +46,8 @@ export interface Services
   readonly metrics: Metrics
   readonly log: Logger
   readonly now: () => Date
+  /** Whether the process has been told to stop. */
+  readonly isStopping?: () => boolean
 }
 
 /** Builds the whole application. Never listens and never reads the environment. */

@@ -10,6 +10,7 @@ import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { migrate } from './database/migrations.ts'
+import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { createStoreReads } from './database/shares.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import { createOutbound } from './outbound/outbound.ts'
@@ -47,7 +48,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
     const config = await readConfigWithPort(environment)
     log = await createLog(config.logLevel)
     const starting = Promise.withResolvers<void>()
-    shutdown = handleShutdown(log, starting.promise)
+    shutdown = handleShutdown(log, starting.promise, config.drainMs)
     await start(config, log, shutdown).finally(starting.resolve)
   } catch (error) {
     // A signal during the start: the shutdown continues by itself.
@@ -105,8 +106,19 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const throttle = createThrottle(now)
-  const databases = { databaseHealth, backgroundDb, storeReads: createStoreReads(config.databaseConnections) }
-  const app = buildApp({ ...basis, ...databases, config, authenticator, callLog, outbound, throttle, metrics })
+  const app = buildApp({
+    ...basis,
+    databaseHealth,
+    backgroundDb,
+    storeReads: createStoreReads(config.databaseConnections),
+    config,
+    authenticator,
+    callLog,
+    outbound,
+    throttle,
+    metrics,
+    isStopping: shutdown.isRequested,
+  })
   await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()
@@ -186,15 +198,21 @@ async function listenToDatabase(
     [deliveriesChannel]: () => dispatcher.wake(),
   }
   const listener = await listen(url, channels, {
-    onConnect: authenticator.invalidate,
-    onLost: (error) => log.warn({ err: error }, 'the listening connection was lost'),
+    onConnect: async (client) => {
+      authenticator.invalidate()
+      await lockProcess(client)
+    },
+    onLost: (error) => {
+      noteLostLock()
+      log.warn({ err: error }, 'the listening connection was lost')
+    },
   })
   shutdown.add('the listening connection', () => listener.stop())
 }
 
 async function serve(app: FastifyInstance, { host, port, httpPort }: Config, log: Log, shutdown: Shutdown) {
   const plain = plainServer(app)
-  shutdown.add('the server', () => drain(app, plain, log))
+  shutdown.add('the server', () => shutdown.drain().then(() => closeServers(app, plain, log)))
   await app.ready()
   await app.listen({ host, port }).catch((error) => {
     throw cannotListen({ host, port, setting: 'PORT' }, error)
@@ -207,7 +225,7 @@ async function serve(app: FastifyInstance, { host, port, httpPort }: Config, log
 }
 
 /** Accepts no more connections, closes idle ones, and waits a bounded time for requests in progress. */
-async function drain(app: FastifyInstance, plain: Server, log: Log): Promise<void> {
+async function closeServers(app: FastifyInstance, plain: Server, log: Log): Promise<void> {
   const closed = app.close()
   plain.close()
   while (app.server.listening || plain.listening) await immediate()

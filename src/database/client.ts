@@ -222,6 +222,18 @@ export interface TransactionOptions {
   readonly lockMs?: number | undefined
 }
 
+type FollowUp = (db: Db) => Promise<void>
+
+/** What runs after each open transaction. */
+const followUps = new WeakMap<Db | Transaction, FollowUp[]>()
+
+/** Lets `run` follow the transaction `tx` of `inTransaction`, whether it was committed, rolled back or lost. */
+export function afterTransaction(tx: Db | Transaction, run: FollowUp): void {
+  const later = followUps.get(tx)
+  if (!later) throw new Error('Not a transaction of inTransaction')
+  later.push(run)
+}
+
 /**
  * Runs `work` in one transaction (READ COMMITTED), or joins the transaction that `db` already is.
  * Retries after a deadlock, so `work` must have no effect outside the database. Throws `unavailable` when other changes
@@ -234,16 +246,18 @@ export async function inTransaction<T>(
 ): Promise<T> {
   if (!isClient(db)) return work(db)
   const { limits, ofStore, ofAll } = attached.get(db) as Attached
-  const limited = async (tx: Transaction) => {
-    if (lockMs !== undefined) await tx.$queryRaw`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`
-    return work(tx)
+  const transact = async () => {
+    const later: FollowUp[] = []
+    const limited = async (tx: Transaction) => {
+      followUps.set(tx, later)
+      if (lockMs !== undefined) await tx.$queryRaw`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`
+      return work(tx)
+    }
+    const times = { maxWait: CONNECT_MS_MAX, timeout: limits.transactionMs }
+    return db.$transaction(limited, times).finally(() => runAll(later, db))
   }
-  const run = () => ofAll(0, () => retried(() => db.$transaction(limited, timesOf(limits))))
+  const run = () => ofAll(0, () => retried(transact))
   return storeId === undefined ? run() : ofStore(storeId, run)
-}
-
-function timesOf({ transactionMs }: Limits) {
-  return { maxWait: CONNECT_MS_MAX, timeout: transactionMs }
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {
@@ -254,6 +268,10 @@ async function retried<T>(transact: () => Promise<T>): Promise<T> {
       if (attempt >= ATTEMPTS_MAX || !isRetryable(error)) throw error
     }
   }
+}
+
+async function runAll(later: readonly FollowUp[], db: Db): Promise<void> {
+  for (const run of later) await run(db)
 }
 
 /** False for a transaction. Transactions have `$transaction` too (a savepoint), but only a client has `$connect`. */

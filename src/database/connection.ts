@@ -142,13 +142,13 @@ export interface Listening {
 export async function listen(
   url: string,
   channels: Readonly<Record<string, (payload: string) => void>>,
-  { onConnect, onLost }: { onConnect: () => void; onLost: KeepOptions['onLost'] },
+  { onConnect, onLost }: { onConnect: (client: pg.Client) => void | Promise<void>; onLost: KeepOptions['onLost'] },
 ): Promise<Listening> {
   const connection = await keepConnected(url, {
     setUp: async (client) => {
       client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload))
       for (const channel of Object.keys(channels)) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
-      onConnect()
+      await onConnect(client)
     },
     onLost,
   })

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { ResultItem } from '../values/result-item.ts'
@@ -11,15 +12,22 @@ import type { Scalar } from './fields.ts'
 const HEADER = 'Idempotency-Key'
 /** How long a key is valid after its first use. */
 const KEPT_MS = 24 * 60 * 60 * 1_000
-/** An attempt that stores nothing for this long can be taken over; its next change then fails and rolls back. */
+/**
+ * An attempt that stores nothing for this long can be taken over, and one whose process is gone at once. Its next
+ * change then fails and rolls back.
+ */
 const LEASE_MS = 60_000
 /** Expired keys removed by each claim: more than the claim adds, few enough not to slow it down. */
 const PURGED_MAX = 5
 /** Another request can remove or claim the key between two statements, but not repeatedly. */
 const TRIES_MAX = 5
 
+/** The store that keys belong to; 0: none. Its `db` may be a transaction. */
+type KeyOwner = Pick<Caller, 'db' | 'now'> & { readonly store: { readonly id: number } }
+
 /** The right to store the results of a request's records. An attempt that takes over has another `claim`. */
 export interface Attempt {
+  readonly storeId: number
   readonly scope: string
   /** Null: the whole answer is stored. */
   readonly claim: string | null
@@ -28,7 +36,7 @@ export interface Attempt {
 }
 
 export type Claim =
-  /** `ours`: held until the attempt ends or stores nothing for 60 s; stored results stand. `answered`: all stored. */
+  /** `ours`: held until the attempt ends, stores nothing for 60 s or loses its process; stored results stand. `answered`: all stored. */
   | { readonly kind: 'ours' | 'answered'; readonly attempt: Attempt }
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
@@ -49,20 +57,28 @@ export async function beginAttempt(call: Call): Promise<Attempt | null> {
   const { caller, method, route, params, headers, body } = call
   const header = headers['idempotency-key']
   if (header === undefined) return null
+  const address = [caller.application?.id ?? null, method, route, params]
+  return attemptAt(caller, { header, address, body: [body?.format ?? '', body?.text ?? ''] })
+}
+
+/** Begins an attempt at a request by its header, its address with the principal, and the texts of its body. Throws likewise. */
+export async function attemptAt(
+  owner: KeyOwner,
+  { header, address, body }: { header: unknown; address: readonly unknown[]; body: readonly string[] },
+): Promise<Attempt> {
   // A structured field may be quoted.
   const key = String(header).replace(/^"(.*)"$/, '$1')
   if (!/^[!-~]{1,255}$/.test(key)) throw refusal('bad-request', `${HEADER} must be 1 to 255 visible ASCII characters`)
-  const address = JSON.stringify([caller.application?.id ?? null, method, route, params])
   // The body's hash includes the key, which is not stored, so a password in a body cannot be found by trial.
-  const bodyHash = hash(key, body?.format ?? '', body?.text ?? '')
-  const claim = await claimRequest(caller, { scope: hash(address, key), bodyHash })
+  const bodyHash = hash(key, ...body)
+  const claim = await claimRequest(owner, { scope: hash(JSON.stringify(address), key), bodyHash })
   if (claim.kind === 'in-progress') throw inProgress()
   if (claim.kind !== 'other-body') return claim.attempt
   throw refusal('key-reused', `This ${HEADER} was sent with another body; a new request needs a new key`)
 }
 
 function refusal(kind: 'bad-request' | 'key-reused' | 'in-progress', message: string): StoreFailure {
-  return new StoreFailure(kind, message, { field: HEADER })
+  return new StoreFailure(kind, message, { field: HEADER, ...(kind === 'in-progress' && { retryAfterSeconds: 1 }) })
 }
 
 /** Only the last text may contain a line feed, the separator. */
@@ -81,71 +97,82 @@ function inProgress(): StoreFailure {
  * store; `bodyHash` differs if the body differs. A key first used 24 hours ago counts as new.
  */
 export async function claimRequest(
-  caller: Caller,
+  owner: KeyOwner,
   { scope, bodyHash }: { readonly scope: string; readonly bodyHash: string },
 ): Promise<Claim> {
   const claim = randomUUID()
+  const storeId = owner.store.id
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    if (await insertKey(caller, scope, claim, bodyHash)) {
-      return { kind: 'ours', attempt: { scope, claim, stored: new Map() } }
+    if (await insertKey(owner, scope, claim, bodyHash)) {
+      return { kind: 'ours', attempt: { storeId, scope, claim, stored: new Map() } }
     }
-    const key = await readKey(caller, scope)
+    const key = await readKey(owner, scope)
     if (key === null) continue
     if (key.isOver) {
-      await caller.db.$executeRaw(sql`
+      await owner.db.$executeRaw(sql`
         DELETE FROM "IdempotencyKey"
-        WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(caller)}::timestamptz`)
+        WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claimedAt" <= ${over(owner)}::timestamptz`)
       continue
     }
     if (key.bodyHash !== bodyHash) return { kind: 'other-body' }
-    if (key.answered) return { kind: 'answered', attempt: { scope, claim: null, stored: key.stored } }
-    if (!(await takeOver(caller, scope, claim, key.claim))) return { kind: 'in-progress' }
+    if (key.answered) return { kind: 'answered', attempt: { storeId, scope, claim: null, stored: key.stored } }
+    if (!(await takeOver(owner, scope, claim, key.claim))) return { kind: 'in-progress' }
     // Read again, because the other attempt may have stored more before the takeover.
-    const ours = await readKey(caller, scope)
-    if (ours !== null) return { kind: 'ours', attempt: { scope, claim, stored: ours.stored } }
+    const ours = await readKey(owner, scope)
+    if (ours !== null) return { kind: 'ours', attempt: { storeId, scope, claim, stored: ours.stored } }
   }
   return { kind: 'in-progress' }
 }
 
 /** Returns true if the key is new; leaves an existing key unchanged. Also purges some expired keys. */
-async function insertKey(caller: Caller, scope: string, claim: string, bodyHash: string): Promise<boolean> {
-  const { db, store, now } = caller
+async function insertKey(owner: KeyOwner, scope: string, claim: string, bodyHash: string): Promise<boolean> {
+  const { db, store, now } = owner
   const inserted = await db.$executeRaw(sql`
     WITH past AS (
-      SELECT "storeId", "scope" FROM "IdempotencyKey" WHERE "claimedAt" <= ${over(caller)}::timestamptz
+      SELECT "storeId", "scope" FROM "IdempotencyKey" WHERE "claimedAt" <= ${over(owner)}::timestamptz
       ORDER BY "claimedAt" LIMIT ${PURGED_MAX}::int FOR UPDATE SKIP LOCKED),
     purged AS (
       DELETE FROM "IdempotencyKey" k USING past p WHERE k."storeId" = p."storeId" AND k."scope" = p."scope")
-    INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "answered")
+    INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "process", "answered")
     VALUES (${store.id}::int, ${scope}, ${bodyHash}, ${now().toISOString()}::timestamptz, ${claim},
-      ${leaseEnd(caller)}::timestamptz, false)
+      ${leaseEnd(owner)}::timestamptz, ${processNumber()}::int, false)
     ON CONFLICT ("storeId", "scope") DO NOTHING`)
   return inserted > 0
 }
 
-async function readKey(caller: Caller, scope: string) {
+async function readKey({ db, store, now }: KeyOwner, scope: string) {
   type Row = { bodyHash: string; claim: string; answered: boolean; isOver: boolean; items: string | null }
-  const [row] = await caller.db.$queryRaw<Row[]>(sql`
-    SELECT k."bodyHash", k."claim", k."answered", k."claimedAt" <= ${over(caller)}::timestamptz AS "isOver",
+  const [row] = await db.$queryRaw<Row[]>(sql`
+    SELECT k."bodyHash", k."claim", k."answered", k."claimedAt" <= ${over({ now })}::timestamptz AS "isOver",
       (SELECT json_agg(json_build_array(a."place", a."item") ORDER BY a."place")::text FROM "IdempotencyAnswer" a
        WHERE a."storeId" = k."storeId" AND a."scope" = k."scope") AS "items"
-    FROM "IdempotencyKey" k WHERE k."storeId" = ${caller.store.id}::int AND k."scope" = ${scope}`)
+    FROM "IdempotencyKey" k WHERE k."storeId" = ${store.id}::int AND k."scope" = ${scope}`)
   if (row === undefined) return null
   const { items, ...key } = row
   return { ...key, stored: new Map(JSON.parse(items ?? '[]') as [number, ResultItem][]) }
 }
 
-/** False while the lease runs or after another attempt's claim. Waits for a transaction that is storing an answer. */
-async function takeOver(caller: Caller, scope: string, claim: string, former: string): Promise<boolean> {
-  const taken = await caller.db.$executeRaw(sql`
-    UPDATE "IdempotencyKey" SET "claim" = ${claim}, "leasedUntil" = ${leaseEnd(caller)}::timestamptz
-    WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claim" = ${former}
-      AND "leasedUntil" <= ${caller.now().toISOString()}::timestamptz`)
+/**
+ * False while the lease runs and the process of the attempt holds its lock, and after another attempt's claim. Waits for
+ * a transaction that is storing an answer.
+ */
+async function takeOver(owner: KeyOwner, scope: string, claim: string, former: string): Promise<boolean> {
+  const { db, store, now } = owner
+  const taken = await db.$executeRaw(sql`
+    UPDATE "IdempotencyKey" SET "claim" = ${claim}, "leasedUntil" = ${leaseEnd(owner)}::timestamptz,
+      "process" = ${processNumber()}::int
+    WHERE "storeId" = ${store.id}::int AND "scope" = ${scope} AND "claim" = ${former}
+      AND ("leasedUntil" <= ${now().toISOString()}::timestamptz
+        OR pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, "process"))`)
   return taken > 0
 }
 
 /** `rememberItem` for the answer of a change. */
-export function rememberAnswer<Key>(tx: Caller, { itemOf, ...answer }: PendingAnswer<Key>, key: Key): Promise<void> {
+export function rememberAnswer<Key>(
+  tx: Pick<Caller, 'db' | 'now'>,
+  { itemOf, ...answer }: PendingAnswer<Key>,
+  key: Key,
+): Promise<void> {
   return rememberItem(tx, answer, itemOf(key))
 }
 
@@ -155,26 +182,30 @@ export function rememberAnswer<Key>(tx: Caller, { itemOf, ...answer }: PendingAn
  * rolled back.
  */
 export async function rememberItem(
-  tx: Caller,
-  { attempt: { scope, claim, stored }, place, records }: Omit<PendingAnswer, 'itemOf'>,
+  tx: Pick<Caller, 'db' | 'now'>,
+  { attempt: { storeId, scope, claim, stored }, place, records }: Omit<PendingAnswer, 'itemOf'>,
   item: ResultItem,
 ): Promise<void> {
   const isLast = stored.size === records - 1
   const inserted = await tx.db.$executeRaw(sql`
     WITH held AS (
       UPDATE "IdempotencyKey" SET "leasedUntil" = ${leaseEnd(tx)}::timestamptz, "answered" = ${isLast}::boolean
-      WHERE "storeId" = ${tx.store.id}::int AND "scope" = ${scope} AND "claim" = ${claim} RETURNING "storeId", "scope")
+      WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claim" = ${claim} RETURNING "storeId", "scope")
     INSERT INTO "IdempotencyAnswer" ("storeId", "scope", "place", "item")
     SELECT held."storeId", held."scope", ${place}::int, ${JSON.stringify(item)}::text::json FROM held`)
   if (inserted === 0) throw inProgress()
 }
 
 /** Ends an incomplete attempt, so that the next can begin at once. Does nothing if another attempt took over. */
-export async function endAttempt(caller: Caller, { scope, claim }: Attempt, log?: Log): Promise<void> {
+export async function endAttempt(
+  { db }: Pick<Caller, 'db'>,
+  { storeId, scope, claim }: Attempt,
+  log?: Log,
+): Promise<void> {
   const end = () =>
-    caller.db.$executeRaw(sql`
+    db.$executeRaw(sql`
       UPDATE "IdempotencyKey" SET "leasedUntil" = "claimedAt"
-      WHERE "storeId" = ${caller.store.id}::int AND "scope" = ${scope} AND "claim" = ${claim}`)
+      WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claim" = ${claim}`)
   try {
     // The pool may still return the connection that an outage broke.
     await end().catch(end)
@@ -184,11 +215,11 @@ export async function endAttempt(caller: Caller, { scope, claim }: Attempt, log?
   }
 }
 
-function leaseEnd({ now }: Caller): string {
+function leaseEnd({ now }: Pick<Caller, 'now'>): string {
   return new Date(now().getTime() + LEASE_MS).toISOString()
 }
 
 /** Keys first used at or before this time have expired. */
-function over({ now }: Caller): string {
+function over({ now }: Pick<Caller, 'now'>): string {
   return new Date(now().getTime() - KEPT_MS).toISOString()
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Privileges } from '../engine/caller.ts'
 import { servedResources } from '../registry.ts'
-import { commonRefusals, refusal, routesOf } from '../server/json-routes.ts'
+import { commonRefusals, refusal, replayed, routesOf } from '../server/json-routes.ts'
 import { retryAfter } from '../server/openapi.ts'
 
 export const id = z.int32().min(1)
@@ -30,16 +30,20 @@ export const operatorRoute = routesOf({
     name: 'OperatorKey',
     scheme: { type: 'http', scheme: 'bearer', description: 'OPERATOR_KEY; `operatorKey` in sandbox.json.' },
   },
+  principalOf: ({ session }) => (session === null ? ['operator'] : [session.person.kind, session.person.id]),
   refusals: {
     ...commonRefusals,
+    400: { ...commonRefusals[400], headers: { ...commonRefusals[400].headers, ...replayed } },
     401: refusal('The key is not that of the operator.', {
       'WWW-Authenticate': { description: 'Bearer', required: true, schema: { type: 'string' } },
     }),
-    403: refusal('The request came over plain http, and the server takes https alone.'),
-    404: refusal('No such store, application, subscription or account.'),
+    403: refusal('The request came over plain http, and the server takes https alone.', replayed),
+    404: refusal('No such store, application, subscription or account.', replayed),
     409: refusal(
-      'What is stored contradicts it: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is asking the application for very long.',
+      'What is stored contradicts it: another store has the host, another account the e-mail address, or the goods are out of stock; it is the last account of a store; or another request is asking the application for very long, or has the same Idempotency-Key and is in progress.',
+      { ...replayed, 'Retry-After': { ...retryAfter['Retry-After'], required: false } },
     ),
+    422: refusal('The Idempotency-Key came with another body before.'),
     429: refusal('Too many requests without the key came from the address.', retryAfter),
     502: refusal('The application did not answer 200, or not in time: `Server not Responding`.'),
   },

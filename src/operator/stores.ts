@@ -5,7 +5,7 @@ import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/r
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../resources/orders/order-body.ts'
-import { placeOrder } from '../resources/orders/place-order.ts'
+import { type PlacedOrder, placeOrder } from '../resources/orders/place-order.ts'
 import { NAME_LENGTH_MAX } from '../resources/payment-methods/payment-methods.ts'
 import {
   changedMethods,
@@ -176,9 +176,10 @@ export const storeRoutes = [
     body: orderBody,
     answers: { 201: done('The id of the order.') },
     refusals: [409],
-    run: async ({ request, ids, body }, services: CallerServices) => {
-      const { id: orderId } = await placeOrder(await storeCaller(request, services, ids.id), body())
-      return resultItem('OrderID', orderId, 201, 'Created successfully')
+    storesAnswer: true,
+    run: async ({ request, ids, body, pending }, services: CallerServices) => {
+      const placed = ({ id: orderId }: PlacedOrder) => resultItem('OrderID', orderId, 201, 'Created successfully')
+      return placed(await placeOrder(await storeCaller(request, services, ids.id), body(), pending(placed)))
     },
   }),
 ]

@@ -61,11 +61,14 @@ export const subscriptionRoutes = [
     body: jsonBody(namedObject({ PublicKey: text(100) }), { PublicKey: 'the public key of the application' }),
     answers: { 200: one('The store used it before: its token.', token), 201: one('The new token.', token) },
     refusals: [409, 502],
-    run: async ({ request, reply, ids, body }, services: Subscribing) => {
+    storesAnswer: true,
+    run: async ({ request, reply, ids, body, pending }, services: Subscribing) => {
+      const answered = (subscribed: Subscribed) => {
+        reply.code(subscribed.created ? 201 : 200)
+        return subscribed
+      }
       const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request) }
-      const subscribed = await subscribe(services, asked)
-      reply.code(subscribed.created ? 201 : 200)
-      return subscribed
+      return answered(await subscribe(services, { ...asked, answer: pending(answered) }))
     },
   }),
   operatorRoute('DELETE /admin/stores/:id/subscriptions/:subscriptionId', {
@@ -78,10 +81,13 @@ export const subscriptionRoutes = [
     query: removalQuery,
     answers: { 200: done('It is ended.') },
     refusals: [409, 502],
-    run: async ({ request, ids, query }, services: Subscribing) => {
+    storesAnswer: true,
+    run: async ({ request, ids, query, pending }, services: Subscribing) => {
       const { id: storeId, subscriptionId } = ids
-      await unsubscribe(services, { storeId, subscriptionId, actor: actorOf(request), force: query.force })
-      return resultItem('Id', subscriptionId, 200, 'Deleted successfully')
+      const ended = () => resultItem('Id', subscriptionId, 200, 'Deleted successfully')
+      const asked = { storeId, subscriptionId, actor: actorOf(request), force: query.force }
+      await unsubscribe(services, { ...asked, answer: pending(ended) })
+      return ended()
     },
   }),
 ]

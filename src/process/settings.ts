@@ -21,6 +21,7 @@ const REST_PREFIX = '/StoreWebAPI'
 const SOAP_PATH = '/cart.asmx'
 const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
+const DRAIN_SECONDS_MAX = 300
 
 const Settings = z.object({
   HOST: checked(
@@ -42,8 +43,8 @@ const Settings = z.object({
     (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
     'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
   ),
-  DATABASE_CONNECTIONS: count(2, 100).default('10'),
-  DATABASE_BACKGROUND_CONNECTIONS: count(2, 100).default('4'),
+  DATABASE_CONNECTIONS: wholeNumber('is not allowed', 2, 100).default('10'),
+  DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 2, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secret(
@@ -79,6 +80,7 @@ const Settings = z.object({
   ).default('America/New_York'),
   OUTBOUND_ALLOW: addressBlocks(),
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
+  DRAIN_SECONDS: wholeNumber('is not a time to drain', 0, DRAIN_SECONDS_MAX).default('0'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level').default('info'),
 })
 
@@ -141,6 +143,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
     /** Whether anyone may open a developer account, or the operator alone. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
+    /** The time between a signal to stop and the end of the listener, while `/readyz` answers 503. */
+    drainMs: Number(settings.DRAIN_SECONDS) * 1_000,
     logLevel: settings.LOG_LEVEL,
   })
 }
@@ -283,10 +287,10 @@ function areDistinct(texts: readonly string[]): boolean {
 }
 
 function port(min: number) {
-  return count(min, 65_535, 'is not a port')
+  return wholeNumber('is not a port', min, 65_535)
 }
 
-function count(min: number, max: number, problem = 'is not allowed') {
+function wholeNumber(problem: string, min: number, max: number) {
   const isAllowed = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max
   return checked(isAllowed, problem, `a whole number from ${min} to ${max}`)
 }

@@ -3,7 +3,7 @@ import type { Log } from './log.ts'
 
 /** Time for requests in progress when the process is told to stop. */
 export const STOP_TIMEOUT_MS = 10_000
-/** The process ends after this time, whatever hangs. */
+/** The process ends after this time and the drain, whatever hangs. */
 const END_TIMEOUT_MS = 30_000
 /** Ctrl-C in a terminal arrives twice, from the terminal and from npm. Only a later signal forces an immediate end. */
 const SAME_SIGNAL_MS = 1_000
@@ -14,21 +14,24 @@ export interface Shutdown {
   isRequested(): boolean
   /** Call it between the steps of starting: throws when the process has been told to stop. */
   checkpoint(): void
+  /** Waits for the drain if a signal stops the process. Returns at once after an error, because the process may be broken. */
+  drain(): Promise<void>
   /** Stops every part. Returns false when one of them failed to stop. */
   stop(): Promise<boolean>
 }
 
 /**
  * Makes signals and uncaught errors end the process in order. Waits up to 10 s for `started`, which settles when starting is
- * over, so that no step of the start loses what it uses.
+ * over, so that no step of the start loses what it uses. `drainMs`: the time between a signal and the end of the listener.
  */
-export function handleShutdown(log: Log, started: Promise<unknown>): Shutdown {
+export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number): Shutdown {
   const parts: { name: string; stop: () => Promise<unknown> }[] = []
   let requestedAt: number | undefined
+  let isDefect = false
 
   async function stop(): Promise<boolean> {
     requestedAt ??= Date.now()
-    setTimeout(() => process.exit(1), END_TIMEOUT_MS).unref()
+    setTimeout(() => process.exit(1), END_TIMEOUT_MS + drainMs).unref()
     await Promise.race([started.catch(() => undefined), delay(STOP_TIMEOUT_MS)])
     let isInOrder = true
     for (const { name, stop } of parts.splice(0).reverse()) {
@@ -57,6 +60,7 @@ export function handleShutdown(log: Log, started: Promise<unknown>): Shutdown {
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
+      isDefect = true
       log.fatal({ err: error }, event)
       end(1)
     })
@@ -67,6 +71,9 @@ export function handleShutdown(log: Log, started: Promise<unknown>): Shutdown {
     isRequested: () => requestedAt !== undefined,
     checkpoint: () => {
       if (requestedAt !== undefined) throw new Error('Told to stop while starting')
+    },
+    drain: async () => {
+      if (requestedAt !== undefined && !isDefect) await delay(drainMs)
     },
     stop,
   }

@@ -13,6 +13,8 @@ interface ProcessServices {
   readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
   readonly metrics: Metrics
   readonly operatorKey: string
+  /** Whether the process has been told to stop. Omitted: until the application closes, it has not. */
+  readonly isStopping?: () => boolean
 }
 
 const readinessQuery = z.object({
@@ -20,16 +22,16 @@ const readinessQuery = z.object({
 })
 
 export function processRoutes(app: FastifyInstance, services: ProcessServices): void {
-  const { databaseHealth, metrics, operatorKey } = services
-  let isStopping = false
+  const { databaseHealth, metrics, operatorKey, isStopping } = services
+  let isClosing = false
   app.addHook('preClose', async () => {
-    isStopping = true
+    isClosing = true
   })
   app.get('/healthz', async () => ({ status: 'alive' }))
 
   app.get('/readyz', async (request, reply) => {
     const { for: of } = readInput(readinessQuery, request.query, 'The query')
-    const reason = isStopping ? 'the server is stopping' : await databaseHealth.fault(of)
+    const reason = isClosing || isStopping?.() ? 'the server is stopping' : await databaseHealth.fault(of)
     if (reason === null) return { status: 'ready' }
     reply.code(503).header('retry-after', '1')
     return { status: 'unavailable', reason }

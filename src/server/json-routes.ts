@@ -3,6 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { DataServices } from '../database/client.ts'
 import type { Schemas } from '../engine/json-schema.ts'
 import { readInput } from '../values/input.ts'
 import { INT32_MAX } from '../values/int32.ts'
@@ -15,12 +16,14 @@ import {
   type Parameter,
   type PathItem,
   query as queryParameter,
+  type Ref,
   type Response,
   ref,
   requestId,
   retryAfter,
 } from './openapi.ts'
 import { idsInput } from './parameters.ts'
+import { answerOnce, type Pending } from './retries.ts'
 import type { Roles } from './roles.ts'
 
 /** The schema of a record in answers, and the mapping of a value to the record. */
@@ -96,13 +99,18 @@ export function jsonBody<S extends z.ZodType, Services = unknown>(
 }
 
 /** The argument of a route's handler. Identifiers and query have been validated. */
-export interface Call<Ids extends string, Query, Body> {
+export interface Call<Ids extends string, Query, Body, Value> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly ids: Readonly<Record<Ids, number>>
   readonly query: Query
   /** Returns the validated body, or throws `bad-request`. Lazy: a handler can answer 404 for a missing record first. */
   readonly body: () => Body
+  /**
+   * For a route that `storesAnswer`: makes the answer to store in the transaction of the change, from what the change
+   * results in. Undefined without an Idempotency-Key.
+   */
+  readonly pending: Pending<Value>
 }
 
 /** Such as `GET /admin/stores/:id`. */
@@ -132,13 +140,21 @@ export type Declaration<Status, Ids extends string, Query extends z.ZodType, Bod
   readonly refusals?: readonly Status[]
   /** Bodies are streams, and the handler sends the response. */
   readonly isStreamed?: boolean
+  /**
+   * The handler stores the answer of a request with an Idempotency-Key, by `pending`, because it makes transactions of
+   * its own. Omitted: with a key, all of the handler is one transaction.
+   */
+  readonly storesAnswer?: boolean
   /** The query parameters, each with its description. Omitted: the query is ignored. */
   readonly query?: Query
   readonly body?: BodyType<Body, Services>
   /** The successful responses. If there are several, the handler sets the status. */
   readonly answers: A
   /** Returns the value that `answers` maps to the body, or the reply after sending something else, such as a page. */
-  readonly run: (call: Call<Ids, z.output<Query>, Body>, services: Services) => Promise<ValueOf<A> | FastifyReply>
+  readonly run: (
+    call: Call<Ids, z.output<Query>, Body, ValueOf<A>>,
+    services: Services,
+  ) => Promise<ValueOf<A> | FastifyReply>
   // `ids` describes each identifier in the address.
 } & ([Ids] extends [never] ? { readonly ids?: never } : { readonly ids: Readonly<Record<Ids, string>> })
 
@@ -151,6 +167,8 @@ export interface RouteGroup {
   readonly refusals: Readonly<Record<number, Response>>
   /** A header required for changes without a body. */
   readonly bodilessHeader?: Parameter
+  /** The principal whose Idempotency-Keys count. Omitted: the routes ignore the header. */
+  readonly principalOf?: (request: FastifyRequest) => readonly unknown[]
 }
 
 /** A declared route, with the types of its parts erased. */
@@ -159,7 +177,7 @@ export interface JsonRoute<Services>
   readonly group: RouteGroup
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  readonly run: (call: Call<string, unknown, unknown>, services: Services) => Promise<unknown>
+  readonly run: (call: Call<string, unknown, unknown, unknown>, services: Services) => Promise<unknown>
 }
 
 /** Returns a function that declares routes of the group. */
@@ -184,11 +202,13 @@ export type ServicesOf<Route> = [Route] extends [JsonRoute<infer Services>] ? Se
 export function registerRoutes<Route extends JsonRoute<never>>(
   app: FastifyInstance,
   routes: readonly Route[],
-  services: ServicesOf<Route>,
+  services: ServicesOf<Route> & DataServices,
 ): void {
-  for (const { method, path, roles, isStreamed = false, ids, query, body, answers, run } of routes) {
+  for (const route of routes) {
+    const { group, method, path, roles, isStreamed = false, ids, query, body, answers, storesAnswer = false } = route
     const idInput = idsInput(Object.keys(ids))
     const [status, other] = Object.keys(answers).map(Number)
+    const principalOf = takesKey(route) ? group.principalOf : undefined
     app.route({
       method,
       url: path,
@@ -202,14 +222,23 @@ export function registerRoutes<Route extends JsonRoute<never>>(
           query: query && readInput(query, request.query, 'The query'),
           body: () => body?.read(request, services),
         }
-        const value = await run(call, services as never)
-        // The handler sent a reply: awaiting it yields undefined.
-        if (value === undefined) return
-        if (status !== undefined && other === undefined) reply.code(status)
-        return answers[reply.statusCode as 200]?.write(value as never)
+        const run = (using: DataServices, pending: Pending<unknown>) => route.run({ ...call, pending }, using as never)
+        const write = (value: unknown) => {
+          // The handler sent a reply: awaiting it yields undefined.
+          if (value === undefined) return
+          if (status !== undefined && other === undefined) reply.code(status)
+          return answers[reply.statusCode as 200]?.write(value as never)
+        }
+        if (!principalOf) return write(await run(services, () => undefined))
+        const scope = [...principalOf(request), method, path, call.ids]
+        return answerOnce<DataServices>(services, { request, reply, scope, storesAnswer, run, write })
       },
     })
   }
+}
+
+function takesKey({ group, method, isStreamed }: JsonRoute<never>): boolean {
+  return group.principalOf !== undefined && method !== 'GET' && !isStreamed
 }
 
 export function describeRoutes(routes: readonly JsonRoute<never>[]): ApiPart {
@@ -237,6 +266,7 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
   for (const [, { type }] of answers) if (type) schemas.set(type.name, withoutDialect(z.toJSONSchema(type.schema)))
   const refused = refusalStatuses(route).map((status) => [status, ref('responses', `${group.tag}Refusal${status}`)])
   const parameters = parametersOf(route)
+  const headersOf = (response: Response) => ({ ...response.headers, ...(takesKey(route) && replayed) })
   return {
     operationId: id,
     summary,
@@ -245,7 +275,10 @@ function describe(route: JsonRoute<never>, schemas: Schemas): Operation {
     security: [{ [group.credential.name]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !body.isOptional, ...body.describe(schemas) } }),
-    responses: Object.fromEntries([...answers.map(([status, { response }]) => [status, response]), ...refused]),
+    responses: Object.fromEntries([
+      ...answers.map(([status, { response }]) => [status, { ...response, headers: headersOf(response) }]),
+      ...refused,
+    ]),
   }
 }
 
@@ -253,13 +286,17 @@ function refusalsOf({ tag, refusals }: RouteGroup) {
   return Object.fromEntries(Object.entries(refusals).map(([status, response]) => [`${tag}Refusal${status}`, response]))
 }
 
-function refusalStatuses({ method, ids, isStreamed, refusals = [] }: JsonRoute<never>): readonly number[] {
+function refusalStatuses(route: JsonRoute<never>): readonly number[] {
+  const { method, ids, isStreamed, refusals = [] } = route
   const ofIds = Object.keys(ids).length > 0 ? [404] : []
   const ofBody = method === 'GET' ? [] : isStreamed ? [415] : [408, 413, 415]
-  return [400, 401, 403, 429, 500, 503, ...ofIds, ...ofBody, ...refusals]
+  const ofKey = takesKey(route) ? [409, 422] : []
+  return [...new Set([400, 401, 403, 429, 500, 503, ...ofIds, ...ofBody, ...ofKey, ...refusals])]
 }
 
-function parametersOf({ group: { bodilessHeader }, method, ids, query, body }: JsonRoute<never>): Parameter[] {
+function parametersOf(route: JsonRoute<never>): (Parameter | Ref)[] {
+  const { method, ids, query, body } = route
+  const { bodilessHeader } = route.group
   const ofIds = Object.entries(ids).map(([name, description]): Parameter => {
     const schema = { type: 'integer', minimum: 1, maximum: INT32_MAX }
     return { name, in: 'path', description, required: true, schema, example: 1 }
@@ -270,7 +307,9 @@ function parametersOf({ group: { bodilessHeader }, method, ids, query, body }: J
     return queryParameter(name, description, schema)
   })
   const isBodiless = method !== 'GET' && (!body || body.isOptional === true)
-  return [...ofIds, ...ofQuery, ...(bodilessHeader && isBodiless ? [{ ...bodilessHeader, required: !body }] : [])]
+  const ofKey = takesKey(route) ? [ref('parameters', 'IdempotencyKey')] : []
+  const ofNoBody = bodilessHeader && isBodiless ? [{ ...bodilessHeader, required: !body }] : []
+  return [...ofIds, ...ofQuery, ...ofKey, ...ofNoBody]
 }
 
 function withoutDialect({ $schema, ...schema }: z.core.JSONSchema.BaseSchema) {
@@ -280,6 +319,9 @@ function withoutDialect({ $schema, ...schema }: z.core.JSONSchema.BaseSchema) {
 export function refusal(description: string, headers: Response['headers'] = {}): Response {
   return jsonAnswer(description, ref('schemas', 'ArrayOfResponseInfo'), headers)
 }
+
+/** The answer to a request with an Idempotency-Key may be a replay. */
+export const replayed = { 'Idempotency-Replayed': ref('headers', 'Idempotency-Replayed') }
 
 /** Errors with the same meaning for every caller. */
 export const commonRefusals = {

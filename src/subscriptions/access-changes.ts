@@ -1,4 +1,11 @@
-import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
+import {
+  afterTransaction,
+  type DataServices,
+  type Db,
+  inTransaction,
+  isClient,
+  type Transaction,
+} from '../database/client.ts'
 
 /** The NOTIFY channel on which a process announces that a caller's access changed. */
 export const accessChannel = 'access'
@@ -13,11 +20,22 @@ export function changeAccess<T>(services: AccessServices, work: (tx: Transaction
   return announceAccess(services, () => inTransaction(services.db, work))
 }
 
-/** Like `changeAccess`, for a change that commits by itself. */
+/** Like `changeAccess`, for a change that commits by itself. Inside a transaction, announces after that one. */
 export async function announceAccess<T>({ db, authenticator }: AccessServices, change: () => Promise<T>): Promise<T> {
+  if (!isClient(db)) {
+    afterTransaction(db, async (client) => {
+      authenticator.invalidate()
+      await notifyOthers(client)
+    })
+    return change()
+  }
   // Invalidates after an error too: a COMMIT whose response was lost may have succeeded.
   const result = await change().finally(() => authenticator.invalidate())
-  // After the commit, because NOTIFY serializes commits. If it fails, other processes' cache entries last until expiry.
-  await db.$executeRaw`SELECT pg_notify(${accessChannel}, '')`.catch(() => undefined)
+  await notifyOthers(db)
   return result
+}
+
+/** After the commit, because NOTIFY serializes commits. If it fails, other processes' cache entries last until expiry. */
+async function notifyOthers(db: Db): Promise<void> {
+  await db.$executeRaw`SELECT pg_notify(${accessChannel}, '')`.catch(() => undefined)
 }

@@ -5,6 +5,7 @@ import { type Actor, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
+import { type PendingAnswer, rememberAnswer } from '../engine/idempotency.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -44,6 +45,24 @@ import {
 
 export type Subscribing = AccessServices & { outbound: Outbound }
 
+interface SubscribeRequest {
+  readonly storeId: number
+  readonly publicKey: string
+  readonly actor: Actor
+  readonly agreed?: Privileges
+  /** Stored in the transaction that makes the subscription. */
+  readonly answer?: PendingAnswer<Subscribed> | undefined
+}
+
+interface UnsubscribeRequest {
+  readonly storeId: number
+  readonly subscriptionId: number
+  readonly actor: Actor
+  readonly force?: boolean
+  /** Stored in the transaction that ends the subscription. */
+  readonly answer?: PendingAnswer<void> | undefined
+}
+
 /**
  * Subscribes a store to the application with `publicKey` (contract §3). An application with a CallBackURL is called
  * first, and only its status 200 subscribes; otherwise nothing is stored, and this throws a 502 `Server not
@@ -57,7 +76,7 @@ export type Subscribing = AccessServices & { outbound: Outbound }
  */
 export function subscribe(
   services: Subscribing,
-  { storeId, publicKey, actor, agreed }: { storeId: number; publicKey: string; actor: Actor; agreed?: Privileges },
+  { storeId, publicKey, actor, agreed, answer }: SubscribeRequest,
 ): Promise<Subscribed> {
   const { db, now } = services
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
@@ -85,8 +104,8 @@ export function subscribe(
       secureUrl,
       application,
       token: generateKey(),
-      apply: async (tx, parties, { token, action }, answer) => {
-        const postBackUrl = answer?.ok ? answer.postBackUrl : null
+      apply: async (tx, parties, { token, action }, reply) => {
+        const postBackUrl = reply?.ok ? reply.postBackUrl : null
         if (action === 'REMOVE') {
           await tx.subscription.updateMany({ where: pair, data: { postBackUrl } })
           return null
@@ -98,6 +117,7 @@ export function subscribe(
         await tx.removalNotice.deleteMany({ where: pair })
         const details = { privileges: privileges as Prisma.InputJsonValue }
         await recordAudit(tx, now, { actor, action: 'subscription.created', ...parties.about, details })
+        if (answer) await rememberAnswer({ db: tx, now }, answer, subscribed)
         return subscribed
       },
     }
@@ -114,10 +134,9 @@ export function subscribe(
  */
 export async function unsubscribe(
   services: Subscribing,
-  request: { storeId: number; subscriptionId: number; actor: Actor; force?: boolean },
+  { storeId, subscriptionId: id, actor, force = false, answer }: UnsubscribeRequest,
 ): Promise<void> {
   const { db, secrets, now } = services
-  const { storeId, subscriptionId: id, actor, force = false } = request
   const include = { store: { select: { secureUrl: true } }, application: true } as const
   let isSeen = false
   const look = async (isRefused: boolean): Promise<Next<true>> => {
@@ -133,9 +152,9 @@ export async function unsubscribe(
       application,
       token: secrets.open(tokenSealed),
       isForced: force,
-      apply: async (tx, parties, { messageId }, answer) => {
+      apply: async (tx, parties, { messageId }, reply) => {
         await tx.subscription.deleteMany({ where: { id } })
-        const refused = answer?.ok === false ? answer : null
+        const refused = reply?.ok === false ? reply : null
         if (refused) {
           const url = application.callbackUrl ?? ''
           const notice = { storeId, applicationId, url, body: refused.sent, messageId, reason: refused.reason }
@@ -143,6 +162,7 @@ export async function unsubscribe(
         }
         const details = refused ? { forced: true, reason: refused.reason } : {}
         await recordAudit(tx, now, { actor, action: 'subscription.removed', ...parties.about, details })
+        if (answer) await rememberAnswer({ db: tx, now }, answer, undefined)
         return true
       },
     }

@@ -70,7 +70,7 @@ export const sharedParameters = {
   ),
   IdempotencyKey: header(
     'Idempotency-Key',
-    'A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same application to the same address, changes nothing again and gets the first answer.',
+    'A text of the caller, new for every change, such as a UUID. For 24 hours a request that repeats it, from the same caller to the same address, changes nothing again and gets the first answer.',
     { type: 'string', pattern: '^[!-~]{1,255}$' },
   ),
 }

@@ -154,6 +154,19 @@ test('an order is placed with what the document describes of it', async () => {
   await send('POST', address, 409, { body: order(9) })
 })
 
+test('a change with an Idempotency-Key is answered as the document says', async () => {
+  const keyed = { body: { Name: 'Keyed' }, headers: { 'idempotency-key': 'documented' } }
+  const { Id } = (await send('POST', '/admin/applications', 201, keyed)).json()
+  await send('POST', '/admin/applications', 201, keyed)
+  await send('POST', '/admin/applications', 422, { ...keyed, body: { Name: 'Other' } })
+  await send('POST', '/admin/applications', 400, { ...keyed, headers: { 'idempotency-key': 'two words' } })
+  for (const _ of [1, 2]) {
+    await send('PUT', `/admin/applications/${Id}`, 400, { ...keyed, body: { Colour: 'red' } })
+    await send('PUT', '/admin/applications/999999', 404, keyed)
+    await send('POST', '/admin/stores', 409, { ...keyed, body: { ...shop, SecureURL: 'http://DOCUMENTED.example' } })
+  }
+})
+
 test('no route of the operator was left out', () => {
   const described = api.addresses
     .filter(({ path, item }) => item.value.servers !== undefined && path !== '/docs')

@@ -1,4 +1,3 @@
-import { createServer, type Socket } from 'node:net'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
@@ -8,7 +7,7 @@ import { createStore } from '../../../src/stores/stores.ts'
 import { createAuthenticator } from '../../../src/subscriptions/authenticate.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
-import { connectToDatabase, throughPort } from '../../support/gate.ts'
+import { openLine } from '../../support/line.ts'
 import { type CallOptions, type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
@@ -487,40 +486,6 @@ describe('a 5xx is not stored', () => {
     expect((await post()).statusCode).toBe(201)
   })
 })
-
-/** A way to the database that can be cut when a COMMIT was done and before it is told. */
-async function openLine(databaseUrl: string) {
-  const sockets = new Set<Socket>()
-  let isArmed = false
-  const gate = createServer((near) => {
-    const far = connectToDatabase(databaseUrl)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one)
-      one.on('error', () => {}).on('close', () => other.destroy())
-    }
-    near.on('data', (sent: Buffer) => far.write(sent))
-    far.on('data', (answered: Buffer) => {
-      if (!isArmed || !answered.includes('COMMIT\0')) return void near.write(answered)
-      isArmed = false
-      near.destroy()
-    })
-  })
-  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
-  const { port } = gate.address() as { port: number }
-  return {
-    url: throughPort(databaseUrl, port),
-    cutAfterCommit: () => {
-      isArmed = true
-    },
-    close: () => {
-      gate.close()
-      for (const socket of sockets) socket.destroy()
-    },
-  }
-}
 
 describe('while a request is in progress', () => {
   test('every other one with its key gets 409 and when to come back; with another body 422', async () => {

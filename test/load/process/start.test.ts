@@ -286,6 +286,35 @@ describe('with DATABASE_URL', () => {
     expect(await server.exited).toBe(1)
   })
 
+  test('in the drain it serves as before, while /readyz tells balancers; a second signal ends it at once', async () => {
+    const server = await start({ ...settings(), DRAIN_SECONDS: '300' })
+    expect((await get('/readyz')).status).toBe(200)
+    server.process.kill('SIGTERM')
+    while ((await get('/readyz')).status === 200) await immediate()
+    const { status, body } = await get('/readyz')
+    expect([status, JSON.parse(body)]).toEqual([503, { status: 'unavailable', reason: 'the server is stopping' }])
+    const fresh = connectSocket(port, '127.0.0.1')
+    await once(fresh, 'connect')
+    fresh.destroy()
+    await createStore()
+    const { headers } = await request(`http://127.0.0.1:${port}/healthz`)
+    expect(headers.connection).toBe('keep-alive')
+    while (server.process.exitCode === null) {
+      server.process.kill('SIGTERM')
+      await immediate()
+    }
+    expect(await server.exited).toBe(1)
+  })
+
+  test('after the drain it stops as without one: what is in hand is answered, exit code 0', async () => {
+    const server = await start({ ...settings(), DRAIN_SECONDS: '1' })
+    const inHand = await requestInHand()
+    server.process.kill('SIGTERM')
+    await refusesConnections()
+    expect(await inHand.finish()).toMatch(/^HTTP\/1.1 201 [\s\S]*shop.example/)
+    expect(await server.exited).toBe(0)
+  })
+
   test('an output that nobody reads neither stops the server nor its end', async () => {
     const server = await start(settings())
     server.process.stdout?.removeAllListeners('data').pause()

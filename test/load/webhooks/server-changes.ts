@@ -9,7 +9,7 @@ import {
   productNew,
   productStockChanged,
 } from '../../../src/engine/event-kinds.ts'
-import { idsIn, type ServerStore } from './server-store.ts'
+import { type Answer, idsIn, type ServerStore } from './server-store.ts'
 
 /** What a change has to be notified as: the kind, the record, and what tells it from the record's other changes. */
 export function tell({ name }: EventKind, id: number, detail: unknown = ''): string {
@@ -39,9 +39,9 @@ export interface Wanted {
 
 /** Makes changes of a shop, and keeps what has to be notified of those that it knows to be committed. */
 export interface Changes {
-  /** All but those of stocks, which the ledger tells, and those of orders, of which some die unanswered. */
+  /** All but those of stocks, which the ledger tells, and those of new orders. */
   readonly told: string[]
-  /** The orders whose placing was answered. */
+  /** The new orders. */
   readonly placed: number[]
   /** In a random order. */
   readonly planned: readonly Change[]
@@ -55,7 +55,7 @@ export function plan(
   store: ServerStore,
   { products, unsold, orders }: Shop,
   wanted: Wanted,
-  { random, endLeases }: { random: () => number; endLeases: () => Promise<unknown> },
+  random: () => number,
 ): Changes {
   const told: string[] = []
   const placed: number[] = []
@@ -63,23 +63,20 @@ export function plan(
   let serial = 0
 
   /** Sends a change under a key of its own until it is answered as made; the key has it made once. */
-  async function insist(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<number> {
-    const sent = { key: `change-${++serial}`, ...(body !== undefined && { body }) }
-    return vi.waitFor(
-      async () => {
-        const answer = await store.call(method, path, sent)
-        // The process that held the key is dead, or has lost its database: as if its minute were over.
-        if (answer.status === 409) await endLeases()
-        return idsIn(answer)[0] ?? 0
-      },
-      { timeout: PATIENCE_MS, interval: 25 },
-    )
+  async function insistOn(send: (key: string) => Promise<Answer>): Promise<number> {
+    const key = `change-${++serial}`
+    const look = { timeout: PATIENCE_MS, interval: 25 }
+    return vi.waitFor(async () => idsIn(await send(key))[0] ?? 0, look)
+  }
+
+  function insist(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<number> {
+    return insistOn((key) => store.call(method, path, { key, ...(body !== undefined && { body }) }))
   }
 
   const makers: Record<keyof Wanted, (index: number) => Change> = {
     placed: () => {
-      const order = { OrderItemList: [{ CatalogID: some(products), ItemQuantity: 1 }] }
-      return () => placeOnce(store, order).then((id) => id === null || placed.push(id))
+      const order = orderOf(some(products))
+      return () => insistOn((key) => store.place(order, key)).then((id) => placed.push(id))
     },
     moved: (index) => async () => {
       const id = orders[index] ?? 0
@@ -134,30 +131,13 @@ export async function openShop(
   const orders: number[] = []
   for (const number of numbers(counts.orders)) {
     const CatalogID = products[number % products.length]
-    orders.push(await place(store, { OrderItemList: [{ CatalogID, ItemQuantity: 1 }] }))
+    orders.push(...idsIn(await store.place(orderOf(CatalogID))))
   }
   return { products, unsold, orders, told: [...products, ...unsold].map((id) => tell(productNew, id)) }
 }
 
-/** There is no key for it: when it dies, it is committed, or it is not. Null: nobody knows. */
-async function placeOnce(store: ServerStore, order: object): Promise<number | null> {
-  return vi.waitFor(
-    async () => {
-      try {
-        return await place(store, order)
-      } catch (error) {
-        // Nobody was there to take it.
-        if ((error as { code?: string }).code === 'ECONNREFUSED') throw error
-        return null
-      }
-    },
-    { timeout: PATIENCE_MS, interval: 25 },
-  )
-}
-
-async function place(store: ServerStore, order: object): Promise<number> {
-  const [id = 0] = idsIn(await store.place({ BillingEmail: 'guest@shop.example', ...order }))
-  return id
+function orderOf(CatalogID: number | undefined) {
+  return { BillingEmail: 'guest@shop.example', OrderItemList: [{ CatalogID, ItemQuantity: 1 }] }
 }
 
 /** What is to be told of an order, and of a movement of stock. */

@@ -8,12 +8,17 @@ export interface ServerProcess {
   readonly start: () => Promise<void>
   /** With SIGKILL; comes back when it is gone. */
   readonly kill: () => Promise<void>
+  /** Sends SIGTERM. */
+  readonly terminate: () => void
   /** All that the processes wrote. */
   readonly output: () => string
 }
 
 /** Notified may be what listens on this machine. */
-export async function serverProcess(databaseUrl: string): Promise<ServerProcess> {
+export async function serverProcess(
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<ServerProcess> {
   const port = await freePort()
   const runs: Run[] = []
   return {
@@ -26,6 +31,7 @@ export async function serverProcess(databaseUrl: string): Promise<ServerProcess>
         SECRET_KEY: 'secret-key-of-the-tests-secret-key',
         OUTBOUND_ALLOW: '127.0.0.0/8',
         LOG_LEVEL: 'error',
+        ...settings,
       })
       runs.push(run)
       await run.shows('Base address')
@@ -34,6 +40,7 @@ export async function serverProcess(databaseUrl: string): Promise<ServerProcess>
       runs.at(-1)?.process.kill('SIGKILL')
       await runs.at(-1)?.exited
     },
+    terminate: () => void runs.at(-1)?.process.kill('SIGTERM'),
     output: () => runs.map(({ output }) => output()).join('\n'),
   }
 }

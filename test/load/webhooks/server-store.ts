@@ -11,8 +11,8 @@ export interface ServerStore {
   readonly id: number
   /** A REST request; `path` follows the version. Rejects where there is no answer. */
   readonly call: (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, sent?: Sent) => Promise<Answer>
-  /** Places an order by the operator's route. */
-  readonly place: (body: object) => Promise<Answer>
+  /** Places an order by the operator's route; with an Idempotency-Key once. */
+  readonly place: (body: object, key?: string) => Promise<Answer>
 }
 
 export interface Sent {
@@ -38,18 +38,13 @@ export async function openServerStore(baseUrl: string): Promise<ServerStore> {
   const application = { Name: 'Notified', Throttle: throttle }
   const { PublicKey, PrivateKey } = await made(send(baseUrl, 'POST', '/admin/applications', operator, application))
   const { Token } = await made(send(baseUrl, 'POST', `/admin/stores/${Id}/subscriptions`, operator, { PublicKey }))
+  const withKey = (key?: string) => (key === undefined ? {} : { 'idempotency-key': key })
   const credentials = { secureurl: secureUrl, privatekey: String(PrivateKey), token: String(Token) }
   return {
     id: Number(Id),
     call: (method, path, { body, key } = {}) =>
-      send(
-        baseUrl,
-        method,
-        `/StoreWebAPI/v1${path}`,
-        { ...credentials, ...(key !== undefined && { 'idempotency-key': key }) },
-        body,
-      ),
-    place: (body) => send(baseUrl, 'POST', `/admin/stores/${Id}/orders`, operator, body),
+      send(baseUrl, method, `/StoreWebAPI/v1${path}`, { ...credentials, ...withKey(key) }, body),
+    place: (body, key) => send(baseUrl, 'POST', `/admin/stores/${Id}/orders`, { ...operator, ...withKey(key) }, body),
   }
 }
 

@@ -71,6 +71,7 @@ describe('without settings', () => {
       timeZone: 'America/New_York',
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       developerSignup: 'open',
+      drainMs: 0,
       logLevel: 'info',
     })
   })
@@ -144,6 +145,7 @@ test('every fault is told at once, each in a line with the setting and what is a
     TIME_ZONE: 'Mars/Olympus',
     OUTBOUND_ALLOW: 'receiver.internal',
     DEVELOPER_SIGNUP: 'yes',
+    DRAIN_SECONDS: '301',
     LOG_LEVEL: 'loud',
   })
   const lines = message.split('\n').slice(1)
@@ -151,6 +153,7 @@ test('every fault is told at once, each in a line with the setting and what is a
   expect(settings.sort()).toEqual(
     ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
       .concat([
+        'DRAIN_SECONDS',
         'REST_PREFIXES',
         'REST_PREFIXES',
         'SANDBOX',

@@ -1,0 +1,36 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import { INT32_MAX } from '../values/int32.ts'
+
+/** The first key of the advisory lock; the second is the number of the process. */
+export const PROCESS_LOCK = 7_301_408
+
+let held: number | null = null
+
+/**
+ * The number under which this process holds an advisory lock, as long as it lives and its listening connection is open.
+ * Another process that can take the lock knows that this one has lost both. Null: no lock at the moment.
+ */
+export function processNumber(): number | null {
+  return held
+}
+
+/**
+ * Takes the lock on a connection that the process keeps, under a new number each time. Takes none through a pooler such
+ * as PgBouncer, because the session that would hold it is not the process's own and outlives it.
+ */
+export async function lockProcess(client: pg.Client): Promise<void> {
+  const number = randomInt(1, INT32_MAX)
+  const { processID } = client as pg.Client & { readonly processID: number }
+  // A pooler makes up the process id of its connections.
+  const { rows } = await client.query(
+    'SELECT CASE WHEN pg_backend_pid() = $3 THEN pg_try_advisory_lock($1, $2) ELSE false END AS "locked"',
+    [PROCESS_LOCK, number, processID],
+  )
+  held = rows[0].locked ? number : null
+}
+
+/** Notes that PostgreSQL has released the lock, because the connection was lost. */
+export function noteLostLock(): void {
+  held = null
+}
