@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../../database/client.ts'
 import { STOP_TIMEOUT_MS } from '../../process/shutdown.ts'
-import { type Claim, claimDue, releaseClaims } from './claim.ts'
+import { type Claim, claimDue, DUE_MAX, findDue, releaseClaims, type WebhookKey } from './claim.ts'
 import { decide } from './decide.ts'
 import { createLoop, type Loop } from './loop.ts'
 import type { DispatcherMetrics } from './metrics.ts'
 import { numberEvents } from './number.ts'
-import { createRecorder, type Recorder, type Result } from './record.ts'
+import { createRecorder, type Recorder } from './record.ts'
 import { sweepOld } from './retention.ts'
 import { type SendServices, send } from './send.ts'
 import { Slots } from './slots.ts'
@@ -49,10 +49,10 @@ export class Dispatcher {
   #isStarted = false
   #isStopping = false
   #isOver = false
-  /** Whether claiming waits until results are written. */
-  #isHeldUp = false
   /** Events numbered and deliveries claimed so far. */
   #progress = 0
+  /** The last webhook looked at when more were due than one statement finds. */
+  #after: WebhookKey = { storeId: 0, webhookId: 0 }
 
   constructor(services: DispatcherServices, { pollMs = POLL_MS, stopMs = STOP_TIMEOUT_MS }: DispatcherOptions = {}) {
     const { db, now, log } = services
@@ -63,7 +63,7 @@ export class Dispatcher {
     this.#claiming = createLoop(() => this.#claim(), log, 'webhook deliveries could not be claimed')
     const sweep = () => sweepOld(db, now(), () => this.#isStopping)
     this.#sweeping = createLoop(sweep, log, 'old webhook deliveries could not be deleted')
-    this.#recorder = createRecorder(services, (written) => this.#claimAfter(written))
+    this.#recorder = createRecorder(services, () => this.#claiming.wake())
   }
 
   /** Starts to send what is due, on each wake and every second, and to delete what is old, every hour. */
@@ -115,7 +115,7 @@ export class Dispatcher {
     clearTimeout(this.#numberingRetry)
     await within(this.#stopMs, Promise.all([this.#quiet(), this.#numbering.idle(), this.#sweeping.idle()]))
     this.#isOver = true
-    const { claims } = this.#slots
+    const claims = [...this.#slots.claims]
     if (claims.length === 0) return
     const release = releaseClaims(db, now(), claims).catch((error) => {
       log.warn({ err: error, claims: claims.length }, 'claims of webhook deliveries could not be released')
@@ -149,20 +149,18 @@ export class Dispatcher {
 
   async #claim(): Promise<void> {
     const { db, now } = this.#services
-    const free = this.#slots.free()
-    this.#isHeldUp = this.#recorder.isBehind()
-    if (free === null || this.#isStopping || this.#isHeldUp) return
-    const claims = await claimDue(db, now(), free)
+    if (this.#isStopping || this.#recorder.isBehind()) return
+    const at = now()
+    const due = await findDue(db, at, this.#after)
+    const allotments = this.#slots.allot(due)
+    const wanted = allotments.filter(({ deliveries }) => deliveries > 0)
+    const claims = wanted.length === 0 ? [] : await claimDue(db, at, wanted)
     this.#progress += claims.length
-    const isMore = this.#slots.occupy(free, claims)
+    const isMore = this.#slots.occupy(allotments, claims)
     for (const claim of claims) this.#begin(claim)
-    if (isMore) this.#claiming.wake()
-  }
-
-  #claimAfter(written: readonly Result[]): void {
-    // A webhook that has recovered has more slots.
-    const isAnyWell = written.some(({ claim, decision }) => claim.failingSince !== null && decision.hasSucceeded)
-    if (this.#isHeldUp || isAnyWell) this.#claiming.wake()
+    const last = due[DUE_MAX - 1]
+    this.#after = last ?? this.#after
+    if (isMore || (last && claims.length > 0)) this.#claiming.wake()
   }
 
   /** Claims made while stopping are not sent; `stop` releases them. */
@@ -178,7 +176,7 @@ export class Dispatcher {
     const outcome = await send(this.#services, claim)
     // It was released: another process may be sending it.
     if (this.#isOver) return
-    if (this.#slots.release(claim, outcome.durationMs)) this.#claiming.wake()
+    if (this.#slots.release(claim, outcome)) this.#claiming.wake()
     const at = now()
     const decision = decide(claim, outcome, at, Math.random())
     // Drops the record, which may be large.

@@ -16,9 +16,7 @@ export function createDispatcherMetrics(registry: Registry) {
     registers: [registry],
   })
   return {
-    /** `retried`: the attempt failed, and another one follows. */
     attempted: (outcome: 'delivered' | 'retried' | 'failed') => attempts.inc({ outcome }),
-    /** Seconds from the event to the receiver's answer. */
     arrived: (duration: number) => seconds.observe(duration),
   }
 }

@@ -41,20 +41,14 @@ async function tryLock(tx: Transaction): Promise<boolean> {
   return lock?.isOurs === true
 }
 
-/** Events that had no number, those of stores that are not busy, and the ids of those that are. */
-interface Left {
-  readonly waiting: number
-  readonly free: number
-  readonly busy: string | null
-}
-
 /**
  * Locks webhooks for two reasons: deleting one also deletes its pending deliveries, so none may be added then; and
  * resuming or disabling one (FOR UPDATE) must know which events it missed. Skips stores with locked webhooks instead of
  * waiting, because deleting a webhook with thousands of pending deliveries takes long.
  */
 async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
-  const [found] = await tx.$queryRaw<(Omit<Numbered, 'isFull' | 'busyStores'> & Left)[]>`
+  type Found = Omit<Numbered, 'isFull' | 'busyStores'> & { waiting: number; free: number; busy: string | null }
+  const [found] = await tx.$queryRaw<Found[]>`
     WITH "waiting" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType" FROM "Event"
       WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])

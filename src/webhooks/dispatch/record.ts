@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, inTransaction } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
-import { type Claim, keyOf, type WebhookKey } from './claim.ts'
+import type { Claim, WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
 import type { DispatcherServices } from './dispatcher.ts'
 import { createLoop } from './loop.ts'
@@ -25,14 +25,14 @@ const RETRY_MS = 100
 /**
  * A queue of results, which it writes to the database in batches. Retries a failed write until the lease of the claim
  * ends. Then the attempt counts as interrupted, and the process that claims the delivery next makes another.
- * `onWritten` gets the results of each write.
+ * Calls `onCaughtUp` when it is no longer behind.
  */
 export function createRecorder(
   { db, now, log }: Pick<DispatcherServices, 'db' | 'now' | 'log'>,
-  onWritten: (results: readonly Result[]) => void,
+  onCaughtUp: () => void,
 ) {
   let waiting: Result[] = []
-  const pauses = new Map<string, { webhook: Claim; pause: Pause; until: Date }>()
+  const pauses = new Map<string, { webhook: Claim; pause: Pause }>()
   const writing = createLoop(write, log, 'results of webhook deliveries could not be written yet')
   // Separate, because it may be slow or wait for a change of the webhook.
   const pausing = createLoop(pause, log, 'a webhook could not be paused yet')
@@ -42,11 +42,11 @@ export function createRecorder(
     const batch = waiting.slice(0, BATCH_MAX)
     try {
       const heldUp = batch.length === 0 ? [] : await writeResults(db, batch)
+      const wasBehind = isBehind()
       // New results are behind the batch.
       waiting = [...waiting.slice(batch.length), ...heldUp]
-      const written = batch.filter((result) => !heldUp.includes(result))
-      notePauses(written)
-      onWritten(written)
+      for (const result of batch) if (!heldUp.includes(result)) notePause(result)
+      if (wasBehind && !isBehind()) onCaughtUp()
       if (heldUp.length > 0) await delay(RETRY_MS)
     } catch (error) {
       await delay(RETRY_MS)
@@ -64,27 +64,30 @@ export function createRecorder(
     if (dropped > 0) log.warn({ dropped }, 'results of webhook deliveries were given up: their claims are over')
   }
 
-  function notePauses(written: readonly Result[]): void {
-    for (const { claim, decision } of written) {
-      if (decision.pause === null) continue
-      pauses.set(keyOf(claim), { webhook: claim, pause: decision.pause, until: claim.leaseEnd })
-      pausing.wake()
-    }
+  function notePause({ claim, decision }: Result): void {
+    if (decision.pause === null) return
+    pauses.set(claim.key, { webhook: claim, pause: decision.pause })
+    pausing.wake()
   }
 
   /** Drops a pause that cannot be made in time: the next failure requests it again. */
   async function pause(): Promise<void> {
     const at = now()
-    for (const [key, { webhook, pause, until }] of pauses) {
-      if (until > at) await pauseWebhook(db, webhook, pause, at).catch(pauseLater)
+    for (const [key, { webhook, pause }] of pauses) {
+      try {
+        if (webhook.leaseEnd > at) await pauseWebhook(db, webhook, pause, at)
+      } catch (error) {
+        await delay(RETRY_MS)
+        pausing.wake()
+        throw error
+      }
       pauses.delete(key)
     }
   }
 
-  async function pauseLater(error: unknown): Promise<never> {
-    await delay(RETRY_MS)
-    pausing.wake()
-    throw error
+  /** Whether no attempt should begin until more results are written. */
+  function isBehind(): boolean {
+    return waiting.length >= BEHIND_FROM
   }
 
   return {
@@ -92,8 +95,7 @@ export function createRecorder(
       waiting.push(result)
       writing.wake()
     },
-    /** Whether no attempt should begin until more results are written. */
-    isBehind: () => waiting.length >= BEHIND_FROM,
+    isBehind,
     /** Resolves when everything is written or given up. */
     async idle(): Promise<void> {
       await writing.idle()
@@ -190,8 +192,7 @@ function turnsOf(results: readonly Result[]): Turn[] {
   const turns = new Map<string, Turn>()
   for (const { claim, outcome, decision } of results) {
     if (decision.hasSucceeded === null) continue
-    const key = keyOf(claim)
-    const { storeId, webhookId } = claim
+    const { key, storeId, webhookId } = claim
     const well = { storeId, webhookId, hasSucceeded: true, failedAt: null, lastAt: null }
     const { hasSucceeded, failedAt } = turns.get(key) ?? { ...well, hasSucceeded: false }
     const failing = { ...well, hasSucceeded, failedAt: failedAt ?? outcome.at, lastAt: outcome.at }

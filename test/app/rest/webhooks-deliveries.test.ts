@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventKind, eventKinds } from '../../../src/engine/event-kinds.ts'
 import { redeliver } from '../../../src/webhooks/deliveries.ts'
-import { claimDue, LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
+import { LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
 import { resumeWebhook } from '../../../src/webhooks/status.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { everything } from '../webhooks/dispatch-stage.ts'
+import { claimAll } from '../webhooks/dispatch-stage.ts'
 import { refusalOf } from './fixture.ts'
 import { delivery, newWebhook, numberedEvent, otherApplication, stored, storedDeliveries } from './webhooks-fixture.ts'
 
@@ -314,7 +314,7 @@ describe('POST /Webhooks/{id}/Deliveries/{deliveryid}/Redeliver', () => {
   test('leaves one alone that is being sent', async () => {
     const event = await numberedEvent(server, shop, { sequence: 1 })
     const one = await delivery(server, shop, id, event, { state: 'pending', attempts: 0 })
-    await claimDue(server.database.db, server.services.now(), everything)
+    await claimAll(server.database.db, server.services.now())
     const before = await storedDeliveries(server, shop, id)
     const leaseEnd = new Date(server.clock.ms + LEASE_MS)
     expect(before).toMatchObject([{ state: 'pending', attempts: 1, triesBefore: 0, dueAt: leaseEnd }])

@@ -1,17 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Db, Transaction } from '../../../src/database/client.ts'
 import type { Webhook } from '../../../src/database/generated/client.ts'
-import {
-  BYTES,
-  type Claim,
-  claimDue,
-  type FreeSlots,
-  keyOf,
-  LEASE_MS,
-  SLOTS_OF_ALL_FAILING,
-} from '../../../src/webhooks/dispatch/claim.ts'
-import { Slots } from '../../../src/webhooks/dispatch/slots.ts'
+import { SLOT_BYTES } from '../../../src/webhooks/dispatch/allot.ts'
+import { claimDue, DUE_MAX, findDue, LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
+import type { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
-import { everything, hold, openStage, SECOND_MS, type Stage } from './dispatch-stage.ts'
+import {
+  allotted,
+  CUSTOMER_NEW,
+  claimAll,
+  hold,
+  MINUTE_MS,
+  openStage,
+  SECOND_MS,
+  type Stage,
+} from './dispatch-stage.ts'
 
 let stage: Stage
 let storeId: number
@@ -65,12 +68,16 @@ describe('two processes on one database', () => {
 
   test('claim different deliveries, also at the same moment, without waiting for each other', async () => {
     await pendingOf(await addWebhook(), 30)
-    const free = { ...everything, slots: 15 }
-    const one: Claim[] = []
-    const commit = await hold(stage.db, async (tx) => one.push(...(await claimDue(tx, stage.now(), free))))
-    const other = await claimDue(stage.db, stage.now(), free)
+    const half = await allotted(stage.db, stage.now(), { deliveries: 15, slots: 15 })
+    const ids: number[] = []
+    const claim = async (db: Db | Transaction) => {
+      const claims = await claimDue(db, stage.now(), half)
+      ids.push(...claims.map(({ id }) => id))
+    }
+    const commit = await hold(stage.db, claim)
+    await claim(stage.db)
     await commit()
-    expect(new Set([...one, ...other].map(({ id }) => id)).size).toBe(30)
+    expect(new Set(ids).size).toBe(30)
   })
 })
 
@@ -78,7 +85,7 @@ describe('a process that is killed', () => {
   test('leaves its claims to others as soon as they are over, and not before', async () => {
     const webhook = await addWebhook()
     await pendingOf(webhook)
-    const claimed = await claimDue(stage.db, stage.now(), everything)
+    const claimed = await claimAll(stage.db, stage.now())
     expect(claimed).toMatchObject([{ attempts: 1, triesBefore: 0 }])
 
     stage.clock.ms += LEASE_MS - 1
@@ -120,194 +127,286 @@ describe('a process that is killed', () => {
   })
 })
 
+describe('claiming', () => {
+  /** Deliveries of records of so many bytes. */
+  async function pendingOfSize(webhook: Webhook, ...sizes: number[]): Promise<void> {
+    for (const size of sizes) {
+      const body = `"${'x'.repeat(size - 2)}"`
+      const event = await stage.addEvent(storeId, { eventType: 200, sequence: BigInt(size), body })
+      const at = stage.now()
+      const row = { storeId, webhookId: webhook.id, eventId: event.id, state: 'pending', dueAt: at, createdAt: at }
+      await stage.db.delivery.create({ data: row })
+    }
+  }
+
+  test('finds what a webhook shares, and the size of its first record', async () => {
+    const { applicationId, subscriptionId } = await stage.addSubscription(storeId, { asked: null, agreed: null })
+    const webhook = await addWebhook({ subscriptionId, failingSince: stage.now() })
+    const other = await addWebhook()
+    await pendingOfSize(webhook, 70_000, 10)
+    await pendingOfSize(other, 20)
+    const due = await findDue(stage.db, stage.now(), { storeId, webhookId: webhook.id })
+    expect(due).toMatchObject([
+      { webhookId: other.id, url: receiver.url, applicationId: null, failingSince: null, bytes: 20 },
+      { webhookId: webhook.id, url: receiver.url, applicationId, failingSince: stage.now(), bytes: 70_000 },
+    ])
+  })
+
+  const claim = async (deliveries: number, slots: number) =>
+    claimDue(stage.db, stage.now(), await allotted(stage.db, stage.now(), { deliveries, slots }))
+
+  test('takes as many deliveries as are allotted', async () => {
+    await pendingOf(await addWebhook(), 3)
+    expect(await claim(1, 20)).toMatchObject([{ sequence: 1, isMoreDue: true }])
+    const rest = await claim(3, 20)
+    expect(rest).toMatchObject([
+      { sequence: 2, isMoreDue: false },
+      { sequence: 3, isMoreDue: false },
+    ])
+  })
+
+  test('takes records that fit into the slots: the oldest ones, without passing over a large one', async () => {
+    await pendingOfSize(await addWebhook(), SLOT_BYTES, 20, SLOT_BYTES + 1, 10)
+    const sizes = async (slots: number) =>
+      (await claim(20, slots)).map(({ body, isMoreDue }) => [body.length, isMoreDue])
+    expect(await sizes(1)).toEqual([[SLOT_BYTES, true]])
+    expect(await sizes(1)).toEqual([[20, true]])
+    expect(await sizes(1)).toEqual([])
+    expect(await sizes(2)).toEqual([
+      [SLOT_BYTES + 1, false],
+      [10, false],
+    ])
+  })
+
+  test('reaches a webhook behind more of others than one statement finds', async () => {
+    const otherStore = await stage.addStore()
+    const hanging = await openReceiver(held().answer)
+    await stage.db.$executeRaw`
+      INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt",
+        "updatedBy", "secretSeed")
+      SELECT ${storeId}, 1_000_000 + n, '', ${hanging.url}, 200, 'JSON', TRUE, ${stage.now()}, ${stage.now()}, '', ''
+      FROM generate_series(1, ${DUE_MAX}::int) AS n`
+    const last = await stage.addWebhook(otherStore, { url: receiver.url, eventType: 200 })
+    // All that hang still have something due when they have begun.
+    for (const [each, sequence] of [
+      [storeId, 1n],
+      [storeId, 2n],
+      [otherStore, 1n],
+    ] as const) {
+      await stage.addEvent(each, { eventType: 200, sequence })
+    }
+    await stage.db.$executeRaw`
+      INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
+      SELECT "storeId", "Webhook"."id", "Event"."id", 'pending', ${stage.now()}, ${stage.now()}
+      FROM "Webhook" JOIN "Event" USING ("storeId")`
+    const { dispatcher } = stage.openProcess({ pollMs: 600_000, stopMs: 0 })
+    dispatcher.start()
+    await receiver.came(1)
+    await vi.waitUntil(async () => (await stage.deliveriesOf(last))[0]?.state === 'delivered')
+  })
+})
+
 describe('slots', () => {
-  test('a webhook has twenty; the next of its deliveries go as soon as one ends, and others do not wait', async () => {
+  /** Keeps answers until `next` lets the oldest one go. */
+  function keepAnswers() {
+    const kept: (() => unknown)[] = []
+    receiver.answer = (response) => kept.push(() => response.end())
+    return async () => {
+      await vi.waitUntil(() => kept.length > 0)
+      kept.shift()?.()
+    }
+  }
+
+  /** Has each webhook answer often enough for all the slots that it can earn. */
+  async function earn(dispatcher: Dispatcher): Promise<void> {
+    await stage.addEvents(storeId, 5)
+    await dispatcher.settle()
+  }
+
+  test('a webhook begins with one, and each good answer doubles them', async () => {
+    const webhook = await addWebhook()
+    const next = keepAnswers()
+    await stage.addEvents(storeId, 50)
+    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
+    dispatcher.start()
+    for (const [answered, limit] of [1, 2, 4, 8, 16, 20, 20].entries()) {
+      if (answered > 0) await next()
+      await receiver.came(answered + limit)
+    }
+    const quick = await openReceiver()
+    const other = await addWebhook({ url: quick.url, eventType: CUSTOMER_NEW })
+    await stage.addEvent(storeId, { eventType: CUSTOMER_NEW })
+    dispatcher.wake()
+    await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 1)
+    expect(receiver.arrivals).toHaveLength(26)
+
+    for (let left = 50 - 6; left > 0; left--) await next()
+    await dispatcher.settle()
+    const deliveries = await stage.deliveriesOf(webhook)
+    expect(deliveries).toHaveLength(50)
+    expect(deliveries.every(({ state, attempts }) => state === 'delivered' && attempts === 1)).toBe(true)
+  })
+
+  test('a webhook with all of them leaves slots for others, and uses them again as soon as one ends', async () => {
     const slow = await addWebhook()
     const quick = await openReceiver()
+    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
+    await earn(dispatcher)
     const other = await addWebhook({ url: quick.url })
     const { release, answer } = held()
     receiver.answer = answer
     await stage.addEvents(storeId, 50)
-    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
     dispatcher.start()
     await quick.came(50)
-    await receiver.came(20)
+    await receiver.came(5 + 20)
     await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 50)
-    expect(receiver.arrivals).toHaveLength(20)
+    expect(receiver.arrivals).toHaveLength(5 + 20)
 
     release()
-    await receiver.came(50)
+    await receiver.came(5 + 50)
     await dispatcher.settle()
     const deliveries = await stage.deliveriesOf(slow)
     expect(deliveries.every(({ state, attempts }) => state === 'delivered' && attempts === 1)).toBe(true)
-    expect(receiver.arrivals).toHaveLength(50)
+    expect(receiver.arrivals).toHaveLength(5 + 50)
   })
 
-  test('one of which the last attempt failed has two, and twenty again as soon as one succeeds', async () => {
-    const webhook = await addWebhook({ failingSince: stage.now() })
-    await pendingOf(webhook, 30)
-    const { release, answer } = held()
-    receiver.answer = (response, arrival) => (receiver.arrivals.length <= 2 ? status(200) : answer)(response, arrival)
+  test('one that fails loses them, and earns them again by its first good answer, whatever the database says', async () => {
+    const webhook = await addWebhook()
+    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
+    await earn(dispatcher)
+    receiver.answer = status(500)
+    await stage.addEvents(storeId, 20)
+    await dispatcher.settle()
+    expect(receiver.arrivals).toHaveLength(5 + 20)
+    expect(await stage.webhookNow(webhook)).toMatchObject({ failingSince: stage.now() })
+
+    const next = keepAnswers()
+    stage.clock.ms += MINUTE_MS
     // Until then, nobody can note that it is well again.
     const commit = await hold(stage.db, (tx) => tx.webhook.update({ where: key(webhook), data: { name: 'Another' } }))
-    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
     dispatcher.start()
-    await receiver.came(2 + 2)
-    const underWay = { [keyOf({ storeId, webhookId: webhook.id })]: 2 }
-    expect(await claimDue(stage.db, stage.now(), { ...everything, underWay })).toEqual([])
-
+    await receiver.came(25 + 1)
+    await next()
+    await receiver.came(25 + 1 + 2)
+    expect(receiver.arrivals).toHaveLength(25 + 1 + 2)
     await commit()
-    await receiver.came(2 + 20)
-    expect(receiver.arrivals).toHaveLength(2 + 20)
-    release()
+    for (let left = 19; left > 0; left--) await next()
     await dispatcher.settle()
-    expect(receiver.arrivals).toHaveLength(30)
+    expect((await stage.deliveriesOf(webhook)).every(({ state }) => state === 'delivered')).toBe(true)
   })
 
-  test('failing ones have 250 together, and the others all the rest of 500', async () => {
-    const failing = await Promise.all(
-      Array.from({ length: 126 }, () => addWebhook({ eventType: 200, failingSince: stage.now() })),
-    )
-    const others = await Promise.all(Array.from({ length: 13 }, () => addWebhook({ eventType: 201 })))
-    await stage.db.$executeRaw`
-      INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
-      SELECT ${storeId}, "type", n, '{}', ${stage.now()}
-      FROM (VALUES (200, 2), (201, 20)) AS "wanted" ("type", "count"), generate_series(1, "count") AS n`
+  test('large records use more of them: what does not fit goes as others end', async () => {
+    const stores = await Promise.all(Array.from({ length: 8 }, () => stage.addStore()))
+    for (const store of stores) {
+      await stage.addWebhook(store, {
+        url: receiver.url.replace('127.0.0.1', `large-${store}.example`),
+        eventType: 200,
+      })
+      await stage.db.$executeRaw`
+        INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+        SELECT ${store}, 200, 1, '"' || repeat('x', ${64 * SLOT_BYTES - 2}::int) || '"', ${stage.now()}`
+    }
     const { release, answer } = held()
     receiver.answer = answer
-    const settled = stage.openProcess().dispatcher.settle()
-    await receiver.came(500)
-    const underWay = await stage.db.delivery.groupBy({ by: ['webhookId'], where: { attempts: 1 }, _count: true })
-    const countOf = (webhooks: Webhook[]) =>
-      underWay
-        .filter(({ webhookId }) => webhooks.some(({ id }) => id === webhookId))
-        .reduce((sum, { _count }) => sum + _count, 0)
-    expect(countOf(failing)).toBe(250)
-    expect(countOf(others)).toBe(250)
+    const { dispatcher } = stage.openProcess({ pollMs: 600_000, outbound: { lookup: async () => ['127.0.0.1'] } })
+    dispatcher.start()
+    // Of 325 slots for new webhooks: five times 64, and one more because five were free.
+    await receiver.came(6)
+    expect(await stage.db.delivery.count({ where: { attempts: 1 } })).toBe(6)
 
     release()
-    await settled
-    expect(receiver.arrivals).toHaveLength(126 * 2 + 13 * 20)
-  })
-
-  test('where there are too few, webhooks have their turn one after the other', async () => {
-    const webhooks = [await addWebhook(), await addWebhook(), await addWebhook()]
-    for (const webhook of webhooks) await pendingOf(webhook, 2)
-    const ids = webhooks.map(({ id }) => id)
-    const claim = async (after: FreeSlots['after']) => {
-      const claims = await claimDue(stage.db, stage.now(), { ...everything, slots: 1, after })
-      return claims[0] ?? null
-    }
-    let last: { storeId: number; webhookId: number } = { storeId: 0, webhookId: 0 }
-    const turns: (number | undefined)[] = []
-    for (let turn = 0; turn < 7; turn++) {
-      const claimed = await claim(last)
-      turns.push(claimed?.webhookId)
-      last = claimed ?? last
-    }
-    expect(turns).toEqual([...ids, ...ids, undefined])
-  })
-
-  test('webhooks whose last answer took two seconds have those of failing ones, so that a quick one finds room', async () => {
-    await Promise.all(Array.from({ length: 30 }, () => addWebhook({ eventType: 200 })))
-    const happen = (count: number) => stage.db.$executeRaw`
-      WITH "event" AS (
-        INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
-        SELECT ${storeId}, n, 200, n, '{}', ${stage.now()} FROM generate_series(1, ${count}::int) AS n RETURNING "id"
-      )
-      INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-      SELECT "storeId", "Webhook"."id", "event"."id", 'pending', ${stage.now()}, ${stage.now()} FROM "Webhook", "event"`
-    const slots = new Slots()
-    const claim = async () => {
-      const free = slots.free()
-      if (!free) return []
-      const claims = await claimDue(stage.db, stage.now(), free)
-      slots.occupy(free, claims)
-      return claims
-    }
-    await happen(1)
-    for (const each of await claim()) slots.release(each, 2_000)
-
-    await happen(20)
-    const ofSlow = await claim()
-    expect(ofSlow).toHaveLength(SLOTS_OF_ALL_FAILING)
-    const quick = await addWebhook({ eventType: 201 })
-    await pendingOf(quick, 3)
-    expect((await claim()).map(({ webhookId }) => webhookId)).toEqual([quick.id, quick.id, quick.id])
-
-    // One quick answer, and it is among the others again.
-    const [first] = ofSlow
-    if (!first) throw new Error('Nothing was claimed')
-    slots.release(first, 1_999)
-    expect(slots.free()?.slow).toHaveLength(29)
-    expect(slots.free()?.slow).not.toContain(keyOf(first))
+    await receiver.came(8)
+    await dispatcher.settle()
+    expect(await stage.db.delivery.count({ where: { state: 'delivered', attempts: 1 } })).toBe(8)
   })
 })
 
-describe('the memory', () => {
-  /** Deliveries of records of so many bytes. */
-  async function pendingOfSize(webhook: Webhook, ...sizes: number[]): Promise<void> {
-    for (const size of sizes) {
-      await stage.db.$executeRaw`
-        WITH "event" AS (
-          INSERT INTO "Event" ("storeId", "sequence", "eventType", "recordId", "body", "createdAt")
-          SELECT ${storeId}, coalesce(max("sequence"), 0) + 1, 200, 1, '"' || repeat('x', ${size}::int - 2) || '"', ${stage.now()}
-          FROM "Event" RETURNING "id"
-        )
-        INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")
-        SELECT ${storeId}, ${webhook.id}, "id", 'pending', ${stage.now()}, ${stage.now()} FROM "event"`
-    }
+describe('200 receivers that never answer', () => {
+  const BAD = 200
+  const EVENTS = 20
+  const options = { pollMs: 600_000, stopMs: 0, outbound: { lookup: async () => ['127.0.0.1'] } }
+
+  interface BadWebhook {
+    readonly storeId: number
+    readonly host: string
+    readonly subscriptionId?: number
   }
 
-  test('holds 64 MB of records at once; the rest goes as those end', async () => {
-    const webhook = await addWebhook()
-    await pendingOfSize(webhook, ...Array(19).fill(BYTES / 16))
-    const { release, answer } = held()
-    receiver.answer = answer
-    const { dispatcher } = stage.openProcess({ pollMs: 600_000 })
-    dispatcher.start()
-    await receiver.came(16)
-    expect(await stage.db.delivery.count({ where: { attempts: 1 } })).toBe(16)
-
-    release()
-    await receiver.came(19)
-    await dispatcher.settle()
-    const deliveries = await stage.deliveriesOf(webhook)
-    expect(deliveries.every(({ state, attempts }) => state === 'delivered' && attempts === 1)).toBe(true)
-  })
-
-  test('takes one record however large, if there is no other', async () => {
-    await pendingOfSize(await addWebhook(), 1_000, 10)
-    expect(await claimDue(stage.db, stage.now(), { ...everything, bytes: 999, isIdle: false })).toEqual([])
-    expect(await claimDue(stage.db, stage.now(), { ...everything, bytes: 999 })).toHaveLength(1)
-  })
-
-  test('is not filled by failing webhooks alone', async () => {
-    const failing = await Promise.all(Array.from({ length: 4 }, () => addWebhook({ failingSince: stage.now() })))
-    for (const webhook of failing) await pendingOfSize(webhook, BYTES / 8, BYTES / 8)
-    const well = await addWebhook()
-    await pendingOfSize(well, 100)
-    const claims = await claimDue(stage.db, stage.now(), everything)
-    expect(claims.map(({ webhookId }) => webhookId)).toContain(well.id)
-  })
-
-  test('where it is full of large records, webhooks have their turn one after the other', async () => {
-    const large = await addWebhook()
-    const small = await addWebhook()
-    await pendingOfSize(large, ...Array(20).fill(BYTES / 8))
-    await pendingOfSize(small, 100)
-    const slots = new Slots()
-    const claimed: Claim[] = []
-    for (let turn = 0; turn < 3 && !claimed.some(({ webhookId }) => webhookId === small.id); turn++) {
-      const [oldest] = slots.claims
-      if (oldest) slots.release(oldest, 0)
-      const free = slots.free()
-      if (!free) throw new Error('There are no free slots')
-      const claims = await claimDue(stage.db, stage.now(), free)
-      slots.occupy(free, claims)
-      claimed.push(...claims)
+  /** Each has more to send than a webhook has slots. */
+  async function addBad(webhookOf: (index: number) => BadWebhook): Promise<Receiver> {
+    const bad = await openReceiver(held().answer)
+    const webhooks = Array.from({ length: 200 }, (_, index) => webhookOf(index))
+    for (const { host, ...webhook } of webhooks) {
+      const url = bad.url.replace('127.0.0.1', host)
+      await stage.addWebhook(webhook.storeId, { ...webhook, eventType: BAD, url })
     }
-    expect(claimed.map(({ webhookId }) => webhookId)).toContain(small.id)
+    for (const store of new Set(webhooks.map(({ storeId }) => storeId))) {
+      await stage.db.$executeRaw`
+        INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+        SELECT ${store}, ${BAD}, n, '{}', ${stage.now()} FROM generate_series(1, ${EVENTS}::int) AS n`
+    }
+    return bad
+  }
+
+  const addStores = (count: number) => Promise.all(Array.from({ length: count }, () => stage.addStore()))
+
+  async function subscribe(storeId: number, applicationId: number): Promise<number> {
+    const tokens = { tokenHash: `token of ${storeId}`, tokenSealed: '' }
+    const { id } = await stage.db.subscription.create({
+      data: { storeId, applicationId, createdAt: stage.now(), ...tokens },
+    })
+    return id
+  }
+
+  test('delay neither webhooks that have answered, in whatever store, nor new ones of other stores', async () => {
+    const stores = await addStores(4)
+    const [badStore = 0] = stores
+    await addWebhook({ eventType: CUSTOMER_NEW })
+    await stage.addWebhook(badStore, { url: receiver.url, eventType: CUSTOMER_NEW })
+    const happen = async (...storeIds: number[]) => {
+      for (const each of storeIds) await stage.addEvent(each, { eventType: CUSTOMER_NEW })
+    }
+    const { dispatcher } = stage.openProcess(options)
+    await happen(storeId, badStore)
+    await dispatcher.settle()
+    const bad = await addBad((index) => ({ storeId: stores[index % 4] ?? 0, host: `bad-${index}.example` }))
+    dispatcher.start()
+    await bad.came(200)
+
+    const newStore = await stage.addStore()
+    const newOne = await stage.addWebhook(newStore, { url: receiver.url, eventType: CUSTOMER_NEW })
+    await happen(storeId, badStore, newStore)
+    dispatcher.wake()
+    await receiver.came(2 + 3)
+    await vi.waitUntil(async () => (await stage.attemptsOf(newOne)).length === 1)
+    // One slot for each of the bad ones.
+    expect(bad.arrivals).toHaveLength(200)
+  })
+
+  test.each(['store', 'application', 'receiver'])('of one %s leave half of the slots to others', async (shared) => {
+    const stores = shared === 'store' ? [storeId] : await addStores(4)
+    const { applicationId } = await stage.addSubscription(storeId, { asked: null, agreed: null })
+    const subscriptions =
+      shared === 'application' ? await Promise.all(stores.map((each) => subscribe(each, applicationId))) : []
+    const bad = await addBad((index) => {
+      const subscriptionId = subscriptions[index % 4]
+      return {
+        storeId: stores[index % stores.length] ?? 0,
+        host: shared === 'receiver' ? 'bad.example' : `bad-${index}.example`,
+        ...(subscriptionId !== undefined && { subscriptionId }),
+      }
+    })
+    const { dispatcher } = stage.openProcess(options)
+    dispatcher.start()
+    // Of the 325 of new webhooks.
+    await bad.came(163)
+
+    const other = await stage.addWebhook(await stage.addStore(), { url: receiver.url })
+    await stage.addEvents(other.storeId, 5)
+    dispatcher.wake()
+    await receiver.came(5)
+    await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 5)
+    expect(bad.arrivals).toHaveLength(163)
   })
 })
 
@@ -419,20 +518,20 @@ describe('a webhook that changes while an attempt is under way', () => {
 describe('stopping', () => {
   test('waits for what is under way and writes it, and begins nothing more', async () => {
     const webhook = await addWebhook()
-    await stage.addEvents(storeId, 21)
+    await stage.addEvents(storeId, 2)
     const { release, answer } = held()
     receiver.answer = answer
     const { dispatcher, end } = stage.openProcess()
     dispatcher.start()
-    await receiver.came(20)
+    await receiver.came(1)
     const stopped = dispatcher.stop()
     release()
     await stopped
     dispatcher.wake()
     await end()
     const states = (await stage.deliveriesOf(webhook)).map(({ state, attempts }) => `${state} ${attempts}`)
-    expect(states.toSorted()).toEqual([...Array(20).fill('delivered 1'), 'pending 0'])
-    expect(receiver.arrivals).toHaveLength(20)
+    expect(states).toEqual(['delivered 1', 'pending 0'])
+    expect(receiver.arrivals).toHaveLength(1)
   })
 
   test('does not send what was claimed at that moment', async () => {

@@ -10,9 +10,11 @@ import { resources } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml.ts'
 import { createStore } from '../../../src/stores/stores.ts'
 import { createSecrets } from '../../../src/values/secrets.ts'
-import { BYTES, type FreeSlots } from '../../../src/webhooks/dispatch/claim.ts'
+import type { Allotment } from '../../../src/webhooks/dispatch/allot.ts'
+import { type Claim, claimDue, findDue } from '../../../src/webhooks/dispatch/claim.ts'
 import { Dispatcher, type DispatcherOptions } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
+import { Slots } from '../../../src/webhooks/dispatch/slots.ts'
 import { signingSecrets } from '../../../src/webhooks/secret.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import type { Arrival } from './dispatch-receiver.ts'
@@ -25,16 +27,15 @@ export const DAY_MS = 24 * HOUR_MS
 export const ORDER_NEW = 1
 export const CUSTOMER_NEW = 3
 
-/** Slots for more than any test has, in a dispatcher that does nothing else. */
-export const everything: FreeSlots = {
-  slots: 500,
-  failingSlots: 250,
-  bytes: BYTES,
-  failingBytes: BYTES / 2,
-  isIdle: true,
-  underWay: {},
-  slow: [],
-  after: { storeId: 0, webhookId: 0 },
+/** The webhooks with due deliveries, each with room for so much. */
+export async function allotted(db: Db, at: Date, room: Pick<Allotment, 'deliveries' | 'slots'>): Promise<Allotment[]> {
+  const due = await findDue(db, at, { storeId: 0, webhookId: 0 })
+  return new Slots().allot(due).map((allotment) => ({ ...allotment, ...room }))
+}
+
+/** Claims all that is due, as a process does that has slots for more than any test needs. */
+export async function claimAll(db: Db, at: Date): Promise<Claim[]> {
+  return claimDue(db, at, await allotted(db, at, { deliveries: 500, slots: 500 }))
 }
 
 export type Stage = Awaited<ReturnType<typeof openStage>>

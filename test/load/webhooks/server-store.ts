@@ -23,10 +23,10 @@ export interface Sent {
 
 const TIMEOUT_MS = 20_000
 
-/** Made by the operator's routes, with an application that nothing holds up. */
-export async function openServerStore(baseUrl: string): Promise<ServerStore> {
+/** Made by the operator's routes, with an application that nothing holds up; `name` must be unique on a server. */
+export async function openServerStore(baseUrl: string, name = 'shop'): Promise<ServerStore> {
   const operator = { authorization: `Bearer ${operatorKey}` }
-  const secureUrl = 'https://shop.example'
+  const secureUrl = `https://${name}.example`
   const store = {
     Name: 'Shop',
     SecureURL: secureUrl,

@@ -8,8 +8,8 @@ import { readFeed, register } from './server-webhooks.ts'
 
 const EVENTS = 300
 const PER_REQUEST = 100
-/** One process sends no more to one webhook at a time. */
-const PER_PROCESS = 20
+/** One process sends no more at a time to a webhook that has not answered. */
+const PER_PROCESS = 1
 
 let database: TestDatabase
 let servers: [ServerProcess, ServerProcess]
