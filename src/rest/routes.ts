@@ -91,7 +91,9 @@ function addEndpoint(
         route,
         params: params as Readonly<Record<string, string>>,
         ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
-        records: operation.takes ? readTaken((body ?? null) as Body | null, operation.takes) : [],
+        records: operation.takes
+          ? await readTaken((body ?? null) as Body | null, operation.takes, caller as Caller)
+          : [],
         query: readQuery(url),
         headers,
         body: (body ?? null) as Body | null,

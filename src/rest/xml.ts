@@ -2,17 +2,10 @@ import type { RecordType } from '../engine/endpoints.ts'
 import type { FieldSet, ListField } from '../engine/fields.ts'
 import type { WireRecord, WireValue } from '../engine/reader.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { jsonBounds } from '../values/json.ts'
 import type { ResultItem } from '../values/result-item.ts'
-import {
-  broken,
-  childElements,
-  isNil,
-  localName,
-  readXmlDocument,
-  shown,
-  textOf,
-  type XmlElement,
-} from '../xml/read.ts'
+import type { Steps } from '../values/slices.ts'
+import { broken, childElements, isNil, localName, shown, textOf, type XmlElement, xmlSteps } from '../xml/read.ts'
 import { escapeXml, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 
 /** The body as a plain record (root: a name of the type), or as a list of them (root: ArrayOf and a name). */
@@ -21,40 +14,55 @@ type Plain = string | Plain[] | { [name: string]: Plain }
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
  * prefix, unknown elements are ignored, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
- * type or custom entities, and for an element in the wrong place.
+ * type or custom entities, for an element in the wrong place, and for a record with too many values.
  */
-export function readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Plain {
-  const root = readXmlDocument(text)
+export function* readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Steps<Plain> {
+  const root = yield* xmlSteps(text)
   const rootName = localName(root.name)
   const name = rootName.toLowerCase()
   for (const known of [typeName, ...inputTypeNames]) {
-    if (name === known.toLowerCase()) return recordOf(root, fields, '')
-    if (name === `arrayof${known.toLowerCase()}`) return itemsOf(root, { typeName: known, fields }, rootName)
+    if (name === known.toLowerCase()) return yield* recordOf(root, fields, '', new Count())
+    if (name !== `arrayof${known.toLowerCase()}`) continue
+    return yield* itemsOf(root, { typeName: known, fields }, rootName, () => new Count())
   }
   const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
   throw broken(`${rule}, not ${shown(rootName)}`, rule)
 }
 
-function recordOf(element: XmlElement, fields: FieldSet, path: string): Plain {
+/** The values of one record: fields and items that the service knows, at all depths. */
+class Count {
+  #values = 0
+
+  add(): void {
+    if (++this.#values <= jsonBounds.recordValuesMax) return
+    throw new StoreFailure('bad-request', `The body has a record with more than ${jsonBounds.recordValuesMax} values`)
+  }
+}
+
+function* recordOf(element: XmlElement, fields: FieldSet, path: string, count: Count): Steps<Plain> {
   const record: Record<string, Plain> = {}
+  yield
   for (const child of childElements(element)) {
     const name = fields.byLowerName.get(localName(child.name).toLowerCase())
     const field = name === undefined ? undefined : fields.get(name)
     if (name === undefined || field === undefined || isNil(child)) continue
+    count.add()
     const at = path === '' ? name : `${path}.${name}`
-    if (field.kind === 'object') record[name] = recordOf(child, field.fields, at)
-    else if (field.kind === 'list') record[name] = itemsOf(child, field, at)
+    if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at, count)
+    else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at, () => count)
     else record[name] = textOf(child, at)
   }
   return record
 }
 
-function itemsOf(
+function* itemsOf(
   element: XmlElement,
   { typeName, fields }: Pick<ListField, 'typeName' | 'fields'>,
   path: string,
-): Plain[] {
-  return childElements(element).map((child, index) => {
+  countOf: () => Count,
+): Steps<Plain[]> {
+  const items: Plain[] = []
+  for (const child of childElements(element)) {
     // If ignored, a misspelt item would be deleted from the stored list.
     if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
       throw new StoreFailure(
@@ -63,8 +71,11 @@ function itemsOf(
         { field: path, logMessage: `${path} holds another element than ${typeName}` },
       )
     }
-    return recordOf(child, fields, `${path}[${index}]`)
-  })
+    const count = countOf()
+    count.add()
+    items.push(yield* recordOf(child, fields, `${path}[${items.length}]`, count))
+  }
+  return items
 }
 
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */

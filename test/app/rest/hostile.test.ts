@@ -116,13 +116,18 @@ describe('an XML body that cannot be read is a 400 that says why', () => {
     ['text behind the root', '<Product></Product>x', '', 'Extra text'],
     ['another root', '<Customer />', '', 'Product or ArrayOfProduct'],
     ['no element', '<?xml version="1.0"?>', '', 'Start tag expected'],
-    ['JSON', '{}', '', 'not expected'],
+    ['JSON', '{}', '', 'Text is not expected before the root element'],
     ['deep nesting', `<Product>${'<x>'.repeat(32)}${'</x>'.repeat(32)}</Product>`, '', 'deeper than 32 levels'],
     ['very deep nesting', '<x>'.repeat(900_000), '', 'deeper than 32 levels'],
     ['too many elements', `<Product>${'<x/>'.repeat(1_100_000)}</Product>`, '', 'more than 1000000 tags'],
     ['a tag without end', `<Product ${'a '.repeat(1_000_000)}`, '', 'longer than 2000 characters'],
     ['a comment without end', '<Product><!-- ', '', 'has no -->'],
-    ['names that JavaScript gives a meaning', '<Product><__proto__>1</__proto__></Product>', '', 'Invalid XML'],
+    [
+      'names that JavaScript gives a meaning, which are unknown fields like others',
+      '<Product><__proto__>1</__proto__><constructor/><toString a="b"/></Product>',
+      'SKUInfo.SKU',
+      'is required',
+    ],
   ])('%s', async (_name, body, field, reason) => {
     const answer = await shop.call('POST', '/Products', { body, contentType: 'application/xml' })
     const refusal = refusalOf(answer)
