@@ -7,7 +7,7 @@ import { receiveBytes, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { jsonSteps } from '../values/json.ts'
 import { Lane } from '../values/lane.ts'
-import { runInSlices } from '../values/slices.ts'
+import { nextTurn, runInSlices } from '../values/slices.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readXml } from './xml.ts'
 
@@ -17,7 +17,10 @@ export function receiveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable): Promise<Body | null> => {
     const bytes = await receiveBytes(payload, bodyLimit ?? 0)
-    return bytes.length === 0 ? null : { format: formatOf(headers), text: decode(bytes) }
+    if (bytes.length === 0) return null
+    const format = formatOf(headers)
+    if (bytes.length > SHORT_LENGTH_MAX) await nextTurn()
+    return { format, text: decode(bytes) }
   })
 }
 

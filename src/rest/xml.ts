@@ -11,45 +11,39 @@ import { escapeXml, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 /** The body as a plain record (root: a name of the type), or as a list of them (root: ArrayOf and a name). */
 type Plain = string | Plain[] | { [name: string]: Plain }
 
+const recordBounds = {
+  recordElementsMax: jsonBounds.recordValuesMax,
+  isList: (rootName: string) => /^arrayof/i.test(localName(rootName)),
+}
+
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
  * prefix, unknown elements are ignored, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
- * type or custom entities, for an element in the wrong place, and for a record with too many values.
+ * type or custom entities, for an element in the wrong place, and for a record with more than 50,000 elements.
  */
 export function* readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Steps<Plain> {
-  const root = yield* xmlSteps(text)
+  const root = yield* xmlSteps(text, recordBounds)
   const rootName = localName(root.name)
   const name = rootName.toLowerCase()
   for (const known of [typeName, ...inputTypeNames]) {
-    if (name === known.toLowerCase()) return yield* recordOf(root, fields, '', new Count())
+    if (name === known.toLowerCase()) return yield* recordOf(root, fields, '')
     if (name !== `arrayof${known.toLowerCase()}`) continue
-    return yield* itemsOf(root, { typeName: known, fields }, rootName, () => new Count())
+    return yield* itemsOf(root, { typeName: known, fields }, rootName)
   }
   const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
   throw broken(`${rule}, not ${shown(rootName)}`, rule)
 }
 
-/** The values of one record: fields and items that the service knows, at all depths. */
-class Count {
-  #values = 0
-
-  add(): void {
-    if (++this.#values <= jsonBounds.recordValuesMax) return
-    throw new StoreFailure('bad-request', `The body has a record with more than ${jsonBounds.recordValuesMax} values`)
-  }
-}
-
-function* recordOf(element: XmlElement, fields: FieldSet, path: string, count: Count): Steps<Plain> {
+function* recordOf(element: XmlElement, fields: FieldSet, path: string): Steps<Plain> {
   const record: Record<string, Plain> = {}
   yield
   for (const child of childElements(element)) {
     const name = fields.byLowerName.get(localName(child.name).toLowerCase())
     const field = name === undefined ? undefined : fields.get(name)
     if (name === undefined || field === undefined || isNil(child)) continue
-    count.add()
     const at = path === '' ? name : `${path}.${name}`
-    if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at, count)
-    else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at, () => count)
+    if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at)
+    else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at)
     else record[name] = textOf(child, at)
   }
   return record
@@ -59,7 +53,6 @@ function* itemsOf(
   element: XmlElement,
   { typeName, fields }: Pick<ListField, 'typeName' | 'fields'>,
   path: string,
-  countOf: () => Count,
 ): Steps<Plain[]> {
   const items: Plain[] = []
   for (const child of childElements(element)) {
@@ -71,9 +64,7 @@ function* itemsOf(
         { field: path, logMessage: `${path} holds another element than ${typeName}` },
       )
     }
-    const count = countOf()
-    count.add()
-    items.push(yield* recordOf(child, fields, `${path}[${items.length}]`, count))
+    items.push(yield* recordOf(child, fields, `${path}[${items.length}]`))
   }
   return items
 }

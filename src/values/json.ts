@@ -26,7 +26,7 @@ export function parseJson(text: string, subject: string, bounds = jsonBounds): P
 }
 
 export function* jsonSteps(text: string, subject: string, bounds = jsonBounds): Steps<unknown> {
-  yield* checkBounds(text, subject, bounds)
+  yield* boundsSteps(text, subject, bounds)
   return yield* new Builder(text).build()
 }
 
@@ -65,12 +65,16 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** Counts every container and every comma, which is as many as there are members and items, and one for an empty container. */
-function* checkBounds(text: string, subject: string, { recordValuesMax, valuesMax }: JsonBounds): Steps<void> {
+/**
+ * Throws `bad-request` for a text beyond the bounds, whether or not it is JSON. Counts every container and every comma,
+ * which is as many as there are members and items, and one for an empty container.
+ */
+export function* boundsSteps(text: string, subject: string, bounds = jsonBounds): Steps<void> {
+  const { recordValuesMax, valuesMax } = bounds
   const refuse = (problem: string) => new StoreFailure('bad-request', `${subject} ${problem}`)
   /** Of the open containers: members so far; lists have no bound of their own. */
   const members: number[] = []
-  const isList = /^[ \t\r\n]*\[/.test(text)
+  let isList: boolean | null = null
   let values = 0
   let earlier = 0
   yield* scan(text, (code, at) => {
@@ -82,6 +86,7 @@ function* checkBounds(text: string, subject: string, { recordValuesMax, valuesMa
     } else {
       if (members.length === DEPTH_MAX) throw refuse(`is nested deeper than ${DEPTH_MAX} levels`)
       members.push(code === OPEN_OBJECT ? 1 : Number.NEGATIVE_INFINITY)
+      isList ??= code === OPEN_LIST
     }
     if (++values > valuesMax) throw refuse(`has more than ${valuesMax} values`)
     if (isList && members.length === 1) earlier = values

@@ -28,21 +28,30 @@ const TEXT_REFERENCES_MAX = 100_000
  * or too many references, and for a document type or entities of its own. Takes time in proportion to the text,
  * whatever the text is.
  */
-export function readXmlDocument(text: string, options: { readonly tagsMax?: number } = {}): XmlElement {
+export function readXmlDocument(text: string, options: XmlBounds = {}): XmlElement {
   return runAtOnce(xmlSteps(text, options))
 }
 
+export interface XmlBounds {
+  readonly tagsMax?: number
+  /** Elements inside one record. */
+  readonly recordElementsMax?: number
+  /** Whether a root of this name holds a list of records. Otherwise it is the record. */
+  readonly isList?: (rootName: string) => boolean
+}
+
 /** The steps of `readXmlDocument`. What is beyond the bounds is refused before anything is built. */
-export function* xmlSteps(text: string, { tagsMax = TAGS_MAX } = {}): Steps<XmlElement> {
+export function* xmlSteps(text: string, bounds: XmlBounds = {}): Steps<XmlElement> {
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     if (hasForbidden(text.slice(at, at + PIECE_LENGTH)))
       throw broken('it holds a control character that XML does not allow')
     yield
   }
-  yield* checkMarkup(text, tagsMax)
-  const reader = new Reader()
+  yield* checkMarkup(text, bounds.tagsMax ?? TAGS_MAX)
+  const reader = new Reader(bounds)
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    reader.read(text.slice(at, at + PIECE_LENGTH))
+    // saxes keeps a piece of text for each carriage return. At the end of a piece it waits for a line feed.
+    reader.read(text.slice(at, at + PIECE_LENGTH).replace(/\r\n|\r(?!$)/g, '\n'))
     yield
   }
   return reader.end()
@@ -151,8 +160,11 @@ class Reader {
   #closed = ''
   #attributes: Map<string, string> | null = null
   #hasUnknown = false
+  #recordElements = 0
+  readonly #bounds: XmlBounds
 
-  constructor() {
+  constructor(bounds: XmlBounds) {
+    this.#bounds = bounds
     const parser = this.#parser
     parser.on('attribute', ({ name, value }) => {
       this.#attributes ??= new Map()
@@ -182,8 +194,16 @@ class Reader {
     const element: OpenElement = { name, attributes: this.#attributes ?? noAttributes, content: [] }
     this.#attributes = null
     this.#root ??= element
+    this.#countElement()
     this.#open.at(-1)?.content.push(element)
     this.#open.push(element)
+  }
+
+  #countElement(): void {
+    const { recordElementsMax = Number.POSITIVE_INFINITY, isList } = this.#bounds
+    if (this.#open.length === 1 && isList?.(this.#root?.name ?? '')) this.#recordElements = 0
+    if (++this.#recordElements > recordElementsMax)
+      throw broken(`it has a record with more than ${recordElementsMax} elements`)
   }
 
   #marked(text: string): string {
