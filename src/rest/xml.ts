@@ -19,7 +19,7 @@ const recordBounds = {
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
  * prefix, unknown elements are ignored, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
- * type or custom entities, for an element in the wrong place, and for a record with more than 50,000 elements.
+ * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements.
  */
 export function* readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Steps<Plain> {
   const root = yield* xmlSteps(text, recordBounds)

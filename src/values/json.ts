@@ -10,7 +10,7 @@ export interface JsonBounds {
   readonly valuesMax: number
 }
 
-export const jsonBounds: JsonBounds = { recordValuesMax: 50_000, valuesMax: 500_000 }
+export const jsonBounds: JsonBounds = { recordValuesMax: 40_000, valuesMax: 500_000 }
 
 /** Nested objects and lists; a record needs four levels. */
 const DEPTH_MAX = 32
@@ -25,9 +25,15 @@ export function parseJson(text: string, subject: string, bounds = jsonBounds): P
   return runInSlices(jsonSteps(text, subject, bounds))
 }
 
-export function* jsonSteps(text: string, subject: string, bounds = jsonBounds): Steps<unknown> {
+/** The steps of `parseJson`. `pieceLength`: the text that one call of JSON.parse gets, apart from a long string. */
+export function* jsonSteps(
+  text: string,
+  subject: string,
+  bounds = jsonBounds,
+  pieceLength = PIECE_PARSED_LENGTH,
+): Steps<unknown> {
   yield* boundsSteps(text, subject, bounds)
-  return yield* new Builder(text).build()
+  return yield* new Builder(text, pieceLength).build()
 }
 
 const QUOTE = 0x22
@@ -96,7 +102,7 @@ export function* boundsSteps(text: string, subject: string, bounds = jsonBounds)
   })
 }
 
-/** The text that one call of JSON.parse gets, apart from a long string. It takes at most a few milliseconds. */
+/** JSON.parse takes a few milliseconds for it, whatever it is. */
 const PIECE_PARSED_LENGTH = 32_768
 
 /** An open container. Its members before `from` are in `value`. */
@@ -117,19 +123,21 @@ interface Container {
 /** Parses pieces of whole members and puts them together. */
 class Builder {
   readonly #text: string
+  readonly #pieceLength: number
   readonly #open: Container[] = []
   #root: Container | null = null
   #rootEnd = 0
 
-  constructor(text: string) {
+  constructor(text: string, pieceLength: number) {
     this.#text = text
+    this.#pieceLength = pieceLength
   }
 
   *build(): Steps<unknown> {
     let failedAt: SyntaxProblem | null = null
     try {
       // A short text is one piece.
-      if (this.#text.length > PIECE_PARSED_LENGTH) yield* scan(this.#text, (code, at) => this.#take(code, at))
+      if (this.#text.length > this.#pieceLength) yield* scan(this.#text, (code, at) => this.#take(code, at))
       return this.#finish()
     } catch (error) {
       if (!(error instanceof SyntaxProblem)) throw error
@@ -159,7 +167,7 @@ class Builder {
       this.#requireBlank(container, at)
       container.isAfterMember = false
       container.from = at + 1
-    } else if (at - container.from >= PIECE_PARSED_LENGTH) {
+    } else if (at - container.from >= this.#pieceLength) {
       this.#enter(this.#open.length - 1)
       this.#parse(container, at)
       container.from = at + 1
