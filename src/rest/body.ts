@@ -56,7 +56,7 @@ function decode(bytes: Buffer): string {
 /** Maximum records in one POST or PUT (rest-protocol §6). */
 export const RECORDS_MAX = 100
 
-/** Bodies up to this length are read at once; longer ones, two at a time in the process. */
+/** Bodies up to this length are read at once; longer ones, one at a time in the process. */
 const SHORT_LENGTH_MAX = 65_536
 
 const readers = new Lane()

@@ -1,21 +1,22 @@
 import { StoreFailure } from './failure.ts'
 
-/** Work at a time. What one works on lies in memory as text and as records. */
-const RUNNING_MAX = 2
 const WAITING_MAX = 200
 const WAITING_OF_KEY_MAX = 20
 
-/** Runs heavy work two at a time. The keys, such as applications, take turns; within one it is first come, first served. */
+/**
+ * Runs heavy work one after another: side by side it would end no sooner, and take the memory of all. The keys, such as
+ * applications, take turns; within one it is first come, first served.
+ */
 export class Lane {
   /** In the order of their turns. */
   readonly #waiting = new Map<string, (() => void)[]>()
-  #running = 0
+  #isRunning = false
   #count = 0
 
   /** Throws `unavailable` if 20 of the key or 200 in all are waiting. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    if (this.#running >= RUNNING_MAX) await this.#wait(key)
-    else this.#running++
+    if (this.#isRunning) await this.#wait(key)
+    this.#isRunning = true
     try {
       return await work()
     } finally {
@@ -40,7 +41,7 @@ export class Lane {
   #release(): void {
     const [first] = this.#waiting
     if (first === undefined) {
-      this.#running--
+      this.#isRunning = false
       return
     }
     const [key, ofKey] = first

@@ -40,8 +40,14 @@ export interface XmlBounds {
   readonly isList?: (rootName: string) => boolean
 }
 
-/** The steps of `readXmlDocument`. What is beyond the bounds is refused before anything is built. */
-export function* xmlSteps(text: string, bounds: XmlBounds = {}): Steps<XmlElement> {
+/** Takes a child of the root when it is complete. */
+export type TakeChild = (child: XmlElement, root: XmlElement) => Steps<void>
+
+/**
+ * The steps of `readXmlDocument`. What is beyond the bounds is refused before anything is built. With `take`, the root
+ * that is returned is empty: its elements were passed on and not kept, and its texts left out.
+ */
+export function* xmlSteps(text: string, bounds: XmlBounds = {}, take: TakeChild | null = null): Steps<XmlElement> {
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     if (hasForbidden(text.slice(at, at + PIECE_LENGTH)))
       throw broken('it holds a control character that XML does not allow')
@@ -52,9 +58,12 @@ export function* xmlSteps(text: string, bounds: XmlBounds = {}): Steps<XmlElemen
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     // saxes keeps a piece of text for each carriage return. At the end of a piece it waits for a line feed.
     reader.read(text.slice(at, at + PIECE_LENGTH).replace(/\r\n|\r(?!$)/g, '\n'))
+    if (take) yield* reader.passOn(take)
     yield
   }
-  return reader.end()
+  const root = reader.end()
+  if (take) yield* reader.passOn(take)
+  return root
 }
 
 const opening = /<!--|<!\[CDATA\[|<\?|<!|</g
@@ -156,7 +165,7 @@ const UNKNOWN = '\uffff'
 class Reader {
   readonly #parser = new SaxesParser({ position: false, defaultXMLVersion: '1.0', forceXMLVersion: true })
   readonly #open: OpenElement[] = []
-  #root: XmlElement | null = null
+  #root: OpenElement | null = null
   #closed = ''
   #attributes: Map<string, string> | null = null
   #hasUnknown = false
@@ -187,6 +196,17 @@ class Reader {
     this.#parser.close()
     if (this.#root === null) throw broken('there must be one root element, and nothing beside it')
     return this.#root
+  }
+
+  /** Passes on what is complete of the root's content. */
+  *passOn(take: TakeChild): Steps<void> {
+    const root = this.#root
+    if (root === null) return
+    const unfinished = this.#open[1]
+    for (const child of root.content.splice(0)) {
+      if (child !== unfinished && typeof child !== 'string') yield* take(child, root)
+    }
+    if (unfinished) root.content.push(unfinished)
   }
 
   #openElement(name: string): void {

@@ -233,6 +233,17 @@ describe('a large body is read', () => {
     expect(await shown()).toMatchObject({ MFGID: 'a', ShortDescription: 'é"\\' })
   })
 
+  test('with 100 records of 60 kB in XML, the last of which counts', async () => {
+    const records = Array.from({ length: 100 }, (_, n) => {
+      const description = `&lt;p&gt;${n}&lt;/p&gt;&#13;\r\n`.repeat(1_800)
+      return `<Product><SKUInfo><CatalogID>1</CatalogID></SKUInfo><Description>${description}</Description></Product>`
+    })
+    const body = `<ArrayOfProduct>\n${records.join('\n')}\n</ArrayOfProduct>`
+    const answer = await shop.call('PUT', '/Products', { body, contentType: 'application/xml' })
+    expect([answer.statusCode, answer.json().length]).toEqual([200, 100])
+    expect((await shown()).Description).toBe('<p>99</p>\r\n'.repeat(1_800))
+  })
+
   test('to its end, whose error has its place in the whole', async () => {
     const lines = '{"MFGID":"abcdefghijklmnopqrstuvwxyz"},\n'.repeat(99)
     const json = `[${lines.replaceAll('a', 'a'.repeat(1_000))}{"MFGID" "x"}]`

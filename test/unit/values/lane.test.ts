@@ -21,12 +21,12 @@ function stage() {
   return { lane, begun, start, endOne }
 }
 
-test('two run at a time; the keys take turns, and one key is served first come, first served', async () => {
+test('one runs at a time; the keys take turns, and one key is served first come, first served', async () => {
   const { begun, start, endOne } = stage()
   const works = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => start(name.charAt(0), name))
-  expect(begun).toEqual(['a1', 'a2'])
+  expect(begun).toEqual(['a1'])
   for (let ended = 0; ended < 7; ended++) await endOne()
-  expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
   await Promise.all(works)
 })
 
@@ -41,11 +41,11 @@ test('a place is free again after work that failed', async () => {
 
 test('20 of a key wait, and 200 in all; more are refused, and others go on', async () => {
   const { start, endOne, begun } = stage()
-  const works = Array.from({ length: 22 }, () => start('a'))
+  const works = Array.from({ length: 21 }, () => start('a'))
   await expect(start('a')).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 })
   for (let key = 0; key < 9; key++) works.push(...Array.from({ length: 20 }, () => start(`other ${key}`)))
   await expect(start('one more')).rejects.toMatchObject({ kind: 'unavailable' })
-  for (let ended = 0; ended < 202; ended++) await endOne()
+  for (let ended = 0; ended < 201; ended++) await endOne()
   await Promise.all(works)
-  expect(begun).toHaveLength(202)
+  expect(begun).toHaveLength(201)
 })
