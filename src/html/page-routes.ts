@@ -15,7 +15,7 @@ import { isForm, wantsHtml } from './request.ts'
 
 /** The largest bodies, of those who are signed in and of all others. */
 const limitBytes = { form: 256 * 1024, json: 1024 * 1024, signedOut: 16 * 1024 }
-/** The longest form, of the settings, has a hundred fields. */
+/** No page has a form with nearly as many. */
 const FORM_FIELDS_MAX = 2_000
 
 /** Sets up `app` for pages and their JSON: access, forms, sessions, headers, errors. Call it before adding routes. */

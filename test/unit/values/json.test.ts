@@ -71,6 +71,30 @@ describe('reads in pieces what JSON.parse reads at once', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
+  test.each([
+    '[[1,2,3] [4]]',
+    '[0,[1,2,3] [4,5,6]]',
+    '{"a":1,"b":[1,2,3] "c":[4,5,6]}',
+    '[[1,2,3] 4]',
+    '[[1,2,3],,[4]]',
+    '[[1,2,3],]',
+    '[4 [1,2,3]]',
+    '{"a":[1,2,3] "b":[1]}',
+    '{"a":[1,2,3] {"b":1}}',
+    '{"a":8.[1,2,3]}',
+    '{"a" [1,2,3]}',
+    '{[1,2,3]}',
+    '{"a":[1,2,3]]',
+    '{"a":{"b":1,"c":2]}',
+    '[1,2,3][4]',
+    '[1,2,3],',
+    ':[1,2,3]',
+    '[1,2,3',
+  ])('what is not JSON is refused at its place: %s', (text) => {
+    const { message } = expected(text)
+    expect(read(text, 1)).toStrictEqual({ message: expect.stringContaining(positionOf(message) ?? 'Invalid JSON') })
+  })
+
   test('the position of an error counts from the beginning of a long text', async () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => `{"number": ${index}}`)
     const text = `[${lines.join(',\n')},\n{"number": nine, "x": 1}]`
