@@ -48,12 +48,12 @@ export type TakeChild = (child: XmlElement, root: XmlElement) => Steps<void>
  * that is returned is empty: its elements were passed on and not kept, and its texts left out.
  */
 export function* xmlSteps(text: string, bounds: XmlBounds = {}, take: TakeChild | null = null): Steps<XmlElement> {
-  yield* checkMarkup(text, bounds.tagsMax ?? TAGS_MAX)
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     if (hasForbidden(text.slice(at, at + PIECE_LENGTH)))
       throw broken('it holds a control character that XML does not allow')
     yield
   }
+  yield* checkMarkup(text, bounds.tagsMax ?? TAGS_MAX)
   const reader = new Reader(bounds)
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     // saxes keeps a piece of text for each carriage return. At the end of a piece it waits for a line feed.
