@@ -110,23 +110,37 @@ export function tooMany({ retryAfterSeconds }: BucketReading): StoreFailure {
  */
 const BUCKETS_MAX = 50_000
 
+/**
+ * Bodies that come without a session or credentials in the headers, of one network. Wide enough for offices and hosted
+ * programs behind one address; narrow enough that what they cost does not matter.
+ */
+const anonymousRateLimit: RateLimit = { capacity: 1_000, leakPerSecond: 10 }
+
 export type Throttle = ReturnType<typeof createThrottle>
 
 /** Creates buckets in this process's memory. Those of networks are separate, so that they cannot evict a caller's. */
 export function createThrottle(now: () => Date) {
-  const networks = createBuckets(now)
+  const refused = createBuckets(now)
+  const anonymous = createBuckets(now)
   return {
     /** Counts a request in the bucket `key`. */
-    take: createBuckets(now),
+    take: createBuckets(now).take,
     /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
-    takeRefused: (address: string) => networks(networkOf(address), contractRateLimit),
+    takeRefused: (address: string) => refused.take(networkOf(address), contractRateLimit),
+    /** Counts a request before its body says who sent it. Throws `throttled` after too many from the client's network. */
+    requireAnonymous: (address: string) => {
+      const reading = anonymous.take(networkOf(address), anonymousRateLimit)
+      if (!reading.accepted) throw tooMany(reading)
+    },
+    /** Takes back what `requireAnonymous` counted, because the body had valid credentials. */
+    returnAnonymous: (address: string) => anonymous.giveBack(networkOf(address)),
   }
 }
 
 function createBuckets(now: () => Date) {
   /** With the time at which the bucket is empty and can be dropped. */
   const kept = new LRUCache<string, { readonly bucket: Bucket; readonly emptyAtMs: number }>({ max: BUCKETS_MAX })
-  return (key: string, rateLimit: RateLimit): BucketReading => {
+  const take = (key: string, rateLimit: RateLimit): BucketReading => {
     const nowMs = now().getTime()
     const reading = fillBucket(kept.get(key)?.bucket, rateLimit, nowMs)
     kept.set(key, { bucket: reading.bucket, emptyAtMs: nowMs + reading.resetSeconds * 1000 })
@@ -138,4 +152,11 @@ function createBuckets(now: () => Date) {
     }
     return reading
   }
+  const giveBack = (key: string): void => {
+    const found = kept.peek(key)
+    if (!found) return
+    const { level, atMs } = found.bucket
+    kept.set(key, { ...found, bucket: { level: Math.max(0, level - REQUEST), atMs } })
+  }
+  return { take, giveBack }
 }

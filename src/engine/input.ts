@@ -1,4 +1,5 @@
 import { dateForms, instantText, readDate } from '../values/dates.ts'
+import { runAtOnce, type Steps } from '../values/slices.ts'
 import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
 import { refused } from './refused.ts'
 
@@ -32,11 +33,16 @@ export const LIST_ITEMS_MAX = 10_000
  * Throws `bad-request` with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
  */
 export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
+  return runAtOnce(patchSteps(fields, body, rules, path))
+}
+
+/** The steps of `readPatch`, for a record that may be large. */
+export function patchSteps(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Steps<Patch> {
   return readRecord(fields, readersOf(fields), body, rules, path)
 }
 
-/** Reads a member into the patch. On create, also called for members not given. */
-type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => void
+/** Reads a member into the patch. On create, also called for members not given. A list is read in steps. */
+type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => Steps<void> | undefined
 
 interface Into {
   readonly patch: Patch
@@ -49,62 +55,90 @@ const readersOf = foldOnce<ReadMember>({
     (field, name) =>
     (given, path, rules, { patch, details }) => {
       const value = readValue(field, given, rules, path)
-      if (value === null) return
+      if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
       else if (field.access === 'wo') patch.writeOnly[name] = value
       else if (field.column === undefined) details[name] = value
       else patch.columns[field.column] = field.nullable && value === field.default ? null : value
+      return undefined
     },
-  object:
-    (field, members, name) =>
-    (given, path, rules, { patch, details }) => {
-      if (given === undefined && rules.mode !== 'create') return
-      const inner: Record<string, Json> = {}
-      readMembers(field.fields, members, given ?? {}, path, rules, { patch, details: inner })
-      if (Object.keys(inner).length > 0) details[name] = inner
-    },
+  object: (field, members, name) => (given, path, rules, into) =>
+    given === undefined && rules.mode !== 'create'
+      ? undefined
+      : readObject(field.fields, { members, name }, given ?? {}, path, rules, into),
   list:
     (field, members, name) =>
-    (given, path, rules, { patch }) => {
-      if (given !== undefined && isTaken(field, rules)) patch.lists[name] = readList(field, members, given, rules, path)
-    },
+    (given, path, rules, { patch }) =>
+      given !== undefined && isTaken(field, rules)
+        ? readList(field, { members, name }, given, rules, path, patch)
+        : undefined,
 })
 
 type Readers = Folded<ReadMember>
 
-function readRecord(fields: FieldSet, readers: Readers, body: unknown, rules: InputRules, path: string): Patch {
+interface Inner {
+  readonly members: Readers
+  readonly name: string
+}
+
+function* readRecord(fields: FieldSet, readers: Readers, body: unknown, rules: InputRules, path: string): Steps<Patch> {
   const patch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
-  readMembers(fields, readers, body, path, rules, { patch, details: patch.details })
+  yield
+  yield* readMembers(fields, readers, body, path, rules, { patch, details: patch.details })
   return patch
 }
 
-function readMembers(
+function* readObject(
+  fields: FieldSet,
+  { members, name }: Inner,
+  given: unknown,
+  path: string,
+  rules: InputRules,
+  { patch, details }: Into,
+): Steps<void> {
+  const inner: Record<string, Json> = {}
+  yield* readMembers(fields, members, given, path, rules, { patch, details: inner })
+  if (Object.keys(inner).length > 0) details[name] = inner
+}
+
+function* readMembers(
   fields: FieldSet,
   readers: Readers,
   body: unknown,
   path: string,
   rules: InputRules,
   into: Into,
-): void {
+): Steps<void> {
   if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
   const given = canonicalNames(fields, body)
   for (const [name, read] of readers) {
     const member = given.get(name)
-    if (member !== undefined || rules.mode === 'create')
-      read(member, path === '' ? name : `${path}.${name}`, rules, into)
+    if (member === undefined && rules.mode !== 'create') continue
+    const steps = read(member, path === '' ? name : `${path}.${name}`, rules, into)
+    if (steps) yield* steps
   }
 }
 
-function readList(field: ListField, readers: Readers, given: unknown, rules: InputRules, path: string): Patch[] {
+function* readList(
+  field: ListField,
+  { members, name }: Inner,
+  given: unknown,
+  rules: InputRules,
+  path: string,
+  { lists }: Patch,
+): Steps<void> {
   if (!Array.isArray(given)) throw refused(path, `${path} must be a list`)
   if (given.length > LIST_ITEMS_MAX) {
     throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`)
   }
   // An item with a key may be a partial update of a stored one; whether it must be complete is known when it is stored.
   const itemRules: InputRules = { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' }
-  const items = given.map((item, index) => readRecord(field.fields, readers, item, itemRules, `${path}[${index}]`))
+  const items: Patch[] = []
+  for (const [index, item] of given.entries()) {
+    items.push(yield* readRecord(field.fields, members, item, itemRules, `${path}[${index}]`))
+  }
   if (field.keyFrom === 'caller' && field.key !== undefined) refuseMissingKeys(items, field.key, path)
-  return items
+  lists[name] = items
 }
 
 function refuseMissingKeys(items: readonly Patch[], key: string, path: string): void {

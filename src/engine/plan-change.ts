@@ -1,10 +1,11 @@
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
+import { runInSlices } from '../values/slices.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { NestedSubResource, Resource } from './define.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
-import { type InputRules, type Patch, readPatch } from './input.ts'
+import { type InputRules, type Patch, patchSteps } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
 import { listField } from './nested.ts'
 import { findByAlternateKey } from './read.ts'
@@ -62,9 +63,9 @@ export async function planChange(
 ): Promise<PlannedChange> {
   switch (requested.kind) {
     case 'create':
-      return planPatch(caller, resource, null, readBody(caller, resource, requested.body, 'create'))
+      return planPatch(caller, resource, null, await readBody(caller, resource, requested.body, 'create'))
     case 'update': {
-      const patch = readBody(caller, resource, requested.body, 'update')
+      const patch = await readBody(caller, resource, requested.body, 'update')
       if (requested.id !== undefined) return planPatch(caller, resource, requested.id, patch)
       return planNamed(caller, resource, patch)
     }
@@ -73,14 +74,19 @@ export async function planChange(
     case 'delete':
       return { kind: 'delete', id: requested.id, patch: emptyPatch, lists: [], newRows: { keyless: 0, all: 0 } }
     case 'add-item':
-      return planNewItem(resource, requested.id, requested.list, readItem(caller, resource, requested))
+      return planNewItem(resource, requested.id, requested.list, await readItem(caller, resource, requested))
     case 'update-item':
-      return planItem(resource, requested, readItem(caller, resource, requested))
+      return planItem(resource, requested, await readItem(caller, resource, requested))
   }
 }
 
-function readBody(caller: Caller, { fields }: { fields: FieldSet }, body: unknown, mode: InputRules['mode']): Patch {
-  return readPatch(fields, body, { mode, timeZone: caller.store.timeZone })
+function readBody(
+  caller: Caller,
+  { fields }: { fields: FieldSet },
+  body: unknown,
+  mode: InputRules['mode'],
+): Promise<Patch> {
+  return runInSlices(patchSteps(fields, body, { mode, timeZone: caller.store.timeZone }))
 }
 
 async function planPatch(caller: Caller, resource: Resource, id: number | null, patch: Patch): Promise<PlannedChange> {
@@ -112,7 +118,7 @@ function unnamed(resource: Resource): StoreFailure {
 
 type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>
 
-function readItem(caller: Caller, resource: Resource, { list, body }: RequestedItem): Patch {
+function readItem(caller: Caller, resource: Resource, { list, body }: RequestedItem): Promise<Patch> {
   return readBody(caller, listField(resource, list), body, 'update')
 }
 

@@ -18,7 +18,6 @@ export const notJson: Refusal = [
 
 /** Replaces the messages of Fastify and its plugins, which may repeat input. */
 const refusals: Readonly<Record<string, Refusal>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is larger than 1 MB'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
   FST_ERR_CTP_INVALID_JSON_BODY: ['bad-request', 'The body is not valid JSON'],
   FST_CSRF_MISSING_SECRET: expiredForm,

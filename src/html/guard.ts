@@ -51,10 +51,11 @@ export const pageHeaders = {
  * Admits to this scope only the principals in the route's `roles`: the operator by `Authorization: Bearer
  * OPERATOR_KEY`, others by their session. Without a session, a browser is redirected to sign-in; a program gets a 401.
  * Rejects (403) changes that a page of another site makes a browser send, and changes by session without proof that no
- * other site sent them. Runs before the body is read.
+ * other site sent them. Counts what nobody signed in sends, by network (429). Runs before the body is read.
  */
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
-  const { publicUrl } = services.config
+  const { throttle, config } = services
+  const { publicUrl } = config
   app.decorate('sessionCookies', sessionCookies(publicUrl))
   app.decorateRequest('session', null)
   app.decorateRequest('actor', null)
@@ -87,6 +88,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
+    if (!isSafe(request) && !session) throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })

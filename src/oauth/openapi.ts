@@ -26,9 +26,9 @@ const refusals = {
     'WWW-Authenticate': { description: 'Basic', required: true, schema: { type: 'string' } },
   }),
   403: refusal('The request came over plain http, and the server takes https alone.'),
-  413: refusal('The body is larger than 64 kB.'),
+  413: refusal('The body is larger than 16 kB.'),
   415: refusal('The body is no form.'),
-  429: refusal('Too many requests with wrong keys came from the address.', retryAfter),
+  429: refusal('Too many requests, or too many with wrong keys, came from the address.', retryAfter),
   500: refusal('A defect of the server; the log has it under the request id.'),
   503: refusal('The database does not answer.', retryAfter),
 }

@@ -52,15 +52,14 @@ export function answerRefusal(
 
 function refusalOf(error: FastifyError | StoreFailure | OAuthRefusal): OAuthRefusal | null {
   if (error instanceof OAuthRefusal) return error
-  const outage = error instanceof StoreFailure ? null : outageOf(error)
-  if (outage) {
-    return new OAuthRefusal('temporarily_unavailable', outage.message, { status: outage.status, retryAfterSeconds: 1 })
+  const failure = error instanceof StoreFailure ? error : outageOf(error)
+  if (failure) {
+    const { kind, message, status, retryAfterSeconds = 1 } = failure
+    if (kind !== 'unavailable' && kind !== 'throttled') return new OAuthRefusal('invalid_request', message, { status })
+    return new OAuthRefusal('temporarily_unavailable', message, { status, retryAfterSeconds })
   }
   const { code, statusCode = 500 } = error as FastifyError
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notForm()
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new OAuthRefusal('invalid_request', 'The body is larger than 64 kB', { status: statusCode })
-  }
   return statusCode < 500 ? new OAuthRefusal('invalid_request', 'Bad request') : null
 }
 

@@ -1,10 +1,11 @@
-import formbody from '@fastify/formbody'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { OAuthClient } from '../applications/oauth-clients.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { openPages } from '../html/page-routes.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
+import { receiveBytes } from '../server/receive.ts'
 import type { AccessServices } from '../subscriptions/access-changes.ts'
 import { exchangeCode, revokeAccessToken } from '../subscriptions/access-tokens.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
@@ -22,27 +23,37 @@ export async function oauth(app: FastifyInstance, services: OAuthServices): Prom
     await authorizePages(scope, services)
   })
   app.register(async (scope) => {
-    await openEndpoints(scope, services.config)
+    await openEndpoints(scope, services)
     tokenRoutes(scope, services)
     metadataRoute(scope, services.config)
   })
 }
 
-const BODY_LIMIT_BYTES = 65_536
+const BODY_BYTES_MAX = 16 * 1024
 
 /** Prepares the scope of what applications call: forms as bodies, answers that no cache stores, refusals in OAuth's form. */
-async function openEndpoints(app: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): Promise<void> {
+async function openEndpoints(
+  app: FastifyInstance,
+  { config: { publicUrl }, throttle }: Pick<GuardServices, 'config' | 'throttle'>,
+): Promise<void> {
   app.setErrorHandler(answerRefusal)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
     const fault = plainHttpFault(publicUrl, request)
     if (fault !== null) throw new OAuthRefusal('invalid_request', fault, { status: 403 })
+    if (request.method === 'POST') throttle.requireAnonymous(request.ip)
   })
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit: BODY_LIMIT_BYTES, parser: (form) => ({ form }) })
+  const receiveText = async (payload: Readable) => String(await receiveBytes(payload, BODY_BYTES_MAX))
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    async (_request: FastifyRequest, payload: Readable) => ({
+      form: await receiveText(payload),
+    }),
+  )
   // Clients that send all in the query name any type for their empty body.
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) => {
-    done(body === '' ? null : notForm(), undefined)
+  app.addContentTypeParser('*', async (_request: FastifyRequest, payload: Readable) => {
+    if ((await receiveText(payload)) !== '') throw notForm()
   })
 }
 

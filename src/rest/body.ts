@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../engine/caller.ts'
 import type { Body, Taken } from '../engine/endpoints.ts'
 import { receiveBytes, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { jsonSteps } from '../values/json.ts'
+import { Lane } from '../values/lane.ts'
+import { nextTurn, runInSlices } from '../values/slices.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readXml } from './xml.ts'
 
@@ -13,7 +17,10 @@ export function receiveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable): Promise<Body | null> => {
     const bytes = await receiveBytes(payload, bodyLimit ?? 0)
-    return bytes.length === 0 ? null : { format: formatOf(headers), text: decode(bytes) }
+    if (bytes.length === 0) return null
+    const format = formatOf(headers)
+    if (bytes.length > SHORT_LENGTH_MAX) await nextTurn()
+    return { format, text: decode(bytes) }
   })
 }
 
@@ -49,11 +56,28 @@ function decode(bytes: Buffer): string {
 /** Maximum records in one POST or PUT (rest-protocol §6). */
 export const RECORDS_MAX = 100
 
-/** Reads the records of a body. Throws `bad-request` for none, more than 100, or several if the address names one. */
-export function readTaken(body: Body | null, { type, many, isOptional = false }: Taken): readonly unknown[] {
-  if (body === null && isOptional) return []
+/** Bodies up to this length are read at once; longer ones, one at a time in the process. */
+const SHORT_LENGTH_MAX = 65_536
+
+const readers = new Lane()
+
+/**
+ * Reads the records of a body, in slices. Throws `bad-request` for none, more than 100, several if the address names
+ * one, and a body beyond the bounds; `unavailable` if too many bodies wait to be read. `caller` is who takes turns.
+ */
+export async function readTaken(body: Body | null, taken: Taken, caller: Caller): Promise<readonly unknown[]> {
+  if (body === null && taken.isOptional) return []
   if (body === null) throw new StoreFailure('bad-request', 'The body is empty; a record is expected')
-  const read = body.format === 'json' ? readJson(body.text) : readXml(body.text, type)
+  const read = () =>
+    runInSlices(body.format === 'json' ? jsonSteps(body.text, 'The body') : readXml(body.text, taken.type))
+  const isShort = body.text.length <= SHORT_LENGTH_MAX
+  return recordsOf(
+    isShort ? await read() : await readers.run(`${caller.store.id} ${caller.application?.id}`, read),
+    taken,
+  )
+}
+
+function recordsOf(read: unknown, { many }: Taken): readonly unknown[] {
   const records = Array.isArray(read) ? read : [read]
   if (records.length === 0) throw new StoreFailure('bad-request', 'The body is an empty list; send at least one record')
   if (records.length > RECORDS_MAX) {
@@ -62,45 +86,4 @@ export function readTaken(body: Body | null, { type, many, isOptional = false }:
   }
   if (many || records.length === 1) return records
   throw new StoreFailure('bad-request', 'The address names one record; the body must hold one record, not a list')
-}
-
-/** Nested objects and lists; a record needs four levels. */
-const DEPTH_MAX = 32
-
-/** Parses JSON. Throws `bad-request` with the position of a syntax error, or for too deep nesting. */
-function readJson(text: string): unknown {
-  if (isTooDeep(text)) {
-    throw new StoreFailure('bad-request', `The body is nested deeper than ${DEPTH_MAX} levels`)
-  }
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    // V8's message has the position, or a few characters around it, which the caller sent.
-    throw new StoreFailure('bad-request', `Invalid JSON: "${(error as Error).message}"`)
-  }
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Checked before parsing, because every level costs memory. */
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === QUOTE) index = endOfString(text, index)
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > DEPTH_MAX) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return false
-}
-
-function endOfString(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === BACKSLASH) index++
-    else if (code === QUOTE) return index
-  }
-  return text.length
 }

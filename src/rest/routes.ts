@@ -85,9 +85,10 @@ function addEndpoint(
       admission(services, endpoint),
     ],
     handler: async (request, reply) => {
-      const { caller, params, body, headers, log, url } = request
+      const { caller, params, headers, log, url } = request
       const method = methodOf(request)
       const operation = endpoint.operations[method] as Operation
+      const records = await takeRecords(request, operation)
       const { store } = caller as Caller
       const call = {
         caller: caller as Caller,
@@ -95,10 +96,10 @@ function addEndpoint(
         route,
         params: params as Readonly<Record<string, string>>,
         ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
-        records: operation.takes ? readTaken((body ?? null) as Body | null, operation.takes) : [],
+        records,
         query: readQuery(url),
         headers,
-        body: (body ?? null) as Body | null,
+        body: (request.body ?? null) as Body | null,
         secrets: services.secrets,
         log,
       }
@@ -107,6 +108,14 @@ function addEndpoint(
       return sendAnswer(request, reply, answer, services.config.publicUrl)
     },
   })
+}
+
+/** Afterwards only an Idempotency-Key needs the text, which may be long, and the changes may take long. */
+async function takeRecords(request: FastifyRequest, { takes }: Operation): Promise<readonly unknown[]> {
+  const { caller, headers } = request
+  const records = takes ? await readTaken((request.body ?? null) as Body | null, takes, caller as Caller) : []
+  if (headers['idempotency-key'] === undefined) request.body = undefined
+  return records
 }
 
 /** Throws `bad-request` that names the parameter. */

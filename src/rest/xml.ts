@@ -2,69 +2,93 @@ import type { RecordType } from '../engine/endpoints.ts'
 import type { FieldSet, ListField } from '../engine/fields.ts'
 import type { WireRecord, WireValue } from '../engine/reader.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { jsonBounds } from '../values/json.ts'
 import type { ResultItem } from '../values/result-item.ts'
-import {
-  broken,
-  childElements,
-  isNil,
-  localName,
-  readXmlDocument,
-  shown,
-  textOf,
-  type XmlElement,
-} from '../xml/read.ts'
+import type { Steps } from '../values/slices.ts'
+import { broken, childElements, isNil, localName, shown, textOf, type XmlElement, xmlSteps } from '../xml/read.ts'
 import { escapeXml, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 
 /** The body as a plain record (root: a name of the type), or as a list of them (root: ArrayOf and a name). */
-type Plain = string | Plain[] | { [name: string]: Plain }
+type Plain = string | Plain[] | PlainRecord
+
+type PlainRecord = { [name: string]: Plain }
+
+const recordBounds = {
+  recordElementsMax: jsonBounds.recordValuesMax,
+  isList: (rootName: string) => /^arrayof/i.test(localName(rootName)),
+}
 
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
  * prefix, unknown elements are ignored, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
- * type or custom entities, and for an element in the wrong place.
+ * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements.
  */
-export function readXml(text: string, { typeName, inputTypeNames = [], fields }: RecordType): Plain {
-  const root = readXmlDocument(text)
-  const rootName = localName(root.name)
+export function* readXml(text: string, type: RecordType): Steps<Plain> {
+  let body: Body | null = null
+  const root = yield* xmlSteps(text, recordBounds, function* (child, { name }) {
+    body ??= bodyOf(name, type)
+    yield* body.take(child)
+  })
+  return (body ?? bodyOf(root.name, type)).plain
+}
+
+/** What the root stands for, and how it takes its elements in. */
+interface Body {
+  readonly plain: Plain
+  readonly take: (child: XmlElement) => Steps<void>
+}
+
+function bodyOf(qualifiedName: string, { typeName, inputTypeNames = [], fields }: RecordType): Body {
+  const rootName = localName(qualifiedName)
   const name = rootName.toLowerCase()
   for (const known of [typeName, ...inputTypeNames]) {
-    if (name === known.toLowerCase()) return recordOf(root, fields, '')
-    if (name === `arrayof${known.toLowerCase()}`) return itemsOf(root, { typeName: known, fields }, rootName)
+    if (name === known.toLowerCase()) {
+      const plain = {}
+      return { plain, take: (child) => takeMember(plain, child, fields, '') }
+    }
+    if (name !== `arrayof${known.toLowerCase()}`) continue
+    const plain: Plain[] = []
+    return { plain, take: (child) => takeItem(plain, child, { typeName: known, fields }, rootName) }
   }
   const rule = `the root element must be ${typeName} or ArrayOf${typeName}`
   throw broken(`${rule}, not ${shown(rootName)}`, rule)
 }
 
-function recordOf(element: XmlElement, fields: FieldSet, path: string): Plain {
-  const record: Record<string, Plain> = {}
-  for (const child of childElements(element)) {
-    const name = fields.byLowerName.get(localName(child.name).toLowerCase())
-    const field = name === undefined ? undefined : fields.get(name)
-    if (name === undefined || field === undefined || isNil(child)) continue
-    const at = path === '' ? name : `${path}.${name}`
-    if (field.kind === 'object') record[name] = recordOf(child, field.fields, at)
-    else if (field.kind === 'list') record[name] = itemsOf(child, field, at)
-    else record[name] = textOf(child, at)
-  }
+function* takeMember(record: PlainRecord, child: XmlElement, fields: FieldSet, path: string): Steps<void> {
+  const name = fields.byLowerName.get(localName(child.name).toLowerCase())
+  const field = name === undefined ? undefined : fields.get(name)
+  if (name === undefined || field === undefined || isNil(child)) return
+  const at = path === '' ? name : `${path}.${name}`
+  if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at)
+  else if (field.kind === 'list') record[name] = yield* itemsOf(child, field, at)
+  else record[name] = textOf(child, at)
+}
+
+function* recordOf(element: XmlElement, fields: FieldSet, path: string): Steps<Plain> {
+  const record: PlainRecord = {}
+  yield
+  for (const child of childElements(element)) yield* takeMember(record, child, fields, path)
   return record
 }
 
-function itemsOf(
-  element: XmlElement,
-  { typeName, fields }: Pick<ListField, 'typeName' | 'fields'>,
-  path: string,
-): Plain[] {
-  return childElements(element).map((child, index) => {
-    // If ignored, a misspelt item would be deleted from the stored list.
-    if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
-      throw new StoreFailure(
-        'bad-request',
-        `${path} holds ${shown(localName(child.name))}; its items are named ${typeName}`,
-        { field: path, logMessage: `${path} holds another element than ${typeName}` },
-      )
-    }
-    return recordOf(child, fields, `${path}[${index}]`)
-  })
+type ItemType = Pick<ListField, 'typeName' | 'fields'>
+
+function* itemsOf(element: XmlElement, type: ItemType, path: string): Steps<Plain[]> {
+  const items: Plain[] = []
+  for (const child of childElements(element)) yield* takeItem(items, child, type, path)
+  return items
+}
+
+function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: ItemType, path: string): Steps<void> {
+  // If ignored, a misspelt item would be deleted from the stored list.
+  if (localName(child.name).toLowerCase() !== typeName.toLowerCase()) {
+    throw new StoreFailure(
+      'bad-request',
+      `${path} holds ${shown(localName(child.name))}; its items are named ${typeName}`,
+      { field: path, logMessage: `${path} holds another element than ${typeName}` },
+    )
+  }
+  items.push(yield* recordOf(child, fields, `${path}[${items.length}]`))
 }
 
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */

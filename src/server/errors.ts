@@ -10,6 +10,10 @@ import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
 /** Responds to errors outside the protocol folders, which have formats of their own. */
 export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {
   app.setNotFoundHandler(answerUnknownAddress)
+  // Without this, the body for an unknown address would be read and parsed first.
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return answerUnknownAddress.call(app, request, reply)
+  })
   app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
     if (error instanceof StoreFailure) {
       if (error.logDetail) request.log.info({ detail: error.logDetail }, error.message)

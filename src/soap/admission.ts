@@ -10,7 +10,7 @@ import { ResultError } from './result.ts'
 
 export interface AdmissionServices {
   authenticator: Pick<Authenticator, 'authenticateStore'>
-  throttle: Pick<Throttle, 'takeRefused'>
+  throttle: Pick<Throttle, 'takeRefused' | 'returnAnonymous'>
   queue: Queue
   givenUpCalls: ReturnType<typeof createSoapMetrics>['givenUpCalls']
 }
@@ -34,6 +34,7 @@ export async function admit(
     const credentials = { storeUrl, userKey, address: request.ip }
     const { caller, throttle: rateLimit } = await authenticator.authenticateStore(credentials)
     request.caller = caller
+    throttle.returnAnonymous(request.ip)
     const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
     if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
     if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])

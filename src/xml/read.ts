@@ -1,74 +1,142 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { SaxesParser } from 'saxes'
 import { StoreFailure } from '../values/failure.ts'
+import { PIECE_LENGTH, runAtOnce, type Steps } from '../values/slices.ts'
 import { hasForbidden, isXmlCharacter } from './text.ts'
 
 /** An element of a document. Its name is as written, with the prefix. */
 export interface XmlElement {
   readonly name: string
-  /** Names and values as written; see `attributeText`. */
+  /** By their names as written; see `attributeText`. */
   readonly attributes: ReadonlyMap<string, string>
-  readonly content: readonly XmlNode[]
+  /** Texts (see `textOf`) and elements. */
+  readonly content: readonly (string | XmlElement)[]
 }
-
-/** A node of the parser's `preserveOrder` form: text, CDATA, or one member named after the element. */
-export type XmlNode = { readonly '#text'?: string; readonly '#cdata'?: readonly XmlNode[] } & Readonly<
-  Record<string, unknown>
->
 
 /** Levels of elements; records and envelopes need six. */
 export const XML_DEPTH_MAX = 32
 
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: '',
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-  ignorePiTags: true,
-  cdataPropName: '#cdata',
-  // References are decoded below: the parser's own decoding has bounds that long texts exceed, and knows too many names.
-  processEntities: false,
-  jPath: false,
-  maxNestedTags: XML_DEPTH_MAX - 1,
-})
-
-/** No record comes near it. */
+/** No body comes near it. */
 const TAGS_MAX = 1_000_000
+/** References such as `&amp;` in one document. The texts of a hundred full products have fewer. */
+const REFERENCES_MAX = 1_000_000
+/** References in one text. No field takes a text of more than 65,535 characters. */
+const TEXT_REFERENCES_MAX = 100_000
 
 /**
- * Reads a document and returns its root element. The parser accepts much that is not XML, so the validator has the last word.
- * The encoding in a declaration is ignored, because the text is decoded already. Throws `bad-request` for a text that is not
- * well-formed, is nested too deep or has more than `tagsMax` tags, and for a document type or entities of its own. Takes time
- * in proportion to the text, whatever the text is.
+ * Reads a document and returns its root element. The encoding in a declaration is ignored, because the text is decoded
+ * already. Throws `bad-request` for a text that is not well-formed, is nested too deep, or has more tags than `tagsMax`
+ * or too many references, and for a document type or entities of its own. Takes time in proportion to the text,
+ * whatever the text is.
  */
-export function readXmlDocument(text: string, { tagsMax = TAGS_MAX } = {}): XmlElement {
-  checkMarkup(text, tagsMax)
-  const nodes = parse(text)
-  const fault = faultOf(text)
-  if (fault !== null) throw fault
-  const [root, ...others] = nodes.filter((node) => node['#text']?.trim() !== '')
-  if (root === undefined || others.length > 0) throw broken('there must be one root element, and nothing beside it')
-  return elementOf(root)
+export function readXmlDocument(text: string, options: XmlBounds = {}): XmlElement {
+  return runAtOnce(xmlSteps(text, options))
+}
+
+export interface XmlBounds {
+  readonly tagsMax?: number
+  /** Elements inside one record. */
+  readonly recordElementsMax?: number
+  /** Whether a root of this name holds a list of records. Otherwise it is the record. */
+  readonly isList?: (rootName: string) => boolean
+}
+
+/** Takes a child of the root when it is complete. */
+export type TakeChild = (child: XmlElement, root: XmlElement) => Steps<void>
+
+/**
+ * The steps of `readXmlDocument`. What is beyond the bounds is refused before anything is built. With `take`, the root
+ * that is returned is empty: its elements were passed on and not kept, and its texts left out.
+ */
+export function* xmlSteps(text: string, bounds: XmlBounds = {}, take: TakeChild | null = null): Steps<XmlElement> {
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    if (hasForbidden(text.slice(at, at + PIECE_LENGTH)))
+      throw broken('it holds a control character that XML does not allow')
+    yield
+  }
+  yield* checkMarkup(text, bounds.tagsMax ?? TAGS_MAX)
+  const reader = new Reader(bounds)
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    // saxes keeps a piece of text for each carriage return. At the end of a piece it waits for a line feed.
+    reader.read(text.slice(at, at + PIECE_LENGTH).replace(/\r\n|\r(?!$)/g, '\n'))
+    if (take) yield* reader.passOn(take)
+    yield
+  }
+  const root = reader.end()
+  if (take) yield* reader.passOn(take)
+  return root
 }
 
 const opening = /<!--|<!\[CDATA\[|<\?|<!|</g
 const ends: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>', '<?': '?>' }
 
 /** Only comments and CDATA may begin with `<!`, because a document type could name files and grow without end. */
-function checkMarkup(text: string, tagsMax: number): void {
-  if (hasForbidden(text)) throw broken('it holds a control character that XML does not allow')
+function* checkMarkup(text: string, tagsMax: number): Steps<void> {
+  const references = new References(text)
   let tags = 0
-  opening.lastIndex = 0
-  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+  let pauseAt = PIECE_LENGTH
+  for (let from = 0; from < text.length; ) {
+    opening.lastIndex = from
+    const found = opening.exec(text)
+    yield* references.check(from, found?.index ?? text.length)
+    if (found === null) break
     const [start] = found
     const end = ends[start]
     if (start === '<!') throw broken('<!DOCTYPE and entity declarations are not allowed')
     if (++tags > tagsMax) throw broken(`it has more than ${tagsMax} tags`)
-    const at = end === undefined ? endOfTag(text, found.index) : text.indexOf(end, opening.lastIndex)
+    const at = end === undefined ? endOfTag(text, found.index) : text.indexOf(end, found.index + start.length)
     if (at === -1) throw broken(`${start} has no ${end ?? '>'}`)
-    opening.lastIndex = at
+    if (end === undefined) yield* references.check(found.index, at)
+    from = at + (end?.length ?? 1)
+    if (from < pauseAt) continue
+    pauseAt = from + PIECE_LENGTH
+    yield
   }
+}
+
+/** A reference holds no second `&`, so that a text of nothing else is not read to its end from each. */
+const reference = /&[^\s&;<]{1,2000};/y
+
+class References {
+  readonly #text: string
+  /** Of the first `&` that was not checked yet. */
+  #next: number
+  #count = 0
+
+  constructor(text: string) {
+    this.#text = text
+    this.#next = this.#find(0)
+  }
+
+  /** Counts the references of a text or a tag. Refuses too many, and an `&` that begins none. */
+  *check(start: number, end: number): Steps<void> {
+    if (this.#next < start) this.#next = this.#find(start)
+    for (let count = 1; this.#next < end; count++) {
+      reference.lastIndex = this.#next
+      if (!reference.test(this.#text)) {
+        throw broken(`line ${yield* lineAt(this.#text, this.#next)}: char '&' is not expected.`)
+      }
+      if (++this.#count > REFERENCES_MAX) throw broken(`it has more than ${REFERENCES_MAX} references such as &amp;`)
+      if (count > TEXT_REFERENCES_MAX) {
+        throw broken(`it has a text with more than ${TEXT_REFERENCES_MAX} references such as &amp;`)
+      }
+      this.#next = this.#find(reference.lastIndex)
+      if (count % PIECE_LENGTH === 0) yield
+    }
+  }
+
+  /** Infinity: there is none. */
+  #find(from: number): number {
+    const found = this.#text.indexOf('&', from)
+    return found === -1 ? Number.POSITIVE_INFINITY : found
+  }
+}
+
+function* lineAt(text: string, end: number): Steps<number> {
+  let line = 1
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
+    if (++line % PIECE_LENGTH === 0) yield
+  }
+  return line
 }
 
 const TAG_LENGTH_MAX = 2_000
@@ -84,36 +152,118 @@ function endOfTag(text: string, start: number): number {
   return found.endsWith('>') ? start + found.length - 1 : -1
 }
 
-function parse(text: string): XmlNode[] {
-  try {
-    return parser.parse(text) as XmlNode[]
-  } catch (error) {
-    if (/nested tags/.test((error as Error).message)) throw broken(`it is nested deeper than ${XML_DEPTH_MAX} levels`)
-    throw faultOf(text) ?? broken('it is not well-formed')
+interface OpenElement extends XmlElement {
+  readonly content: (string | XmlElement)[]
+}
+
+const noAttributes: ReadonlyMap<string, string> = new Map()
+
+/** Marks a text that holds a reference to no character. XML allows the mark itself nowhere. */
+const UNKNOWN = '\uffff'
+
+/** Builds the tree of a document that comes in pieces. */
+class Reader {
+  readonly #parser = new SaxesParser({ position: false, defaultXMLVersion: '1.0', forceXMLVersion: true })
+  readonly #open: OpenElement[] = []
+  #root: OpenElement | null = null
+  #closed = ''
+  #attributes: Map<string, string> | null = null
+  #hasUnknown = false
+  #recordElements = 0
+  readonly #bounds: XmlBounds
+
+  constructor(bounds: XmlBounds) {
+    this.#bounds = bounds
+    const parser = this.#parser
+    parser.on('attribute', ({ name, value }) => {
+      this.#attributes ??= new Map()
+      this.#attributes.set(name, this.#marked(value))
+    })
+    parser.on('opentag', ({ name }) => this.#openElement(name))
+    parser.on('closetag', () => {
+      this.#closed = this.#open.pop()?.name ?? ''
+    })
+    parser.on('text', (text) => this.#open.at(-1)?.content.push(this.#marked(text)))
+    parser.on('cdata', (text) => this.#open.at(-1)?.content.push(text))
+    parser.on('error', ({ message }) => this.#takeFault(message))
+  }
+
+  read(piece: string): void {
+    this.#parser.write(piece)
+  }
+
+  end(): XmlElement {
+    this.#parser.close()
+    if (this.#root === null) throw broken('there must be one root element, and nothing beside it')
+    return this.#root
+  }
+
+  /** Passes on what is complete of the root's content. */
+  *passOn(take: TakeChild): Steps<void> {
+    const root = this.#root
+    if (root === null) return
+    const unfinished = this.#open[1]
+    for (const child of root.content.splice(0)) {
+      if (child !== unfinished && typeof child !== 'string') yield* take(child, root)
+    }
+    if (unfinished) root.content.push(unfinished)
+  }
+
+  #openElement(name: string): void {
+    if (this.#open.length === XML_DEPTH_MAX) throw broken(`it is nested deeper than ${XML_DEPTH_MAX} levels`)
+    const element: OpenElement = { name, attributes: this.#attributes ?? noAttributes, content: [] }
+    this.#attributes = null
+    this.#root ??= element
+    this.#countElement()
+    this.#open.at(-1)?.content.push(element)
+    this.#open.push(element)
+  }
+
+  #countElement(): void {
+    const { recordElementsMax = Number.POSITIVE_INFINITY, isList } = this.#bounds
+    if (this.#open.length === 1 && isList?.(this.#root?.name ?? '')) this.#recordElements = 0
+    if (++this.#recordElements > recordElementsMax)
+      throw broken(`it has a record with more than ${recordElementsMax} elements`)
+  }
+
+  #marked(text: string): string {
+    if (!this.#hasUnknown) return text
+    this.#hasUnknown = false
+    return UNKNOWN + text
+  }
+
+  #takeFault(message: string): void {
+    // Whether it matters is known to who reads the text.
+    if (message === 'undefined entity.' || message === 'malformed character entity.') {
+      this.#hasUnknown = true
+      return
+    }
+    if (/only one root/.test(message)) throw broken('there must be one root element, and nothing beside it')
+    if (/^unclosed tag|^unexpected end/.test(message)) throw broken('not every element is closed')
+    const { line, column } = this.#parser
+    const place = `line ${line}, column ${column}`
+    throw broken(`${place}: ${shown(this.#reasonOf(message))}`, place)
+  }
+
+  #reasonOf(message: string): string {
+    const { name = '' } = /^duplicate attribute: (?<name>.*)\.$/s.exec(message)?.groups ?? {}
+    if (name !== '') return `Attribute '${name}' is repeated.`
+    if (message === 'unexpected close tag.') return `Expected closing tag '${this.#closed}'.`
+    if (message === 'document must contain a root element.') return 'Start tag expected.'
+    if (message === 'text data outside of root node.') {
+      return this.#root === null ? 'Text is not expected before the root element.' : 'Extra text at the end.'
+    }
+    return message.charAt(0).toUpperCase() + message.slice(1)
   }
 }
 
-function faultOf(text: string): StoreFailure | null {
-  const verdict = XMLValidator.validate(text)
-  if (verdict === true) return null
-  const { line, msg } = verdict.err
-  if (msg.startsWith("Invalid '[")) return broken('not every element is closed')
-  return broken(`line ${line}: ${shown(msg)}`, `line ${line}`)
-}
-
-function elementOf(node: XmlNode): XmlElement {
-  const name = Object.keys(node).find((key) => key !== ':@') ?? ''
-  const attributes = Object.entries((node[':@'] ?? {}) as Readonly<Record<string, string>>)
-  return { name, attributes: new Map(attributes), content: node[name] as XmlNode[] }
-}
-
-/** The decoded value of an attribute. Throws `bad-request` for an unknown reference. */
+/** The value of an attribute. Throws `bad-request` for an unknown reference. */
 export function attributeText({ attributes }: XmlElement, name: string): string {
-  return decoded(attributes.get(name) ?? '', name)
+  return checked(attributes.get(name) ?? '', name)
 }
 
 export function childElements({ content }: Pick<XmlElement, 'content'>): XmlElement[] {
-  return content.filter((node) => node['#text'] === undefined && node['#cdata'] === undefined).map(elementOf)
+  return content.filter((node) => typeof node !== 'string')
 }
 
 export function localName(name: string): string {
@@ -129,35 +279,31 @@ export function isNil({ attributes }: XmlElement): boolean {
 export function textOf({ content }: Pick<XmlElement, 'content'>, path: string): string {
   return content
     .map((node) => {
-      if (node['#text'] !== undefined) return decoded(node['#text'], path)
-      if (node['#cdata'] !== undefined) return node['#cdata'].map((inner) => inner['#text'] ?? '').join('')
+      if (typeof node === 'string') return checked(node, path)
       throw new StoreFailure('bad-request', `${path} must be text; it holds an element`, { field: path })
     })
     .join('')
 }
 
 const REFERENCE_SHOWN_MAX = 12
+const namedCharacters = ['lt', 'gt', 'amp', 'quot', 'apos']
 
-function decoded(text: string, path: string): string {
-  if (!text.includes('&')) return text
-  // A reference holds no second &: a text of nothing else would be read to its end from each.
-  return text.replace(/&([^&;]*);/g, (reference: string, name: string) => {
-    const character = namedCharacters.get(name) ?? numberedCharacter(name)
-    if (character !== undefined) return character
-    throw new StoreFailure(
-      'bad-request',
-      `${path} holds ${shown(reference, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`,
-      { field: path, logMessage: `${path} holds what stands for no character in XML` },
-    )
-  })
+/** The text, unless the reader marked it. */
+function checked(text: string, path: string): string {
+  if (!text.startsWith(UNKNOWN)) return text
+  const references = text.matchAll(/&([^&;]*);/g)
+  const [unknown = '&'] = references.find(([, name = '']) => !isCharacter(name)) ?? []
+  throw new StoreFailure(
+    'bad-request',
+    `${path} holds ${shown(unknown, REFERENCE_SHOWN_MAX)}, which stands for no character in XML`,
+    { field: path, logMessage: `${path} holds what stands for no character in XML` },
+  )
 }
 
-const namedCharacters = new Map(Object.entries({ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }))
-
-function numberedCharacter(name: string): string | undefined {
+function isCharacter(name: string): boolean {
   const [, hexadecimal, decimal] = /^#(?:x0*([\da-fA-F]{1,6})|0*(\d{1,7}))$/.exec(name) ?? []
   const code = hexadecimal ? Number.parseInt(hexadecimal, 16) : Number(decimal ?? Number.NaN)
-  return isXmlCharacter(code) ? String.fromCodePoint(code) : undefined
+  return namedCharacters.includes(name) || isXmlCharacter(code)
 }
 
 /** The refusal of a document. Where `reason` repeats a part of it, `logReason` does not. */

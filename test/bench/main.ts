@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/process/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
+import { benchBodies } from './bodies.ts'
 import { benchCompression } from './compression.ts'
 import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
@@ -23,6 +24,7 @@ const benches = {
   webhooks: benchWebhooks,
   soap: benchSoap,
   compression: benchCompression,
+  bodies: benchBodies,
 }
 
 /** Figures of one webhook's first seconds say nothing about the hours that it works. */

@@ -31,7 +31,7 @@ const reserved: Readonly<Record<string, readonly string[]>> = {
   fastify: ['main.ts', 'app.ts', 'server', 'html', ...protocols],
   '@fastify/': ['server', 'html', ...protocols],
   eta: ['html'],
-  'fast-xml-parser': ['xml'],
+  saxes: ['xml'],
   'strong-soap': ['soap'],
   pg: ['database'],
   '@prisma/': ['database'],

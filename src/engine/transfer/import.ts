@@ -159,7 +159,7 @@ class ImportRun {
   async #takeRecord(line: NumberedLine): Promise<void> {
     let record: TransferRecord
     try {
-      record = readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
+      record = await readTransferRecord(this.#services, line.content, this.#caller.store.timeZone)
     } catch (error) {
       if (!(error instanceof StoreFailure)) throw error
       return this.#refuse(line, error.message)

@@ -1,6 +1,8 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { StoreFailure } from '../../values/failure.ts'
+import { parseJson } from '../../values/json.ts'
 import { refused } from '../refused.ts'
 
 export interface NumberedLine {
@@ -29,8 +31,9 @@ export async function* readLines(
     if (bytes > bytesMax) parts = []
     else parts.push(part)
   }
-  const takeLine = (): NumberedLine => {
-    const line = { number: ++number, bytes, content: bytes > bytesMax ? tooLong : parse(Buffer.concat(parts)) }
+  const takeLine = async (): Promise<NumberedLine> => {
+    const content = bytes > bytesMax ? tooLong : await parse(Buffer.concat(parts))
+    const line = { number: ++number, bytes, content }
     parts = []
     bytes = 0
     return line
@@ -40,12 +43,12 @@ export async function* readLines(
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       add(chunk.subarray(start, end))
       start = end + 1
-      const line = takeLine()
+      const line = await takeLine()
       if (line.content !== undefined) yield line
     }
     add(chunk.subarray(start))
   }
-  const line = takeLine()
+  const line = await takeLine()
   if (line.content !== undefined) yield line
 }
 
@@ -58,8 +61,11 @@ export function* numberLines(records: Iterable<unknown>): Generator<NumberedLine
 const tooLong = refused('', `The line is longer than ${LINE_BYTES_MAX} bytes`)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** One record with full lists and all that belongs to it. */
+const lineBounds = { recordValuesMax: 1_000_000, valuesMax: 1_000_000 }
+
 /** Undefined for a blank line. */
-function parse(bytes: Buffer): unknown {
+async function parse(bytes: Buffer): Promise<unknown> {
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -68,9 +74,10 @@ function parse(bytes: Buffer): unknown {
   }
   if (text.trim() === '') return undefined
   try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return refused('', 'The line is not valid JSON')
+    return await parseJson(text, 'The line', lineBounds)
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    return error.message.startsWith('Invalid JSON') ? refused('', 'The line is not valid JSON') : error
   }
 }
 

@@ -1,8 +1,9 @@
 import { StoreFailure } from '../../values/failure.ts'
 import { INT32_MAX } from '../../values/int32.ts'
+import { runInSlices, type Steps } from '../../values/slices.ts'
 import type { Resource } from '../define.ts'
 import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
-import { isRecord, type Patch, readPatch } from '../input.ts'
+import { isRecord, type Patch, patchSteps } from '../input.ts'
 import type { LedgerPiece } from '../ledger.ts'
 import { refused } from '../refused.ts'
 import { valueAt } from '../shape.ts'
@@ -26,21 +27,25 @@ export function servicesOf(resources: readonly Resource[]): Services {
   return new Map(resources.flatMap((resource) => resource.names.map((name) => [name.toLowerCase(), resource] as const)))
 }
 
-/** Reads a line. Throws `bad-request` that names the field. */
-export function readTransferRecord(services: Services, content: unknown, timeZone: string): TransferRecord {
+/** Reads a line in slices. Throws `bad-request` that names the field. */
+export function readTransferRecord(services: Services, content: unknown, timeZone: string): Promise<TransferRecord> {
+  return runInSlices(recordSteps(services, content, timeZone))
+}
+
+function* recordSteps(services: Services, content: unknown, timeZone: string): Steps<TransferRecord> {
   if (content instanceof StoreFailure) throw content
   if (!isRecord(content)) throw refused('', 'The line must be an object with service and record')
   const resource = resourceOf(services, content.service)
   const { record, private: hidden = {} } = content
   if (!isRecord(record)) throw refused('record', 'record must be an object with fields')
   if (!isRecord(hidden)) throw refused('private', 'private must be an object with fields')
-  const patch = readPatch(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
+  const patch = yield* patchSteps(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
   const { resultKey } = resource
   const { key: id } = patch
   if (typeof id !== 'number' || id < 1) {
     throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
   }
-  const ledger = readLedger(resource, content.continues, hidden, timeZone)
+  const ledger = yield* readLedger(resource, content.continues, hidden, timeZone)
   if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch)
   // Exports never contain write-only values.
   const [name] = Object.entries(patch.writeOnly).find(([, value]) => value !== '') ?? []
@@ -75,12 +80,12 @@ function resourceOf(services: Services, service: unknown): Resource {
   throw refused('service', `${given} one of ${known}`)
 }
 
-function readLedger(
+function* readLedger(
   { service, ledger }: Resource,
   continues: unknown,
   hidden: Record<string, unknown>,
   timeZone: string,
-): LedgerPiece | null {
+): Steps<LedgerPiece | null> {
   const given = ledger && hidden[ledger.name]
   if (continues !== undefined && (!ledger || !Number.isInteger(continues) || Number(continues) < 1 || !given)) {
     const allowed = ledger
@@ -90,12 +95,13 @@ function readLedger(
   }
   if (!ledger || given === undefined) return null
   if (!Array.isArray(given)) throw refused(ledger.name, `${ledger.name} must be a list`)
-  const rows = given.map((item, index) => {
+  const rows: LedgerPiece['rows'][number][] = []
+  for (const [index, item] of given.entries()) {
     const path = `${ledger.name}[${index}]`
-    const patch = readPatch(ledger.fields, item, { mode: 'import', timeZone }, path)
+    const patch = yield* patchSteps(ledger.fields, item, { mode: 'import', timeZone }, path)
     refuseMissing(ledger.fields, patch, path)
-    return patch.columns
-  })
+    rows.push(patch.columns)
+  }
   return { after: Number(continues ?? 0), rows }
 }
 

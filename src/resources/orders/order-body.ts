@@ -1,8 +1,9 @@
 import type { Caller } from '../../engine/caller.ts'
 import { type Field, type FieldSet, fieldSet, type ValueField } from '../../engine/fields.ts'
-import { type Patch, readPatch } from '../../engine/input.ts'
+import { type Patch, patchSteps } from '../../engine/input.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { runInSlices } from '../../values/slices.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 import { statusNotCompleted } from './statuses.ts'
@@ -65,9 +66,9 @@ const shipmentAmounts = ['ShipmentCost', 'ShipmentWeight']
  * Reads the body of `POST /admin/stores/{id}/orders`, with the wire names of Order. Refuses (400, with the field's
  * path) computed and unknown fields, and values out of bounds. Accepts what only the checkout knows.
  */
-export function readOrderBody(caller: Caller, body: unknown): Patch {
+export async function readOrderBody(caller: Caller, body: unknown): Promise<Patch> {
   refuseNames(orders.fields, body, '')
-  const patch = readPatch(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone })
+  const patch = await runInSlices(patchSteps(orders.fields, body, { mode: 'import', timeZone: caller.store.timeZone }))
   const { OrderItemList = [], ShipmentList = [] } = patch.lists
   refuseItems(OrderItemList)
   refuseNegative(patch, orders.fields, orderAmounts, '')

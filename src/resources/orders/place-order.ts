@@ -35,7 +35,7 @@ export interface PlacedOrder {
  * out of stock (409).
  */
 export async function placeOrder(caller: Caller, body: unknown, answer?: PendingAnswer<PlacedOrder>) {
-  const patch = readOrderBody(caller, body)
+  const patch = await readOrderBody(caller, body)
   const { lists } = patch
   const newRows = Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
   const id = await reserveIds(caller, orders.table, 1)

@@ -116,13 +116,18 @@ describe('an XML body that cannot be read is a 400 that says why', () => {
     ['text behind the root', '<Product></Product>x', '', 'Extra text'],
     ['another root', '<Customer />', '', 'Product or ArrayOfProduct'],
     ['no element', '<?xml version="1.0"?>', '', 'Start tag expected'],
-    ['JSON', '{}', '', 'not expected'],
+    ['JSON', '{}', '', 'Text is not expected before the root element'],
     ['deep nesting', `<Product>${'<x>'.repeat(32)}${'</x>'.repeat(32)}</Product>`, '', 'deeper than 32 levels'],
     ['very deep nesting', '<x>'.repeat(900_000), '', 'deeper than 32 levels'],
     ['too many elements', `<Product>${'<x/>'.repeat(1_100_000)}</Product>`, '', 'more than 1000000 tags'],
     ['a tag without end', `<Product ${'a '.repeat(1_000_000)}`, '', 'longer than 2000 characters'],
     ['a comment without end', '<Product><!-- ', '', 'has no -->'],
-    ['names that JavaScript gives a meaning', '<Product><__proto__>1</__proto__></Product>', '', 'Invalid XML'],
+    [
+      'names that JavaScript gives a meaning, which are unknown fields like others',
+      '<Product><__proto__>1</__proto__><constructor/><toString a="b"/></Product>',
+      'SKUInfo.SKU',
+      'is required',
+    ],
   ])('%s', async (_name, body, field, reason) => {
     const answer = await shop.call('POST', '/Products', { body, contentType: 'application/xml' })
     const refusal = refusalOf(answer)
@@ -135,6 +140,120 @@ describe('an XML body that cannot be read is a 400 that says why', () => {
     const body = Buffer.from('\ufeff<Product />', 'utf16le')
     const answer = await shop.call('POST', '/Products', { body, contentType: 'application/xml' })
     expect(refusalOf(answer)).toMatchObject({ statusCode: 400, message: 'The body is not valid UTF-8' })
+  })
+})
+
+describe('a large body with more than there can be sense in is refused before it is read, with what is too many', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `"n${index}":1`).join(',')
+  const record = '<Product><MFGID>x</MFGID></Product>'
+  const xmlItems = (count: number) => '<Feature><FeatureTitle>x</FeatureTitle></Feature>'.repeat(count)
+
+  test.each<[string, string, () => string, string]>([
+    ['names', 'json', () => `{${names(400_000)}}`, 'has an object with more than 1000 members, at position 8890'],
+    ['names in each of 100 records', 'json', () => `[${`{${names(1_001)}},`.repeat(99)}{}]`, 'more than 1000 members'],
+    ['numbers', 'json', () => `{"a":[${'1,'.repeat(4_000_000)}1]}`, 'has more than 40000 values, at position 80003'],
+    ['objects', 'json', () => `[${'{},'.repeat(3_000_000)}{}]`, 'has more than 500000 values'],
+    [
+      'values in the second record',
+      'json',
+      () => `[{},{"a":[${'1,'.repeat(40_000)}1]}]`,
+      'has a record with more than 40000',
+    ],
+    ['lists', 'json', () => `{"a":[${'[[[[]]]],'.repeat(900_000)}1]}`, 'has more than 40000 values'],
+    [
+      'references in a text',
+      'xml',
+      () => `<Product><MFGID>${'&amp;'.repeat(1_900_000)}</MFGID></Product>`,
+      '100000 references',
+    ],
+    [
+      'references',
+      'xml',
+      () => `<Product>${`<MFGID>${'&lt;'.repeat(90_000)}</MFGID>`.repeat(12)}</Product>`,
+      'more than 1000000 references',
+    ],
+    [
+      'elements',
+      'xml',
+      () => `<Product>${'<a>1</a>'.repeat(400_000)}</Product>`,
+      'a record with more than 40000 elements',
+    ],
+    [
+      'items',
+      'xml',
+      () =>
+        `<ArrayOfProduct>${record}<Product><FeatureList>${xmlItems(20_001)}</FeatureList></Product></ArrayOfProduct>`,
+      'a record with more than 40000 elements',
+    ],
+    ['comments', 'xml', () => `<Product>${'<!---->'.repeat(1_000_001)}</Product>`, 'more than 1000000 tags'],
+  ])('%s', async (_name, format, bodyOf, problem) => {
+    const answer = await shop.call('POST', '/Products', { body: bodyOf(), contentType: `application/${format}` })
+    expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field: '', message: expect.stringContaining(problem) })
+  })
+})
+
+describe('a large body is read', () => {
+  const update = (body: string, format: string) =>
+    shop.call('PUT', '/Products/1', { body, contentType: `application/${format}` })
+  const shown = async () => (await shop.call('GET', '/Products/1')).json()[0]
+
+  test.each([
+    [
+      'json',
+      (items: number) =>
+        JSON.stringify({ FeatureList: Array.from({ length: items }, (_, n) => ({ FeatureTitle: `é${n}` })) }),
+    ],
+    [
+      'xml',
+      (items: number) =>
+        `<Product><FeatureList>${Array.from({ length: items }, (_, n) => `<Feature><FeatureTitle>&#233;${n}</FeatureTitle></Feature>`).join('')}</FeatureList></Product>`,
+    ],
+  ])('with a list of 10,000 items, and not of one more: %s', async (format, bodyOf) => {
+    expect((await update(bodyOf(10_000), format)).statusCode).toBe(200)
+    const { FeatureList } = await shown()
+    expect(FeatureList).toHaveLength(10_000)
+    expect(FeatureList[9_999].FeatureTitle).toBe('é9999')
+    expect(refusalOf(await update(bodyOf(10_001), format))).toMatchObject({
+      statusCode: 400,
+      field: 'FeatureList',
+      message: 'FeatureList has 10001 items; at most 10000 are allowed',
+    })
+    expect((await update('{"FeatureList":[]}', 'json')).statusCode).toBe(200)
+  })
+
+  test.each([
+    ['json', (text: string) => JSON.stringify({ MFGID: 'a', Unknown: text, ShortDescription: 'é"\\' })],
+    [
+      'xml',
+      (text: string) =>
+        `<Product><MFGID>a</MFGID><Unknown>${text}</Unknown><ShortDescription>é"\\</ShortDescription></Product>`,
+    ],
+  ])('with 8 MB in a field that the service does not know: %s', async (format, bodyOf) => {
+    expect((await update(bodyOf('xxx\n'.repeat(1_900_000)), format)).statusCode).toBe(200)
+    expect(await shown()).toMatchObject({ MFGID: 'a', ShortDescription: 'é"\\' })
+  })
+
+  test('with 100 records of 60 kB in XML, the last of which counts', async () => {
+    const records = Array.from({ length: 100 }, (_, n) => {
+      const description = `&lt;p&gt;${n}&lt;/p&gt;&#13;\r\n`.repeat(1_800)
+      return `<Product><SKUInfo><CatalogID>1</CatalogID></SKUInfo><Description>${description}</Description></Product>`
+    })
+    const body = `<ArrayOfProduct>\n${records.join('\n')}\n</ArrayOfProduct>`
+    const answer = await shop.call('PUT', '/Products', { body, contentType: 'application/xml' })
+    expect([answer.statusCode, answer.json().length]).toEqual([200, 100])
+    expect((await shown()).Description).toBe('<p>99</p>\r\n'.repeat(1_800))
+  })
+
+  test('to its end, whose error has its place in the whole', async () => {
+    const lines = '{"MFGID":"abcdefghijklmnopqrstuvwxyz"},\n'.repeat(99)
+    const json = `[${lines.replaceAll('a', 'a'.repeat(1_000))}{"MFGID" "x"}]`
+    const { message } = refusalOf(await shop.call('PUT', '/Products', { body: json }))
+    expect(message).toBe(
+      `Invalid JSON: "Expected ':' after property name in JSON at position ${json.length - 5} (line 100 column 10)"`,
+    )
+    const xml = `<Product>${'\r\n<MFGID>x</MFGID>'.repeat(20_000)}\r\n<MFGID>x</MFGIX></Product>`
+    const broken = refusalOf(await shop.call('PUT', '/Products/1', { body: xml, contentType: 'text/xml' }))
+    expect(broken.message).toBe("Invalid XML: line 20002, column 16: Expected closing tag 'MFGID'.")
   })
 })
 

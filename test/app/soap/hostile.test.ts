@@ -131,18 +131,18 @@ describe('a document that is more than an envelope is refused, and says why', ()
     [
       'another envelope behind it',
       () => `${inCall('')}${inCall('').replace(/^<\?.*?\?>/, '')}`,
-      'Multiple possible root nodes',
+      'there must be one root element',
     ],
-    ['a second declaration', () => `<?xml version="1.0"?>${inCall('')}`, 'XML declaration allowed only at the start'],
+    ['a second declaration', () => `<?xml version="1.0"?>${inCall('')}`, 'XML declaration must be at the start'],
     ['text behind it', () => `${inCall('')}x`, 'Extra text'],
-    ['JSON', () => '{"Envelope":{}}', "char '{' is not expected"],
+    ['JSON', () => '{"Envelope":{}}', 'Text is not expected before the root element'],
     ['a form', () => 'storeUrl=a&userKey=b', 'is not expected'],
     ['an element that is not closed', () => inCall('<a>'), "Expected closing tag 'a'"],
     ['an end without beginning', () => inCall('</a>'), "Expected closing tag 'getProductCount'"],
     ['nothing that is closed', () => '<a><b><c>', 'not every element is closed'],
     ['an attribute twice', () => inCall('<a b="1" b="2"/>'), "Attribute 'b' is repeated"],
-    ['an attribute without quotes', () => inCall('<a b=1/>'), "Attribute 'b' is without value"],
-    ['a name that is none', () => inCall('<1a/>'), "Tag '1a' is an invalid name"],
+    ['an attribute without quotes', () => inCall('<a b=1/>'), 'Unquoted attribute value'],
+    ['a name that is none', () => inCall('<1a/>'), 'Disallowed character in tag name'],
     ['a bare ampersand', () => inCall('<a>b & c</a>'), "char '&' is not expected"],
   ])('%s', async (_name, payload, reason) => {
     expect(await reasonOf(payload())).toContain(reason)
