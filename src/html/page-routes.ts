@@ -1,7 +1,8 @@
 import { parse as parseForm } from 'node:querystring'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
+import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { receiveBytes } from '../server/receive.ts'
 import type { Roles } from '../server/roles.ts'
@@ -46,11 +47,10 @@ async function installForms(app: FastifyInstance, { config, secrets }: GuardServ
       parseJson(request, text, (error, body) => (error ? reject(error) : resolve(body)))
     })
   })
-  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest, payload: Readable) => {
-    const text = await receiveText(request, payload, 'form')
-    if (text.split('&', FORM_FIELDS_MAX + 1).length <= FORM_FIELDS_MAX) return parseForm(text, '&', '=', { maxKeys: 0 })
-    throw new StoreFailure('bad-request', `The form has more than ${FORM_FIELDS_MAX} fields`)
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    return isForm(request) ? Readable.from([await receiveText(request, payload as Readable, 'form')]) : payload
   })
+  await app.register(formbody, { bodyLimit: limitBytes.form, parser: fieldsOf })
   await app.register(cookie)
   await app.register(csrf, {
     cookieKey: cookieName('csrf', isHttps),
@@ -66,6 +66,11 @@ async function installForms(app: FastifyInstance, { config, secrets }: GuardServ
     if (request.actor?.kind === 'operator') return done(new StoreFailure(...notJson))
     app.csrfProtection(request, reply, done)
   })
+}
+
+function fieldsOf(text: string) {
+  if (text.split('&', FORM_FIELDS_MAX + 1).length <= FORM_FIELDS_MAX) return parseForm(text, '&', '=', { maxKeys: 0 })
+  throw new StoreFailure('bad-request', `The form has more than ${FORM_FIELDS_MAX} fields`)
 }
 
 type Shown = Page | Promise<Page>
