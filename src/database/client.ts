@@ -1,12 +1,11 @@
-import type { Socket } from 'node:net'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import type { Secrets } from '../values/secrets.ts'
-import { cancelStatement } from './connection.ts'
+import { createSemaphore, type Semaphore } from '../values/semaphore.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import type { DatabaseHealth } from './health.ts'
-import { driverError } from './outage.ts'
-import { createShare, type Share } from './shares.ts'
+import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
+import { driverError, Outage } from './outage.ts'
 
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
@@ -31,38 +30,6 @@ export function byId({ limit, offset }: Paging) {
   return { orderBy: { id: 'asc' }, take: limit, skip: offset } as const
 }
 
-/** The limits of a client's transactions, and of its statements outside one. */
-export interface Limits {
-  /** Waiting for a lock. */
-  readonly lockMs: number
-  /** A statement of a transaction. */
-  readonly statementMs: number
-  /** Between two statements of a transaction: then PostgreSQL ends it, whose process may be gone or stopped. */
-  readonly idleMs: number
-  /** A transaction as a whole, waits included. */
-  readonly transactionMs: number
-  /** A statement outside a transaction; it changes one row, or none. */
-  readonly singleMs: number
-}
-
-/** Clients of the API give up after 30 to 60 s. */
-export const requestLimits: Limits = {
-  lockMs: 5_000,
-  statementMs: 30_000,
-  idleMs: 30_000,
-  transactionMs: 60_000,
-  singleMs: 10_000,
-}
-
-/** For imports, exports, deliveries and what is deleted by age. */
-export const backgroundLimits: Limits = {
-  lockMs: 60_000,
-  statementMs: 600_000,
-  idleMs: 600_000,
-  transactionMs: 60_000,
-  singleMs: 90_000,
-}
-
 export interface ConnectOptions {
   /** The most connections. More than ten do not raise throughput on a small machine, and they worsen the slowest answers. */
   readonly poolMax?: number
@@ -81,9 +48,8 @@ const STATEMENTS_MAX = 500
 /** What belongs to a client besides its connections. */
 interface Attached {
   readonly limits: Limits
-  /** Changes of one store, and of all stores: less than all connections, so that reads always find one. */
-  readonly ofStore: Share
-  readonly ofAll: Share
+  /** Changes, by store: fewer than there are connections, so that reads always find one. */
+  readonly changes: Semaphore
 }
 
 const attached = new WeakMap<Db, Attached>()
@@ -114,60 +80,40 @@ export function connect(
     // end the process. The next user gets the error anyway.
     onConnect: (client: pg.ClientBase) => {
       client.on('error', () => undefined)
-      limit(client, limits)
+      limitConnection(client, limits)
     },
   }
   const options = { statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql) }
   const adapter = health ? new GuardedPg(health, config, options) : new PrismaPg(config, options)
   const db = new PrismaClient({ adapter, errorFormat: 'minimal' })
-  const part = (share: number) => Math.max(1, Math.floor(poolMax * share))
-  attached.set(db, {
-    limits,
-    ofStore: createShare(part(0.4), 'Too many changes of this store are under way'),
-    ofAll: createShare(part(0.8), 'Too many changes are under way'),
-  })
+  attached.set(db, { limits, changes: createSemaphore(boundsOfChanges(poolMax)) })
   return db
 }
 
-type Callback = (error: Error | undefined, result: unknown) => void
+/** How long a change or a read waits for its turn. */
+const TURN_MS_MAX = 10_000
 
-/** pg's, which has no code. */
-const TIMEOUT_MESSAGE = 'Query read timeout'
-
-/**
- * Gives each statement of a connection its time, and each transaction its limits, by the statement that begins it: behind a
- * pooler, a session belongs to a connection for no longer than a transaction.
- */
-function limit(client: pg.ClientBase, { lockMs, statementMs, idleMs, singleMs }: Limits): void {
-  const begin = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
-    SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
-  const query = client.query.bind(client) as (statement: pg.QueryConfig, ...others: unknown[]) => unknown
-  const limited = (statement: pg.QueryConfig & { query_timeout?: number }, values?: unknown, callback?: Callback) => {
-    const isBegin = statement.text === 'BEGIN'
-    // A text of several statements cannot be prepared.
-    if (isBegin) Object.assign(statement, { text: begin, name: undefined })
-    const isInside = isBegin || client.getTransactionStatus() === 'T'
-    // PostgreSQL itself ends a statement of a transaction sooner.
-    statement.query_timeout = isInside ? statementMs + CONNECT_MS_MAX : singleMs
-    const answered: Callback | undefined =
-      callback && !isInside
-        ? (error, result) => {
-            if (error?.message !== TIMEOUT_MESSAGE) return callback(error, result)
-            // Without it, PostgreSQL would go on for nobody, and have ever more to do.
-            cancelStatement(client).finally(() => callback(error, result))
-          }
-        : callback
-    const running = query(statement, values, answered)
-    if (running instanceof Promise) running.catch((error: Error) => end(client, error))
-    return running
+/** Two stores together leave room for the changes of a third. */
+function boundsOfChanges(poolMax: number) {
+  const capacity = Math.max(1, Math.floor(poolMax * 0.8))
+  return {
+    capacity,
+    capacityOfKey: Math.max(1, Math.floor((capacity - 1) / 2)),
+    waitingMax: 1_000,
+    waitingOfKeyMax: 200,
+    waitMs: TURN_MS_MAX,
+    message: 'Too many changes of this store are under way; try again in a moment',
   }
-  client.query = limited as pg.ClientBase['query']
 }
 
-/** Ends a connection that is still busy with a statement, so that nobody gets it from the pool. */
-function end(client: pg.ClientBase, { message }: Error): void {
-  const { connection } = client as unknown as { connection: { stream: Socket } }
-  if (message === TIMEOUT_MESSAGE) connection.stream.destroy()
+/** Gives the reads of each store half of the connections at a time; more wait. */
+export function createStoreReads(poolMax: number): Semaphore {
+  return createSemaphore({
+    ...boundsOfChanges(poolMax),
+    capacity: Number.POSITIVE_INFINITY,
+    capacityOfKey: Math.ceil(poolMax / 2),
+    message: 'Too many reads of this store are under way; try again in a moment',
+  })
 }
 
 /** An adapter whose statements end at once while the database does not answer. */
@@ -194,15 +140,33 @@ class GuardedPg extends PrismaPg {
         started?.then((late) => late.executeRaw(rollback).finally(() => late.rollback())).catch(() => {})
         throw error
       })
-      return guarded(transaction, (statement) => health.watch(statement))
+      return guarded(transaction, watching(health, transaction))
     }
     return guarded(adapter, (statement) => health.guard(statement))
   }
 }
 
+/** Cuts the connection of a transaction when a statement of it is given up: it may end later, under another user of the pool. */
+function watching(health: DatabaseHealth, transaction: Awaited<ReturnType<Adapter['startTransaction']>>) {
+  const { client } = transaction as unknown as { client: pg.ClientBase }
+  const release = transaction.rollback.bind(transaction)
+  let isGivenUp = false
+  const releaseOrCut = async () => {
+    if (isGivenUp) cutConnection(client)
+    await release()
+  }
+  Object.assign(transaction, { commit: releaseOrCut, rollback: releaseOrCut })
+  return <T>(statement: () => Promise<T>) =>
+    health.watch(statement).catch((error) => {
+      isGivenUp ||= error instanceof Outage
+      throw error
+    })
+}
+
 const rollback = { sql: 'ROLLBACK', args: [], argTypes: [] }
 
-type Statements = Pick<Awaited<ReturnType<PrismaPg['connect']>>, 'queryRaw' | 'executeRaw'>
+type Adapter = Awaited<ReturnType<PrismaPg['connect']>>
+type Statements = Pick<Adapter, 'queryRaw' | 'executeRaw'>
 
 function guarded<S extends Statements>(statements: S, guard: DatabaseHealth['guard']): S {
   const query = statements.queryRaw.bind(statements)
@@ -215,8 +179,10 @@ function guarded<S extends Statements>(statements: S, guard: DatabaseHealth['gua
 /** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */
 const ATTEMPTS_MAX = 5
 
+const NO_STORE = 0
+
 export interface TransactionOptions {
-  /** The store whose records change: its changes have a part of the connections. */
+  /** The store whose records change: its changes have a part of the connections. Absent: those of no store have one together. */
   readonly storeId?: number
   /** Waiting for a lock, if less than the client's limit. */
   readonly lockMs?: number | undefined
@@ -242,10 +208,10 @@ export function afterTransaction(tx: Db | Transaction, run: FollowUp): void {
 export async function inTransaction<T>(
   db: Db | Transaction,
   work: (tx: Transaction) => Promise<T>,
-  { storeId, lockMs }: TransactionOptions = {},
+  { storeId = NO_STORE, lockMs }: TransactionOptions = {},
 ): Promise<T> {
   if (!isClient(db)) return work(db)
-  const { limits, ofStore, ofAll } = attached.get(db) as Attached
+  const { limits } = attached.get(db) as Attached
   const transact = async () => {
     const later: FollowUp[] = []
     const limited = async (tx: Transaction) => {
@@ -256,8 +222,24 @@ export async function inTransaction<T>(
     const times = { maxWait: CONNECT_MS_MAX, timeout: limits.transactionMs }
     return db.$transaction(limited, times).finally(() => runAll(later, db))
   }
-  const run = () => ofAll(0, () => retried(transact))
-  return storeId === undefined ? run() : ofStore(storeId, run)
+  return inTurn(db, storeId, () => retried(transact))
+}
+
+/** `inTransaction` for a change of the caller's store. */
+export function inStoreTransaction<T>(
+  { db, store, lockMs }: { db: Db | Transaction; store: { readonly id: number }; lockMs?: number },
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db, work, { storeId: store.id, lockMs })
+}
+
+/**
+ * Runs statements outside a transaction that may wait for others' changes when the store has its turn, as `inTransaction`
+ * does. In a transaction, at once.
+ */
+export async function inTurn<T>(db: Db | Transaction, storeId: number, work: () => Promise<T>): Promise<T> {
+  const changes = isClient(db) ? attached.get(db)?.changes : undefined
+  return changes ? changes.run(String(storeId), 1, work) : work()
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
 import pg from 'pg'
+import { limitConnection, requestLimits } from './limits.ts'
 import { driverError, Outage } from './outage.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */
@@ -13,7 +13,7 @@ export interface DatabaseHealth {
   readonly guard: <T>(statement: () => Promise<T>) => Promise<T>
   /** As `guard`, but always sends the statement: in a transaction the next user of the connection relies on it. */
   readonly watch: <T>(statement: () => Promise<T>) => Promise<T>
-  /** Null, or why reads, or changes too, cannot be made now. Asks the database, at most four times a second. */
+  /** Why reads, or changes, cannot be served now; null: they can. Asks the database at most four times a second. */
   readonly fault: (of: 'reads' | 'changes') => Promise<string | null>
   /** Stops asking, and closes the connection. */
   readonly stop: () => Promise<void>
@@ -56,40 +56,33 @@ const notServing = /^(08|57P0[1235])/
 class Health implements DatabaseHealth {
   /** One connection answers for reads. A second one is for changes, which may hang where reads do not. */
   readonly #pool: pg.Pool
-  readonly #circuit = circuitBreaker(handleAll, { halfOpenAfter: RETRY_MS, breaker: new ConsecutiveBreaker(1) })
+  readonly #log: HealthLog
   readonly #waiting = new Set<Waiting>()
   readonly #wanted = migrationNames()
-  readonly #known = { reads: forgetting(() => this.#readFault()), changes: forgetting(() => this.#changeFault()) }
+  readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }
   #answeredAtMs = 0
   #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
   #watching: NodeJS.Timeout | undefined
   #isAsking = false
-  #isOutageLogged = false
+  /** The circuit is open. */
+  #isSilent = false
   #isStopped = false
 
   constructor(url: string, log: HealthLog) {
+    this.#log = log
     this.#pool = new pg.Pool({
       connectionString: url,
       max: 2,
       connectionTimeoutMillis: CHANGE_MS_MAX,
-      query_timeout: CHANGE_MS_MAX,
+      onConnect: (client) => limitConnection(client, { ...requestLimits, singleMs: CHANGE_MS_MAX }),
       maxLifetimeSeconds: CONNECTION_LIFE_S,
       allowExitOnIdle: true,
     })
     this.#pool.on('error', () => {})
-    this.#circuit.onBreak((cause) => {
-      for (const { giveUp } of this.#waiting) giveUp()
-      if (!this.#isOutageLogged) log.warn({ err: 'error' in cause ? cause.error : undefined }, silent)
-      this.#isOutageLogged = true
-    })
-    this.#circuit.onReset(() => {
-      log.warn({}, 'the database answers again')
-      this.#isOutageLogged = false
-    })
   }
 
   guard<T>(statement: () => Promise<T>): Promise<T> {
-    return this.#isOpen() ? Promise.reject(unanswered()) : this.watch(statement)
+    return this.#isSilent ? Promise.reject(unanswered()) : this.watch(statement)
   }
 
   watch<T>(statement: () => Promise<T>): Promise<T> {
@@ -112,8 +105,8 @@ class Health implements DatabaseHealth {
         reject(error)
       },
     )
-    // Its answer is awaited for nobody any more.
-    if (this.#isOpen()) waiting.giveUp()
+    // The circuit is open: stop waiting for the result.
+    if (this.#isSilent) waiting.giveUp()
     this.#watching ??= setInterval(() => this.#lookAtWaiting(), QUIET_MS / 2).unref()
     return promise
   }
@@ -131,10 +124,6 @@ class Health implements DatabaseHealth {
     await this.#pool.end()
   }
 
-  #isOpen(): boolean {
-    return this.#circuit.state !== CircuitState.Closed
-  }
-
   #lookAtWaiting(): void {
     const [oldest] = this.#waiting
     if (oldest === undefined) {
@@ -147,62 +136,72 @@ class Health implements DatabaseHealth {
   async #ask(): Promise<void> {
     if (this.#isAsking) return
     this.#isAsking = true
-    for (let isTold = false; !isTold && !this.#isStopped; ) {
-      await this.#circuit.execute(() => this.#answer()).catch(() => {})
-      isTold = !this.#isOpen()
-      if (!isTold) await delay(RETRY_MS, undefined, { ref: false })
+    for (let error = await this.#silence(); error !== null && !this.#isStopped; error = await this.#silence()) {
+      if (!this.#isSilent) this.#log.warn({ err: error }, silent)
+      this.#isSilent = true
+      for (const { giveUp } of this.#waiting) giveUp()
+      await delay(RETRY_MS, undefined, { ref: false })
     }
+    if (this.#isSilent) this.#log.warn({}, 'the database answers again')
+    this.#isSilent = false
     this.#isAsking = false
   }
 
-  /** Rejects when nothing answers, neither to this question nor to a statement meanwhile. */
-  async #answer(): Promise<void> {
+  /** Null when the database answers this question, or any statement meanwhile; otherwise why not. */
+  async #silence(): Promise<Error | null> {
     const askedAtMs = performance.now()
-    const asked = this.#pool.query('SELECT 1').then(
+    const asked = this.#question().then(
       () => true,
-      (error: { code?: string }) => {
-        if (isAnswer(error)) return true
-        throw error
-      },
+      (error: Error) => error,
     )
     for (let turn = 0; turn < TURNS; turn++) {
-      const hasAnswered = await Promise.race([asked, delay(TURN_MS, false, { ref: false })])
+      const answer = await Promise.race([asked, delay(TURN_MS, false, { ref: false })])
       // Lets what has arrived meanwhile be read.
       await nextTurn()
-      if (hasAnswered) this.#answeredAtMs = performance.now()
-      if (this.#answeredAtMs > askedAtMs) return
+      if (answer === true) this.#answeredAtMs = performance.now()
+      if (this.#answeredAtMs > askedAtMs) return null
+      if (answer instanceof Error) return answer
     }
-    asked.catch(() => {})
-    throw new Error(`No answer within ${TURNS * TURN_MS} ms`)
+    return new Error(`No answer within ${TURNS * TURN_MS} ms`)
+  }
+
+  /** Any answer will do, an error too. Its connection may have been closed since the last question, so there is a second one. */
+  async #question(): Promise<void> {
+    const ask = () =>
+      this.#pool.query({ text: 'SELECT 1' }).catch((error) => {
+        if (!isAnswer(error)) throw error
+      })
+    await ask().catch(ask)
   }
 
   async #readFault(): Promise<string | null> {
-    if (this.#isOpen()) return silent
+    if (this.#isSilent) return silent
     const query = `SELECT "migration_name" AS "name" FROM "_prisma_migrations"
       WHERE "finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`
     try {
-      const { rows } = await this.#pool.query<{ name: string }>(query)
+      const { rows } = await this.#pool.query<{ name: string }>({ text: query })
       const applied = new Set(rows.map(({ name }) => name))
       return this.#wanted.every((name) => applied.has(name)) ? null : 'migrations are not applied'
     } catch (error) {
-      return /timeout/.test((error as Error).message) ? `${silent} in time` : silent
+      const { code = '', message } = error as { code?: string; message: string }
+      // Others hold all connections; requests have theirs.
+      if (code === TOO_MANY_CONNECTIONS) return null
+      return /timeout/.test(message) ? `${silent} in time` : silent
     }
   }
 
   async #changeFault(): Promise<string | null> {
     try {
-      const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>(
-        `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only')::boolean AS "isReadOnly"`,
-      )
+      const text = `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only')::boolean AS "isReadOnly"`
+      const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>({ text })
       if (rows[0]?.isStandby) return 'the database is a standby, which only reads'
       if (rows[0]?.isReadOnly) return 'the database only reads'
-      await this.#pool.query(tryChange)
+      await this.#pool.query({ text: tryChange })
       return null
     } catch (error) {
       const { code = '' } = error as { code?: string }
-      if (code === '') return 'the database does not store changes in time'
-      // Anything else, such as a role that may not write the entry, says nothing of changes.
-      return changeFaults[code] ?? (notServing.test(code) ? silent : null)
+      if (saysNothing.has(code)) return null
+      return changeFaults[code] ?? 'the database stores no changes'
     }
   }
 
@@ -223,6 +222,11 @@ const tryChange = `
   SELECT count(*) FROM (SELECT repeat(md5("n"::text), 128) AS "text" FROM generate_series(1, 64) AS "n" ORDER BY 1) AS "sorted";
   COMMIT`
 
+const TOO_MANY_CONNECTIONS = '53300'
+
+/** Errors of the attempt, not of changes: the role may not write the entry, or has no room for files. */
+const saysNothing = new Set(['42501', '53400', TOO_MANY_CONNECTIONS])
+
 const changeFaults: Readonly<Record<string, string>> = {
   53100: 'the disk of the database is full',
   25006: 'the database only reads',
@@ -240,7 +244,7 @@ function unanswered(): Outage {
 }
 
 /** Runs `look` when the last result is older than 250 ms. Concurrent callers share one run. */
-function forgetting<T>(look: () => Promise<T>): () => Promise<T> {
+function memoized<T>(look: () => Promise<T>): () => Promise<T> {
   let last: { readonly result: Promise<T>; endedAtMs: number } | undefined
   return () => {
     if (last !== undefined && performance.now() - last.endedAtMs < FRESH_MS) return last.result

@@ -88,7 +88,11 @@ async function applyNext(client: pg.Client): Promise<string | null> {
       return await inTransaction(client, () => applyFirst(client))
     } catch (error) {
       const isHeldUp = (error as { code?: string }).code === LOCK_NOT_AVAILABLE
-      if (!isHeldUp || attempt === ATTEMPTS_MAX) throw error
+      if (!isHeldUp) throw error
+      if (attempt === ATTEMPTS_MAX)
+        throw new StartupError(
+          'A migration waits for a table that another session holds; end that session, and start again',
+        )
       await delay(RETRY_MS)
     }
   }

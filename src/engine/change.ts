@@ -1,4 +1,4 @@
-import { inTransaction, type Transaction } from '../database/client.ts'
+import { inStoreTransaction } from '../database/client.ts'
 import { isLockTimeout, outageOf } from '../database/outage.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { type ResultItem, resultItem } from '../values/result-item.ts'
@@ -102,6 +102,10 @@ interface ChangeOfRequest {
 
 /** One blocked record of a list may take its time; others must not add up to more than a client waits. */
 const LOCK_MS_AFTER_ONE = 100
+/** How long the records of a list that end as a 503 may take together; the rest is not tried. */
+const WAITED_MS_MAX = 15_000
+
+const notTried = resultItem('Error', '', 503, 'Other records of the list waited too long; try again in a moment')
 
 async function answerEach(call: Call, changes: readonly ChangeOfRequest[]): Promise<Answer> {
   const attempt = 'idempotency-key' in call.headers ? await beginAttempt(call) : null
@@ -109,15 +113,18 @@ async function answerEach(call: Call, changes: readonly ChangeOfRequest[]): Prom
   const replayed = stored.size === changes.length
   const items: ResultItem[] = []
   let { caller } = call
+  let waitedMs = 0
   for (const [place, { make, done }] of changes.entries()) {
     const known = stored.get(place)
     const answer = attempt === null ? undefined : { attempt, place, records: changes.length, itemOf: done }
-    const item =
-      known ??
-      (await make(caller, answer).then(done, (error) => {
+    const startedAt = performance.now()
+    const tried = async () =>
+      make(caller, answer).then(done, (error) => {
         if (isLockTimeout(error)) caller = { ...caller, lockMs: LOCK_MS_AFTER_ONE }
         return failed(call, error, answer)
-      }))
+      })
+    const item = known ?? (waitedMs > WAITED_MS_MAX ? notTried : await tried())
+    if (item.Status === '503') waitedMs += performance.now() - startedAt
     if (Number(item.Status) < 500) stored.set(place, item)
     items.push(item)
   }
@@ -207,15 +214,14 @@ export async function inChange<T>(
 ): Promise<T> {
   // A retried transaction starts without raised events.
   let raised: RaisedEvents = new Map()
-  const work = async (db: Transaction) => {
+  const result = await inStoreTransaction(caller, async (db) => {
     raised = new Map()
     const tx = { ...caller, db, raised }
     const result = await steps(tx)
     await recordEvents(tx, [...raised.values()])
     if (answer) await rememberAnswer(tx, answer, result)
     return result
-  }
-  const result = await inTransaction(caller.db, work, { storeId: caller.store.id, lockMs: caller.lockMs })
+  })
   if (raised.size > 0) announce(caller.db, eventsChannel)
   return result
 }

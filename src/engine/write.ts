@@ -1,3 +1,4 @@
+import { inTurn } from '../database/client.ts'
 import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
@@ -26,10 +27,12 @@ export const ROW_COUNTER = 'row'
  * so that ids never wait for a lock; a failed transaction leaves a gap.
  */
 export async function reserveIds({ db, store }: Caller, counter: string, count: number): Promise<number> {
-  const [row] = await db.$queryRaw<{ value: number | bigint }[]>(sql`
+  const reserve = async () =>
+    db.$queryRaw<{ value: number | bigint }[]>(sql`
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${count}::int)
     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = least(c."value"::bigint + ${count}::int, ${INT32_MAX}::int)
     RETURNING "value"`)
+  const [row] = await inTurn(db, store.id, reserve)
   const last = Number(row?.value)
   if (last >= INT32_MAX) throw new StoreFailure('unavailable', `The store has no ${counter} identifiers left`)
   return last - count + 1

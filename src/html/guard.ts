@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Throttle, tooMany } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
-import { createShare } from '../database/shares.ts'
 import { findSession, type Session, type SessionKind } from '../people/sessions.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
 import type { Role } from '../server/roles.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { sameSecret } from '../values/secrets.ts'
+import { createSemaphore } from '../values/semaphore.ts'
 import { isForm, isJson, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
@@ -99,15 +99,20 @@ const REQUESTS_OF_PERSON_MAX = 4
 
 /** Lets the others of a person's requests wait, until the answers are sent. Call it before adding routes. */
 export function limitPersons(app: FastifyInstance): void {
-  const share = createShare(REQUESTS_OF_PERSON_MAX, 'Too many of your requests are under way')
-  app.addHook('preHandler', ({ session }, reply, done) => {
-    if (session === null) return done()
+  const requests = createSemaphore({
+    capacity: Number.POSITIVE_INFINITY,
+    capacityOfKey: REQUESTS_OF_PERSON_MAX,
+    waitingMax: 1_000,
+    waitingOfKeyMax: 100,
+    waitMs: 10_000,
+    message: 'Too many of your requests are under way; try again in a moment',
+  })
+  app.addHook('preHandler', async ({ session }, { raw }) => {
+    if (session === null) return
     const { kind, id } = session.person
-    const answered = () => {
-      done()
-      return new Promise<void>((end) => reply.raw.once('close', end))
-    }
-    share(`${kind} ${id}`, answered).catch(done)
+    const end = await requests.acquire(`${kind} ${id}`, 1)
+    if (raw.closed) end()
+    else raw.once('close', end)
   })
 }
 

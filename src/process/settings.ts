@@ -43,8 +43,8 @@ const Settings = z.object({
     (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
     'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
   ),
-  DATABASE_CONNECTIONS: wholeNumber('is not allowed', 2, 100).default('10'),
-  DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 2, 100).default('4'),
+  DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
+  DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secret(

@@ -207,7 +207,8 @@ async function negotiate<T>(
       handshake &&
       (await ask(services, action, actor, found, handshake).catch(async (error) => {
         // Releases the claim after an internal error, so that the next request repeats the callback without waiting.
-        if (!(error instanceof StoreFailure)) await abandonHandshake(db, now, handshake).catch(() => undefined)
+        const isInternal = !(error instanceof StoreFailure) || error.kind === 'unavailable'
+        if (isInternal) await abandonHandshake(db, now, handshake).catch(() => undefined)
         throw error
       }))
     if (result) return result

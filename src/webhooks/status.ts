@@ -1,4 +1,4 @@
-import { inTransaction } from '../database/client.ts'
+import { inStoreTransaction } from '../database/client.ts'
 import type { Webhook } from '../database/generated/client.ts'
 import { constant, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
@@ -116,7 +116,7 @@ async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns:
  * `not-found`, and `conflict` when more was missed than one catch-up sends.
  */
 export async function resumeWebhook(caller: Caller, id: number, { catchUp }: { catchUp: boolean }) {
-  const caughtUp = await inTransaction(caller.db, async (db) => {
+  const caughtUp = await inStoreTransaction(caller, async (db) => {
     const tx = { ...caller, db }
     const locked = await db.$queryRaw<unknown[]>`SELECT 1 FROM ${ownWebhook(caller, id)} FOR NO KEY UPDATE`
     if (locked.length === 0) throw noWebhook(id)

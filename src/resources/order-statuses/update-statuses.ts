@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
-import { inTransaction, type Transaction } from '../../database/client.ts'
+import { inStoreTransaction, type Transaction } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
@@ -36,7 +36,7 @@ export async function updateOrderStatuses(
   changes: z.output<typeof changedStatuses>,
   actor: Actor,
 ): Promise<void> {
-  await inTransaction(caller.db, async (tx) => {
+  await inStoreTransaction(caller, async (tx) => {
     const storeId = caller.store.id
     await tx.$queryRaw`SELECT 1 FROM "OrderStatus" WHERE "storeId" = ${storeId} ORDER BY "id" FOR UPDATE`
     for (const { OrderStatusID, StatusText, Visible, Sorting } of changes) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
-import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
+import { type Db, inStoreTransaction, type Transaction } from '../../database/client.ts'
 import type { PaymentMethod as MethodRow } from '../../database/generated/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -45,7 +45,7 @@ export function listPaymentMethods(db: Db | Transaction, storeId: number): Promi
  * Refuses a new method without a name and more than 100 methods (400), and two equal names, ignoring case (409).
  */
 export async function updatePaymentMethods(caller: Caller, changes: ChangedMethods, actor: Actor): Promise<void> {
-  await inTransaction(caller.db, async (tx) => {
+  await inStoreTransaction(caller, async (tx) => {
     const storeId = caller.store.id
     // Concurrent changes run one after the other.
     await tx.$queryRaw`SELECT 1 FROM "Store" WHERE "id" = ${storeId} FOR NO KEY UPDATE`

@@ -1,8 +1,9 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
-import { connect, inTransaction, requestLimits } from '../../../src/database/client.ts'
+import { connect, inTransaction } from '../../../src/database/client.ts'
 import { createHealth, type DatabaseHealth } from '../../../src/database/health.ts'
+import { requestLimits } from '../../../src/database/limits.ts'
 import { outageOf } from '../../../src/database/outage.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { openGate } from '../../support/gate.ts'
@@ -11,7 +12,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { productBody, type Result } from '../rest/fixture.ts'
 import { post, request } from '../soap/support.ts'
 
-const limits = { ...requestLimits, lockMs: 300, statementMs: 500, idleMs: 500, singleMs: 3_000 }
+const limits = { ...requestLimits, lockMs: 1_000, statementMs: 1_500, idleMs: 1_000, singleMs: 3_000 }
 
 let server: TestServer
 let gate: Awaited<ReturnType<typeof openGate>>
@@ -118,6 +119,48 @@ describe('while a row is locked', () => {
       expect(statuses(answer)).toEqual(['503', '200', '503'])
       expect(answer.statusCode).toBe(206)
     }))
+})
+
+test('while the counter of ids is held, new records of the store wait, and other stores are served', async () => {
+  const locker = connect(server.database.url)
+  await locker.$transaction(
+    async (tx) => {
+      await tx.$queryRaw`SELECT FROM "Counter" WHERE "storeId" = ${store.store.id} FOR UPDATE`
+      const url = '/StoreWebAPI/v1/Products'
+      const blocked = Array.from({ length: 14 }, (_, index) =>
+        app.inject({ method: 'POST', url, headers: store.credentials, payload: productBody(`NEW-${index}`) }),
+      )
+      expect((await call('GET', '/Products', undefined, other)).statusCode).toBe(200)
+      expect((await call('PUT', '/Products/1', named('MEANWHILE'), other)).statusCode).toBe(200)
+      for (const answer of await Promise.all(blocked)) expect(answer.statusCode).toBe(503)
+    },
+    { timeout: 60_000 },
+  )
+  await locker.$disconnect()
+})
+
+test('while rows of two stores are locked, a third one changes its own', async () => {
+  const third = await server.openStore()
+  await third.call('POST', '/Products', { body: productBody('THIRD') })
+  const locker = connect(server.database.url)
+  await locker.$transaction(
+    async (tx) => {
+      await tx.$queryRaw`SELECT FROM "Product" WHERE "storeId" <> ${third.store.id} FOR UPDATE`
+      let isAnyOver = false
+      const blocked = [store, other].flatMap((one) =>
+        Array.from({ length: 10 }, () =>
+          call('PUT', '/Products/1', named('LATE'), one).finally(() => {
+            isAnyOver = true
+          }),
+        ),
+      )
+      expect((await call('PUT', '/Products/1', named('MEANWHILE'), third)).statusCode).toBe(200)
+      expect(isAnyOver).toBe(false)
+      await Promise.all(blocked)
+    },
+    { timeout: 60_000 },
+  )
+  await locker.$disconnect()
 })
 
 test('a read that waits too long for a locked table is 503, and leaves nothing behind in PostgreSQL', async () => {

@@ -1,5 +1,5 @@
 import { type Actor, type AuditAction, recordAudit } from '../../../audit/audit.ts'
-import { inTransaction } from '../../../database/client.ts'
+import { inStoreTransaction } from '../../../database/client.ts'
 import type { Prisma } from '../../../database/generated/client.ts'
 import { announce, deliveriesChannel } from '../../../engine/announce.ts'
 import type { Caller } from '../../../engine/caller.ts'
@@ -39,7 +39,7 @@ async function recorded<T extends Done>(
   action: AuditAction,
   change: (tx: Caller) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(caller.db, async (db) => {
+  return inStoreTransaction(caller, async (db) => {
     const done = await change({ ...caller, db })
     const { target, details = {} } = done
     if (details !== null) {
