@@ -61,7 +61,7 @@ export async function crawl(
     alike.set(kind, seen + 1)
     if (seen >= ALIKE_MAX || pages.includes(path)) continue
     const { status, headers, body } = await browser.open(path)
-    if (status !== 200 || !String(headers['content-type']).startsWith('text/html')) continue
+    if (status >= 400 || !/html|css|javascript/.test(String(headers['content-type']))) continue
     pages.push(path)
     const html = body.toString()
     for (const form of formsIn(html, path))

@@ -111,12 +111,12 @@ function around(text: string, found: string): string {
 
 /** The operator sees every store, and whoever has all of a store's credentials sees that store. */
 function secretFaults(
-  { installation: { other } }: Ground,
+  { installation: { other, operatorKey } }: Ground,
   { path, headers, body }: FuzzRequest,
   { headers: answered }: FuzzAnswer,
   text: string,
 ): string[] {
-  if (path.startsWith('/admin/') && headers.some(([name]) => name.toLowerCase() === 'authorization')) return []
+  if (headers.some(([name, value]) => name.toLowerCase() === 'authorization' && value.endsWith(operatorKey))) return []
   const sent = `${path} ${headers.flat().join(' ')} ${body?.toString() ?? ''}`
   const all = `${text} ${JSON.stringify(answered)}`
   const { privateKey, token, userKey } = other
@@ -134,15 +134,16 @@ function documentFaults({ api }: Ground, request: FuzzRequest, answer: FuzzAnswe
   const found = api.find(path)
   if (found === undefined || !operation.endsWith(` ${found.address.path}`)) return []
   if (mutations.some((name) => /path|method|header|identifier|encoding/.test(name))) return []
-  const content = api.member(found.address.operations.get(method), 'responses', '200', 'content')
-  const isPage = api.members(content).some(([type]) => /html|ndjson/.test(type))
+  const responses = api.members(api.member(found.address.operations.get(method), 'responses'))
+  const isPage = responses.some(([, response]) => /html/.test(JSON.stringify(response.value.content ?? {})))
   const { 'keep-alive': _, 'transfer-encoding': __, ...answered } = answer.headers
   if (isPage || unread.includes(answer.status) || answer.status >= 500) return []
-  if (/ndjson/.test(String(answered['content-type']))) return []
+  const headers = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]))
+  if (/html/.test(headers.accept ?? '') || /ndjson/.test(String(answered['content-type']))) return []
   const exchange = {
     method,
     url: path,
-    headers: Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value])),
+    headers,
     body: request.body?.toString() ?? '',
     isTolerated: true,
     answer: { statusCode: answer.status, headers: answered, body: text },

@@ -15,6 +15,9 @@ const usage = `Usage: npm run fuzz -- [--seed N] [--count N] [--concurrency N] [
   --concurrency  how many at once (default 12)
   --only         these requests of the seed alone, one after the other`
 
+/** A short run leaves most of them out. */
+const UNANSWERED_SHOWN = 60
+
 await runProgram(async (given) => {
   const { values } = parseArgs({
     args: given,
@@ -80,7 +83,7 @@ function summary(seed: number, { findings, statuses, unanswered, memory, slowest
   const lines = [
     `${total} requests of seed ${seed}, ${findings.length} findings`,
     `Answers: ${shares.join(', ')}`,
-    `Operations without a success: ${unanswered.length === 0 ? 'none' : unanswered.join(', ')}`,
+    `Operations without a success: ${unanswered.length > UNANSWERED_SHOWN ? unanswered.length : unanswered.join(', ') || 'none'}`,
     `Heap after a collection: ${memory.heapGrowthMb.toFixed(1)} MB more than after a quarter (at most ${HEAP_GROWTH_MAX_MB}); RSS at most ${memory.rssPeakMb.toFixed(0)} MB (of ${RSS_MAX_MB})`,
     `Slowest: ${slowest.ms.toFixed(0)} ms, ${slowest.operation} (${slowest.index})`,
   ]

@@ -183,6 +183,7 @@ function createTally(options: FuzzOptions, installation: Installation, operation
         if (ms > slowest.ms) slowest = { index, operation: request.operation, ms }
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
         if (answer.status < 400) unanswered.delete(request.operation)
+        noteGrants(ground.survey, answer)
         for (const fault of faultsOf(ground, request, answer)) add(request, index, fault, answer)
       } catch (error) {
         add(request, index, `there was no answer: ${(error as Error).message}`, null)
@@ -197,6 +198,14 @@ function createTally(options: FuzzOptions, installation: Installation, operation
       return { findings: [...findings.values()], statuses, unanswered: [...unanswered], memory, slowest }
     },
   }
+}
+
+/** The codes and tokens that OAuth gives out, for the requests that use them. */
+function noteGrants({ codes, accessTokens }: Survey, { status, headers, body }: FuzzAnswer): void {
+  const [, code] = /[?&]code=([^&]+)/.exec(String(headers.location ?? '')) ?? []
+  if (code !== undefined) codes.push(decodeURIComponent(code))
+  const [, token] = (status === 200 && /"access_token":"(\w+)"/.exec(body.toString('latin1', 0, 200))) || []
+  if (token !== undefined) accessTokens.push(token)
 }
 
 /** From /proc, which Linux alone has; elsewhere 0. */

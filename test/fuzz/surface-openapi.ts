@@ -40,7 +40,8 @@ function kindOf({ path, item }: Address): FuzzOperation['kind'] {
 function makeRequest(draw: Draw, ground: Ground, address: Address, method: string, operation: Part): FuzzRequest {
   const { api } = ground
   const mutations: string[] = []
-  const values = schemaValues(draw, ground)
+  const item = itemBelow(draw, ground, address, method)
+  const values = schemaValues(draw, ground, item)
   const parameters = api.members(api.member(operation, 'parameters')).map(([, part]) => part)
   const query = parameters
     .filter((part) => part.value.in === 'query')
@@ -54,29 +55,55 @@ function makeRequest(draw: Draw, ground: Ground, address: Address, method: strin
   return {
     operation: `${method} ${address.path}`,
     method,
-    path: `${baseOf(address, draw.oneOf(['v1', 'v1', 'v2']))}${pathOf(draw, ground, address, method, mutations)}${query.length > 0 ? `?${query.join('&')}` : ''}`,
+    path: `${baseOf(address, draw.oneOf(['v1', 'v1', 'v2']))}${item?.list ?? pathOf(draw, ground, address, method, mutations)}${query.length > 0 ? `?${query.join('&')}` : ''}`,
     headers: type === null ? headers : [...headers, ['content-type', type]],
     body,
     mutations,
   }
 }
 
-function schemaValues(draw: Draw, { api, survey }: Ground): SchemaValues {
+/** An item that a list has, for changes of the list: the list's path, and what names the item. */
+function itemBelow(draw: Draw, { installation, api, survey }: Ground, { path }: Address, method: string) {
+  if (method !== 'PUT' || !path.includes('{') || !draw.happens(70)) return null
+  const below = api.addresses.find(
+    (one) => one.path.startsWith(`${path}/{`) && !one.path.slice(path.length + 1).includes('/'),
+  )
+  const known = survey.records.get(below?.path ?? '') ?? []
+  if (below === undefined || known.length === 0) return null
+  const item = draw.oneOf(known)
+  const slash = item.lastIndexOf('/')
+  const list = item.slice(0, slash)
+  if (isProtected(draw, installation, list, method)) return null
+  return {
+    list,
+    name: below.path.slice(path.length + 2, -1).toLowerCase(),
+    id: decodeURIComponent(item.slice(slash + 1)),
+  }
+}
+
+function schemaValues(draw: Draw, { api, survey }: Ground, item: ReturnType<typeof itemBelow>): SchemaValues {
   return {
     api,
     draw,
     identifier: (name) => {
+      if (item?.name === name.toLowerCase()) return Number.isNaN(Number(item.id)) ? item.id : Number(item.id)
       const known = survey.identifiers.get(name.toLowerCase())
       return known === undefined || known.length === 0 ? undefined : draw.oneOf(known)
     },
   }
 }
 
-/** Paths that the fuzzer itself stands on are only read: without them every answer would be a refusal. */
-function isProtected({ home, other }: Installation, path: string, method: string): boolean {
-  const own = [`/admin/stores/${home.id}`, `/admin/stores/${other.id}`, `/admin/applications/${home.applicationId}`]
-  const all = [...own, `/admin/applications/${other.applicationId}`]
-  return (method !== 'GET' || path.endsWith('/export')) && all.some((one) => path === one || path.startsWith(`${one}/`))
+/**
+ * Whether a change is of something that the fuzzer itself stands on. Most of these are not sent, because without it the
+ * answers are refusals until the stores are looked after again.
+ */
+function isProtected(draw: Draw, { home, other }: Installation, path: string, method: string): boolean {
+  const stores = [home, other].map(({ id }) => `/admin/stores/${id}`)
+  const own = [...stores, ...[home, other].map(({ applicationId }) => `/admin/applications/${applicationId}`)]
+  const isMeant = own.some((one) => path === one || path.startsWith(`${one}/`)) || path === '/admin/developers/1'
+  const isHarmless =
+    method === 'GET' ? !path.endsWith('/export') : /\/(orders|order-statuses|payment-methods)$/.test(path)
+  return isMeant && !isHarmless && !draw.happens(3)
 }
 
 function pathOf(
@@ -95,7 +122,7 @@ function pathOf(
   // A record that is deleted is missed by all requests after it.
   const wanted = known.length === 0 || how > (method === 'DELETE' ? 30 : 88) ? unknown() : draw.oneOf(known)
   const made = how > 94 ? noted(mutations, 'identifier', how > 97 ? strange() : foreign()) : wanted
-  return isProtected(installation, made, method) ? path.replace(/\{[^}]+\}/g, '987654') : made
+  return isProtected(draw, installation, made, method) ? path.replace(/\{[^}]+\}/g, '987654') : made
 }
 
 function noted<T>(mutations: string[], what: string, value: T): T {
@@ -157,6 +184,12 @@ function credentials(
   const isMixed = draw.happens(4)
   if (isMixed) mutations.push('credentials')
   const names = Object.keys(wanted)
+  if (names.includes('OperatorKey') && draw.happens(15)) {
+    return [
+      ['cookie', survey.visited.merchant.browser.cookie()],
+      ['x-requested-with', 'fuzz'],
+    ]
+  }
   if (names.includes('OperatorKey'))
     return [['authorization', `Bearer ${isMixed ? draw.oneOf([home.token, '', 'x', `${operatorKey}x`]) : operatorKey}`]]
   if (names.includes('DeveloperSession')) {
@@ -167,7 +200,7 @@ function credentials(
     ]
   }
   if (names.includes('ClientKeys'))
-    return [['authorization', basic(home.publicKey, isMixed ? other.privateKey : home.privateKey)]]
+    return [['authorization', basic(survey.client.publicKey, isMixed ? other.privateKey : survey.client.privateKey)]]
   if (names.length === 0) return []
   const given = Object.entries(draw.happens(3) ? installation.narrow : restHeaders(home))
   if (!isMixed) return given
@@ -244,20 +277,21 @@ function escapeText(text: string): string {
   return wellFormed(text).replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-function formText({ installation: { home } }: Ground, value: unknown): string {
-  const own: Readonly<Record<string, string>> = {
-    client_id: home.publicKey,
-    client_secret: home.privateKey,
-    token: 'a'.repeat(32),
+function formText({ survey: { client, codes, accessTokens } }: Ground, value: unknown): string {
+  const own: Readonly<Record<string, string | undefined>> = {
+    client_id: client.publicKey,
+    client_secret: client.privateKey,
+    redirect_uri: client.redirectUri,
+    code: codes.at(-1),
+    token: accessTokens.at(-1),
   }
-  const members = Object.entries((value ?? {}) as Record<string, unknown>)
+  const members = Object.entries((value ?? {}) as Record<string, unknown>).filter(([name]) => name !== 'code_verifier')
   return new URLSearchParams(
-    members.map(([name, member]): [string, string] => [name, own[name] ?? wellFormed(jsonLike(member))]),
+    members.map(([name, member]): [string, string] => [
+      name,
+      typeof member === 'string' ? (own[name] ?? wellFormed(member)) : wellFormed(jsonText(member)),
+    ]),
   ).toString()
-}
-
-function jsonLike(value: unknown): string {
-  return typeof value === 'string' ? value : jsonText(value)
 }
 
 function importLines(draw: Draw): string[] {

@@ -1,18 +1,21 @@
 import { guardedRoutes } from '../support/guarded-routes.ts'
 import type { Draw } from './draw.ts'
 import type { HtmlForm } from './html-forms.ts'
+import type { Installation } from './installation.ts'
 import type { FuzzRequest } from './requests.ts'
 import { type FuzzOperation, type Ground, nastyHeader, wellFormed } from './surface-openapi.ts'
 import type { Role, Survey } from './survey.ts'
 import { nastyNumber, nastyText } from './values.ts'
 
-const roles = ['merchant', 'developer', 'customer'] as const satisfies readonly Role[]
+const roles = ['merchant', 'developer', 'customer', 'nobody'] as const satisfies readonly Role[]
 
 /** Every route of pages and forms that the application has, by the session that opens it. */
 export async function pageOperations(): Promise<FuzzOperation[]> {
-  const routes = (await guardedRoutes()).filter(({ allowed }) => allowed.some((role) => role !== 'operator'))
+  const routes = (await guardedRoutes()).filter(({ allowed }) => !allowed.includes('operator'))
   return routes.map(({ method, url, allowed }) => {
-    const role = roles.find((one) => allowed.includes(one)) ?? null
+    const role = allowed.includes('anyone')
+      ? 'nobody'
+      : (roles.find((one) => one !== 'nobody' && allowed.includes(one)) ?? 'nobody')
     const name = `${method} ${url}`
     return {
       name,
@@ -25,9 +28,9 @@ export async function pageOperations(): Promise<FuzzOperation[]> {
   })
 }
 
-function makePage(draw: Draw, { survey }: Ground, url: string, role: Role | null, operation: string): FuzzRequest {
+function makePage(draw: Draw, { survey }: Ground, url: string, role: Role, operation: string): FuzzRequest {
   const mutations: string[] = []
-  const known = role === null ? [] : survey.visited[role].pages.filter((page) => isAt(page, url))
+  const known = survey.visited[role].pages.filter((page) => isAt(page, url))
   const path = known.length > 0 && draw.happens(75) ? draw.oneOf(known) : withIds(draw, url)
   const query = draw.happens(12) ? queryText(draw) : ''
   if (query !== '') mutations.push('query')
@@ -44,20 +47,20 @@ function makePage(draw: Draw, { survey }: Ground, url: string, role: Role | null
 interface FormRoute {
   readonly method: string
   readonly url: string
-  readonly role: Role | null
+  readonly role: Role
   readonly name: string
 }
 
 function makeForm(draw: Draw, { survey, installation }: Ground, { method, url, role, name }: FormRoute): FuzzRequest {
   const mutations: string[] = []
-  const forms = role === null ? [] : survey.visited[role].forms.filter(({ action }) => isAt(action, url))
+  const forms = survey.visited[role].forms.filter(({ action }) => isAt(action, url))
   const form =
     forms.length > 0 ? draw.oneOf(forms) : { page: url, action: withIds(draw, url), fields: [['_csrf', 'x']] as const }
-  const fields = alteredFields(draw, form, installation.receiver, mutations)
+  const fields = alteredFields(draw, filledIn(draw, form, installation), mutations)
   // What ends the session that the other requests need is sent without it.
   const isEnding = /sign-out|\/sessions$|change-store|\/account\/password$/.test(url)
   if (isEnding) mutations.push('no session')
-  const headers = browserHeaders(draw, survey, isEnding ? null : role, mutations)
+  const headers = browserHeaders(draw, survey, isEnding ? 'nobody' : role, mutations)
   const body = Buffer.from(new URLSearchParams(fields).toString())
   return {
     operation: name,
@@ -69,16 +72,17 @@ function makeForm(draw: Draw, { survey, installation }: Ground, { method, url, r
   }
 }
 
-function alteredFields(
-  draw: Draw,
-  { fields }: Pick<HtmlForm, 'fields'>,
-  receiver: string,
-  mutations: string[],
-): [string, string][] {
-  const filled = fields.map(([name, value]): [string, string] => [
-    name,
-    /^(url|callbackurl)$/i.test(name) && value === '' ? `${receiver}/ok` : value,
-  ])
+/** What nobody has filled in yet: addresses that the server calls, and an account. */
+function filledIn(draw: Draw, { fields }: Pick<HtmlForm, 'fields'>, installation: Installation): [string, string][] {
+  const { home, receiver } = installation
+  const own: Readonly<Record<string, string>> = {
+    Url: `${receiver}/ok`,
+    ...(draw.happens(50) ? home.account : { Email: 'a@b.example' }),
+  }
+  return fields.map(([name, value]) => [name, value === '' ? (own[name] ?? '') : value])
+}
+
+function alteredFields(draw: Draw, filled: [string, string][], mutations: string[]): [string, string][] {
   if (draw.happens(60) || filled.length === 0) return filled
   const [name, value] = draw.oneOf(filled)
   const kind = draw.int(0, 5)
@@ -90,10 +94,9 @@ function alteredFields(
   return filled.map(([one, own]) => [one, one === name ? other : own])
 }
 
-function browserHeaders(draw: Draw, { visited }: Survey, role: Role | null, mutations: string[]): [string, string][] {
+function browserHeaders(draw: Draw, { visited }: Survey, role: Role, mutations: string[]): [string, string][] {
   const how = draw.int(1, 100)
   const accept: [string, string] = ['accept', how > 80 ? 'application/json' : 'text/html,application/xhtml+xml']
-  if (role === null) return [accept]
   if (how > 94) {
     mutations.push('session')
     return [accept, ['cookie', how > 97 ? visited[draw.oneOf(roles)].browser.cookie() : `${role}=${nastyHeader(draw)}`]]

@@ -4,7 +4,7 @@ import type { HtmlForm } from './html-forms.ts'
 import type { FuzzStore, Installation } from './installation.ts'
 import { envelope } from './soap-envelope.ts'
 
-export type Role = 'merchant' | 'developer' | 'customer'
+export type Role = 'merchant' | 'developer' | 'customer' | 'nobody'
 
 /** Somebody's pages, and the session that opens them. */
 export interface Visited {
@@ -26,6 +26,17 @@ export interface Survey {
   /** Texts and numbers of records, for filters and parameters of cartAPI. */
   readonly texts: readonly string[]
   readonly visited: Readonly<Record<Role, Visited>>
+  /** An application that merchants can be asked for. */
+  readonly client: OAuthClient
+  /** What OAuth gave out since. */
+  readonly codes: string[]
+  readonly accessTokens: string[]
+}
+
+interface OAuthClient {
+  readonly publicKey: string
+  readonly privateKey: string
+  readonly redirectUri: string
 }
 
 const RECORDS = 60
@@ -42,7 +53,7 @@ export function restHeaders({ secureUrl, privateKey, token }: FuzzStore): Record
 }
 
 export async function takeSurvey(installation: Installation, api: OpenApi): Promise<Survey> {
-  const visited = await visitAll(installation)
+  const { visited, client } = await visitAll(installation)
   const found = { records: new Map<string, string[]>(), identifiers: new Map<string, (number | string)[]>() }
   const seen = { tags: new Set<string>(), cursors: new Set<string>(), texts: new Set<string>() }
   const headers = (security: unknown) =>
@@ -80,6 +91,9 @@ export async function takeSurvey(installation: Installation, api: OpenApi): Prom
     cursors: [...seen.cursors],
     texts: [...seen.texts].slice(0, TEXTS_MAX),
     visited,
+    client,
+    codes: [],
+    accessTokens: [],
   }
 }
 
@@ -161,7 +175,7 @@ async function tagsOf({ send, home }: Installation, records: Survey['records']):
   return answers.flatMap(({ headers }) => (typeof headers.etag === 'string' ? [headers.etag] : []))
 }
 
-async function visitAll(installation: Installation): Promise<Survey['visited']> {
+async function visitAll(installation: Installation): Promise<Pick<Survey, 'visited' | 'client'>> {
   const { home, developer } = installation
   const visit = async (
     signInPath: string,
@@ -173,22 +187,31 @@ async function visitAll(installation: Installation): Promise<Survey['visited']> 
     return { browser, ...(await crawl(browser, starts[0], starts)) }
   }
   const tools = await visit('/developers/sign-in', developer, ['/developers'])
-  const publicKey = await oauthClient(installation, tools.browser)
-  const authorize = `/oauth/authorize?response_type=code&client_id=${publicKey}&redirect_uri=${encodeURIComponent(redirectUri)}&state=s`
-  return {
+  const client = await oauthClient(installation, tools.browser)
+  const stranger = openBrowser(installation)
+  const authorize = `/oauth/authorize?response_type=code&client_id=${client.publicKey}&redirect_uri=${encodeURIComponent(redirectUri)}&state=s`
+  const entrances = [
+    '/admin/sign-in',
+    '/developers/sign-in',
+    '/developers/sign-up',
+    '/account/sign-in?token=x',
+  ] as const
+  const visited = {
     merchant: await visit('/admin/sign-in', home.account, ['/admin', authorize]),
     developer: tools,
     customer: await visit(`/account/sign-in?token=${await customerToken(installation)}`, {}, ['/account']),
+    nobody: { browser: stranger, ...(await crawl(stranger, '/', [...entrances, '/assets/app.css', '/assets/app.js'])) },
   }
+  return { visited, client }
 }
 
 const redirectUri = 'http://127.0.0.1:9/oauth'
 
-/** The public key of an application that merchants can be asked for. */
-async function oauthClient({ json }: Installation, { cookie }: Browser): Promise<string> {
+async function oauthClient({ json }: Installation, { cookie }: Browser): Promise<OAuthClient> {
   const application = { Name: 'Asks merchants', RedirectURIs: [redirectUri] }
   const made = await json('POST', '/developers/applications', { cookie: cookie() }, application)
-  return (made as { PublicKey: string }).PublicKey
+  const { PublicKey: publicKey, PrivateKey: privateKey } = made as { PublicKey: string; PrivateKey: string }
+  return { publicKey, privateKey, redirectUri }
 }
 
 async function customerToken({ json, send, home }: Installation): Promise<string> {

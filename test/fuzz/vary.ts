@@ -38,6 +38,7 @@ function variedValue(values: SchemaValues, ground: Ground, value: unknown, name:
   if (/^(url|callbackurl)$/i.test(name))
     return `${ground.installation.receiver}/${draw.oneOf(['ok', 'fail'])}/${draw.int(1, 9)}`
   if (/^redirect_?uris?$/i.test(name)) return value
+  if (/^publickey$/i.test(name)) return draw.oneOf([ground.installation.home, ground.installation.other]).publicKey
   if (typeof value === 'number') return /id$/i.test(name) && draw.happens(70) ? (identifier(name) ?? value) : value
   if (typeof value !== 'string' || !/sku|name|email|secureurl|key/i.test(name) || !draw.happens(70)) return value
   const serial = draw.int(1, 1_000_000).toString(36)
