@@ -23,7 +23,7 @@ export function faultsOf(ground: Ground, request: FuzzRequest, answer: FuzzAnswe
   return [
     ...statusFaults(ground, request, answer, text),
     ...headerFaults(request, answer),
-    ...formFaults(request, answer, text),
+    ...formFaults(answer, text),
     ...(documents.test(request.path) && answer.status === 200 ? [] : internalFaults(request, text)),
     ...secretFaults(ground, request, answer, text),
     ...documentFaults(ground, request, answer, text),
@@ -57,7 +57,7 @@ function headerFaults({ method }: FuzzRequest, { status, headers, body }: FuzzAn
   return faults
 }
 
-function formFaults({ path }: FuzzRequest, { headers, body }: FuzzAnswer, text: string): string[] {
+function formFaults({ headers, body }: FuzzAnswer, text: string): string[] {
   const type = String(headers['content-type'] ?? '')
   if (body.length === 0 || headers['content-encoding'] !== undefined) return []
   if (/[/+]json/.test(type)) return isJson(text) ? [] : ['the body is not JSON']
@@ -68,11 +68,7 @@ function formFaults({ path }: FuzzRequest, { headers, body }: FuzzAnswer, text: 
       ? []
       : [`the body is not XML: ${JSON.stringify(XMLValidator.validate(text))}`]
   if (type.startsWith('text/html')) return /<\/html>\s*$/.test(text) ? [] : ['the page has no end']
-  return type.startsWith('text/plain') || documents.test(path)
-    ? []
-    : type === ''
-      ? []
-      : [`the type of the body is ${type}`]
+  return /^(text|image)\/|^$/.test(type) ? [] : [`the type of the body is ${type}`]
 }
 
 function isJson(text: string): boolean {
