@@ -64,8 +64,10 @@ export async function crawl(
     if (status >= 400 || !/html|css|javascript/.test(String(headers['content-type']))) continue
     pages.push(path)
     const html = body.toString()
-    for (const form of formsIn(html, path))
-      forms.set(form.action.replace(/\d+/g, '0') + form.fields.map(([name]) => name).join(), form)
+    for (const form of formsIn(html, path)) {
+      const { action, fields } = form
+      forms.set(`${action.replace(/\d+/g, '0')} ${fields.map(([name]) => name).join()} ${fields.at(-1)?.[1]}`, form)
+    }
     waiting.push(...linksIn(html).filter((link) => link.startsWith(start)))
   }
   return { pages, forms: [...forms.values()] }

@@ -5,22 +5,24 @@ export interface HtmlForm {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
+/** One for each button that names another address, or has a value of its own. */
 export function formsIn(html: string, page: string): HtmlForm[] {
   const forms = html.match(/<form\b[\s\S]*?<\/form>/g) ?? []
   return forms.flatMap((form) => {
     const [tag = ''] = /^<form\b[^>]*>/.exec(form) ?? []
     if (attribute(tag, 'method').toLowerCase() !== 'post') return []
-    const actions = new Set([attribute(tag, 'action') || page, ...buttonActions(form)])
-    return [...actions].map((action) => ({ page, action, fields: fieldsIn(form) }))
+    const own = { page, action: attribute(tag, 'action') || page, fields: fieldsIn(form) }
+    const buttons = [...form.matchAll(/<button\b[^>]*>/g)].map(([button]): HtmlForm => {
+      const [name, action] = [attribute(button, 'name'), attribute(button, 'formaction')]
+      const fields = name === '' ? own.fields : [...own.fields, [name, attribute(button, 'value')] as const]
+      return { page, action: action || own.action, fields }
+    })
+    return buttons.length > 0 ? buttons : [own]
   })
 }
 
 export function linksIn(html: string): string[] {
   return [...html.matchAll(/<a\b[^>]*\shref="([^"#]*)/g)].map(([, href = '']) => plainText(href))
-}
-
-function buttonActions(form: string): string[] {
-  return [...form.matchAll(/\sformaction="([^"]*)"/g)].map(([, action = '']) => plainText(action))
 }
 
 function fieldsIn(form: string): [string, string][] {

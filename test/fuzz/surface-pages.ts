@@ -1,7 +1,6 @@
 import { guardedRoutes } from '../support/guarded-routes.ts'
 import type { Draw } from './draw.ts'
 import type { HtmlForm } from './html-forms.ts'
-import type { Installation } from './installation.ts'
 import type { FuzzRequest } from './requests.ts'
 import { type FuzzOperation, type Ground, nastyHeader, wellFormed } from './surface-openapi.ts'
 import type { Role, Survey } from './survey.ts'
@@ -13,17 +12,17 @@ const roles = ['merchant', 'developer', 'customer', 'nobody'] as const satisfies
 export async function pageOperations(): Promise<FuzzOperation[]> {
   const routes = (await guardedRoutes()).filter(({ allowed }) => !allowed.includes('operator'))
   return routes.map(({ method, url, allowed }) => {
-    const role = allowed.includes('anyone')
-      ? 'nobody'
-      : (roles.find((one) => one !== 'nobody' && allowed.includes(one)) ?? 'nobody')
+    const visitors = roles.filter((role) => (role === 'nobody' ? allowed.includes('anyone') : allowed.includes(role)))
     const name = `${method} ${url}`
     return {
       name,
       kind: method === 'GET' ? 'page' : 'form',
-      make: (draw, ground) =>
-        method === 'GET'
+      make: (draw, ground) => {
+        const role = draw.oneOf(visitors)
+        return method === 'GET'
           ? makePage(draw, ground, url, role, name)
-          : makeForm(draw, ground, { method, url, role, name }),
+          : makeForm(draw, ground, { method, url, role, name })
+      },
     }
   })
 }
@@ -51,12 +50,13 @@ interface FormRoute {
   readonly name: string
 }
 
-function makeForm(draw: Draw, { survey, installation }: Ground, { method, url, role, name }: FormRoute): FuzzRequest {
+function makeForm(draw: Draw, ground: Ground, { method, url, role, name }: FormRoute): FuzzRequest {
+  const { survey } = ground
   const mutations: string[] = []
   const forms = survey.visited[role].forms.filter(({ action }) => isAt(action, url))
   const form =
     forms.length > 0 ? draw.oneOf(forms) : { page: url, action: withIds(draw, url), fields: [['_csrf', 'x']] as const }
-  const fields = alteredFields(draw, filledIn(draw, form, installation), mutations)
+  const fields = alteredFields(draw, filledIn(draw, form, ground), mutations)
   // What ends the session that the other requests need is sent without it.
   const isEnding = /sign-out|\/sessions$|change-store|\/account\/password$/.test(url)
   if (isEnding) mutations.push('no session')
@@ -72,11 +72,15 @@ function makeForm(draw: Draw, { survey, installation }: Ground, { method, url, r
   }
 }
 
-/** What nobody has filled in yet: addresses that the server calls, and an account. */
-function filledIn(draw: Draw, { fields }: Pick<HtmlForm, 'fields'>, installation: Installation): [string, string][] {
+/** What nobody has filled in yet: names, a product, addresses that the server calls, and an account. */
+function filledIn(draw: Draw, { fields }: Pick<HtmlForm, 'fields'>, ground: Ground): [string, string][] {
+  const { installation, survey } = ground
   const { home, receiver } = installation
   const own: Readonly<Record<string, string>> = {
+    Name: 'Filled in',
     Url: `${receiver}/ok`,
+    'ItemID.1': String(draw.oneOf(survey.identifiers.get('catalogid') ?? [1])),
+    'ItemQuantity.1': '1',
     ...(draw.happens(50) ? home.account : { Email: 'a@b.example' }),
   }
   return fields.map(([name, value]) => [name, value === '' ? (own[name] ?? '') : value])

@@ -82,11 +82,18 @@ const guarded = (await guardedRoutes()).flatMap(({ method, url, allowed }) =>
       method,
       path: url,
       role,
-      body: method === 'GET' ? undefined : {},
+      body: method === 'GET' ? undefined : exampleOf(method, url),
       send: (to, at, body) =>
         role === 'operator' ? byOperator(to, at, body) : personOf(role).call(to as 'GET', at, body),
     })),
 )
+
+/** What the document shows for a JSON route; of a form its required fields, as far as what it names is looked for after them. */
+function exampleOf(method: string, url: string): unknown {
+  const address = api.addresses.find(({ path }) => path === url.replace(/:(\w+)/g, '{$1}'))
+  const json = api.member(address?.operations.get(method), 'requestBody', 'content', 'application/json')
+  return json?.value.example ?? {}
+}
 
 function personOf(role: string): TestPerson {
   return { merchant: home.merchant, developer: home.developer, customer: home.customer }[role] as TestPerson
@@ -152,7 +159,7 @@ async function expectUnknown({ method, path, body, send }: Operation): Promise<v
     }
     const answer = await ask(theirs)
     expect(answer).toEqual(await ask(unknown))
-    expect([400, 404]).toContain(answer.status)
+    expect(answer.status).toBe(404)
   }
 }
 
