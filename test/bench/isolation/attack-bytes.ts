@@ -102,7 +102,7 @@ const DESCRIPTION_LENGTH = 63_000
 
 /** Readers of a page of 12.6 MB that take a few kilobytes a second. */
 export const slowReaders: Pick<Situation, 'prepare' | 'attack'> = {
-  prepare: async ({ origin, wideHeaders, productIds }) => {
+  prepare: async ({ origin, wideHeaders: [wide], productIds }) => {
     const ShortDescription = 'The longest description that there can be. '.repeat(2_000).slice(0, DESCRIPTION_LENGTH)
     for (let first = 0; first < PAGE; first += 20) {
       const body = JSON.stringify(
@@ -110,7 +110,7 @@ export const slowReaders: Pick<Situation, 'prepare' | 'attack'> = {
       )
       const answer = await request(`${origin}/StoreWebAPI/v1/Products`, {
         method: 'PUT',
-        headers: { ...wideHeaders, 'content-type': 'application/json' },
+        headers: { ...wide, 'content-type': 'application/json' },
         body,
       })
       if (answer.statusCode !== 200)
@@ -118,12 +118,12 @@ export const slowReaders: Pick<Situation, 'prepare' | 'attack'> = {
       await answer.body.dump()
     }
   },
-  attack: async ({ origin, wideHeaders }, signal) => {
+  attack: async ({ origin, wideHeaders: [wide] }, signal) => {
     const sockets = await openSockets(origin, READERS)
     try {
       for (const socket of sockets) {
         socket.pause()
-        socket.write(headOf('GET', `/StoreWebAPI/v1/Products?limit=${PAGE}`, wideHeaders))
+        socket.write(headOf('GET', `/StoreWebAPI/v1/Products?limit=${PAGE}`, wide))
       }
       while (!signal.aborted) {
         for (const socket of sockets) socket.read(4_096)

@@ -26,21 +26,22 @@ const kinds: readonly ((socket: Socket) => void)[] = [
 export const badReceivers: Pick<Situation, 'attack'> = {
   attack: async (target, signal) => {
     const servers = await Promise.all(kinds.map(openReceiver))
-    const ids: string[] = []
+    const [first, second] = target.wideHeaders
+    const added: (readonly [headers: Headers, id: string])[] = []
     try {
       for (let count = 0; count < WEBHOOKS && !signal.aborted; count++) {
-        ids.push(
-          await register(target, `http://127.0.0.1:${portOf(servers[count % servers.length] as Server)}/${count}`),
-        )
+        const url = `http://127.0.0.1:${portOf(servers[count % servers.length] as Server)}/${count}`
+        const headers = count % 2 === 0 ? first : second
+        added.push([headers, await register(target, headers, url)])
       }
       for (let stock = 0; !signal.aborted; stock++) {
-        await call(target, 'PUT', '/Products', [
+        await call(target, target.headers, 'PUT', '/Products', [
           { SKUInfo: { CatalogID: target.productIds[stock % 50], Stock: stock } },
         ]).catch(() => undefined)
         await sleep(CHANGE_EVERY_MS, undefined, { signal }).catch(() => undefined)
       }
     } finally {
-      for (const id of ids) await call(target, 'DELETE', `/Webhooks/${id}`).catch(() => undefined)
+      for (const [headers, id] of added) await call(target, headers, 'DELETE', `/Webhooks/${id}`).catch(() => undefined)
       for (const server of servers) server.close()
     }
   },
@@ -60,16 +61,24 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-async function register(target: Target, Url: string): Promise<string> {
+type Headers = Readonly<Record<string, string>>
+
+async function register(target: Target, headers: Headers, Url: string): Promise<string> {
   const body = { Name: 'Bad', Url, EventType: productStockChanged.type, Enabled: true, Format: 'JSON' }
-  const [item] = (await call(target, 'POST', '/Webhooks', body)) as [{ Value: string }]
+  const [item] = (await call(target, headers, 'POST', '/Webhooks', body)) as [{ Value: string }]
   return item.Value
 }
 
-async function call(target: Target, method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
-  const answer = await request(`${target.origin}/StoreWebAPI/v1${path}`, {
+async function call(
+  { origin }: Target,
+  given: Headers,
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const answer = await request(`${origin}/StoreWebAPI/v1${path}`, {
     method,
-    headers: { ...target.wideHeaders, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: { ...given, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await answer.body.text()

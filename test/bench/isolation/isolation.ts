@@ -28,6 +28,7 @@ const OUTAGE_KNOWN_MS = 2_000
 const BACK_WITHIN_MS = 1_000
 
 const PRODUCTS = 200
+const WARM_UP_SECONDS = 2
 const wide = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
 
 interface Scene {
@@ -44,23 +45,25 @@ interface Scene {
  */
 export async function benchIsolation({ seconds, rounds, cases }: BenchOptions, stops: Stops): Promise<void> {
   const chosen = situations.filter(({ name }) => cases.length === 0 || cases.some((text) => name.includes(text)))
-  const rows: string[][] = []
-  const outages: string[][] = []
+  let printed: readonly string[] = []
   for (let round = 0; round < rounds; round++) {
     for (const situation of chosen) {
       const scene = await openScene(stops)
       await situation.prepare?.(scene.target)
-      await meterFor(scene, 2)
+      await meterFor(scene, WARM_UP_SECONDS)
       await untilIdle(scene.server)
       const alone = await meterFor(scene, seconds)
       const { beside, backMs } = await meterBeside(scene, situation, seconds)
-      if (situation.isOutage) outages.push(outageRow(situation, beside, seconds, backMs))
-      else rows.push(rowOf(situation, alone, beside))
+      const [head, row] = situation.isOutage
+        ? [outageHead, outageRow(situation, beside, seconds, backMs)]
+        : [besideHead, rowOf(situation, alone, beside)]
+      // At once, because all of them take minutes.
+      const [names, rule, figures] = markdownTable(head, [row]).split('\n')
+      process.stdout.write(printed === head ? `${figures}\n` : `\n${names}\n${rule}\n${figures}\n`)
+      printed = head
       await scene.end()
     }
   }
-  if (rows.length > 0) process.stdout.write(`${markdownTable(head, rows)}\n`)
-  if (outages.length > 0) process.stdout.write(`${markdownTable(outageHead, outages)}\n`)
 }
 
 /** A server for each situation, so that none is measured with what the one before left in the memory. */
@@ -88,7 +91,7 @@ async function openScene(stops: Stops): Promise<Scene & { readonly end: () => Pr
     target: {
       origin,
       headers: await subscribed(server, attackers, null),
-      wideHeaders: attackers.headers,
+      wideHeaders: [attackers.headers, await subscribed(server, attackers, wide)],
       storeId: attackers.storeId,
       productIds: attackers.productIds,
       account: attackers.account,
@@ -159,7 +162,7 @@ async function meterBeside(scene: Scene, { attack }: Situation, seconds: number)
   return { beside, backMs: back === undefined ? Number.POSITIVE_INFINITY : back.atMs + back.ms - endedMs }
 }
 
-const head = [
+const besideHead = [
   'situation',
   ...['read', 'change'].flatMap((name) => [`${name} alone: p50 ms`, 'p99 ms', 'beside: p99 ms', 'ratio']),
   'not served',

@@ -9,8 +9,8 @@ export interface Target {
   readonly origin: string
   /** Credentials of an ordinary application, with the contract's bucket, in the attacker's store. */
   readonly headers: Readonly<Record<string, string>>
-  /** Those of an application that the operator gave a bucket that does not fill: for preparing, and for what several applications do. */
-  readonly wideHeaders: Readonly<Record<string, string>>
+  /** Those of applications that the operator gave buckets that do not fill: for preparing, and for what several applications do. */
+  readonly wideHeaders: readonly [Readonly<Record<string, string>>, Readonly<Record<string, string>>]
   readonly storeId: number
   /** Of the attacker's store. */
   readonly productIds: readonly number[]
