@@ -65,8 +65,8 @@ export async function crawl(
     pages.push(path)
     const html = body.toString()
     for (const form of formsIn(html, path)) {
-      const { action, fields } = form
-      forms.set(`${action.replace(/\d+/g, '0')} ${fields.map(([name]) => name).join()} ${fields.at(-1)?.[1]}`, form)
+      const names = form.fields.map(([name, value]) => (name === 'decision' ? `${name}=${value}` : name))
+      forms.set(`${form.action.replace(/\d+/g, '0')} ${names.join()}`, form)
     }
     waiting.push(...linksIn(html).filter((link) => link.startsWith(start)))
   }

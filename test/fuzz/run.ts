@@ -200,10 +200,8 @@ function createTally(options: FuzzOptions, installation: Installation, operation
   }
 }
 
-/** The codes and tokens that OAuth gives out, for the requests that use them. */
-function noteGrants({ codes, accessTokens }: Survey, { status, headers, body }: FuzzAnswer): void {
-  const [, code] = /[?&]code=([^&]+)/.exec(String(headers.location ?? '')) ?? []
-  if (code !== undefined) codes.push(decodeURIComponent(code))
+/** The tokens that OAuth gives out, for the requests that use them. */
+function noteGrants({ accessTokens }: Survey, { status, body }: FuzzAnswer): void {
   const [, token] = (status === 200 && /"access_token":"(\w+)"/.exec(body.toString('latin1', 0, 200))) || []
   if (token !== undefined) accessTokens.push(token)
 }

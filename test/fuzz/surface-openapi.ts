@@ -87,7 +87,9 @@ function schemaValues(draw: Draw, { api, survey }: Ground, item: ReturnType<type
     draw,
     identifier: (name) => {
       if (item?.name === name.toLowerCase()) return Number.isNaN(Number(item.id)) ? item.id : Number(item.id)
-      const known = survey.identifiers.get(name.toLowerCase())
+      // `CustomerGroupID` refers to what `{groupid}` names.
+      const wanted = name.toLowerCase()
+      const [, known] = [...survey.identifiers].find(([one]) => wanted === one || wanted.endsWith(one)) ?? []
       return known === undefined || known.length === 0 ? undefined : draw.oneOf(known)
     },
   }
@@ -282,7 +284,8 @@ function formText({ survey: { client, codes, accessTokens } }: Ground, value: un
     client_id: client.publicKey,
     client_secret: client.privateKey,
     redirect_uri: client.redirectUri,
-    code: codes.at(-1),
+    // Each has one try.
+    code: codes.pop(),
     token: accessTokens.at(-1),
   }
   const members = Object.entries((value ?? {}) as Record<string, unknown>).filter(([name]) => name !== 'code_verifier')

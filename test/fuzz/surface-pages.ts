@@ -81,9 +81,15 @@ function filledIn(draw: Draw, { fields }: Pick<HtmlForm, 'fields'>, ground: Grou
     Url: `${receiver}/ok`,
     'ItemID.1': String(draw.oneOf(survey.identifiers.get('catalogid') ?? [1])),
     'ItemQuantity.1': '1',
+    BillingEmail: 'guest@fuzz.example',
     ...(draw.happens(50) ? home.account : { Email: 'a@b.example' }),
   }
-  return fields.map(([name, value]) => [name, value === '' ? (own[name] ?? '') : value])
+  // A form places one order.
+  const key = `${draw.int(1, 10_000_000)}`.padStart(8, '0')
+  return fields.map(([name, value]) => [
+    name,
+    name === 'OneTimeKey' ? value.replace(/^.{8}/, key) : value === '' ? (own[name] ?? '') : value,
+  ])
 }
 
 function alteredFields(draw: Draw, filled: [string, string][], mutations: string[]): [string, string][] {

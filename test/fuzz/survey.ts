@@ -1,3 +1,4 @@
+import { productStockChanged } from '../../src/engine/event-kinds.ts'
 import type { Address, OpenApi, Part } from '../support/openapi.ts'
 import { type Browser, crawl, openBrowser, signIn } from './browser.ts'
 import type { HtmlForm } from './html-forms.ts'
@@ -53,6 +54,7 @@ export function restHeaders({ secureUrl, privateKey, token }: FuzzStore): Record
 }
 
 export async function takeSurvey(installation: Installation, api: OpenApi): Promise<Survey> {
+  await raiseEvents(installation)
   const { visited, client } = await visitAll(installation)
   const found = { records: new Map<string, string[]>(), identifiers: new Map<string, (number | string)[]>() }
   const seen = { tags: new Set<string>(), cursors: new Set<string>(), texts: new Set<string>() }
@@ -92,9 +94,41 @@ export async function takeSurvey(installation: Installation, api: OpenApi): Prom
     texts: [...seen.texts].slice(0, TEXTS_MAX),
     visited,
     client,
-    codes: [],
+    codes: await codesOf(visited.merchant),
     accessTokens: [],
   }
+}
+
+/** A webhook, and a change that it is notified of, so that there are deliveries. */
+async function raiseEvents({ json, home, receiver }: Installation): Promise<void> {
+  const headers = restHeaders(home)
+  const webhook = { Name: 'Surveyed', Url: `${receiver}/ok`, EventType: productStockChanged.type, Enabled: true }
+  await json('POST', '/StoreWebAPI/v1/Webhooks', headers, webhook)
+  const [product] = (await json('GET', '/StoreWebAPI/v1/Products?limit=1', headers)) as [{ SKUInfo: SkuInfo }]
+  const { CatalogID, Stock } = product.SKUInfo
+  await json('PUT', `/StoreWebAPI/v1/Products/${CatalogID}`, headers, { SKUInfo: { Stock: Stock + 1 } })
+}
+
+interface SkuInfo {
+  readonly CatalogID: number
+  readonly Stock: number
+}
+
+const CODES = 4
+
+/** Codes of OAuth that the merchant agrees to. */
+async function codesOf({ browser, forms }: Visited): Promise<string[]> {
+  const consent = forms.find(
+    ({ action, fields }) => action.startsWith('/oauth/authorize') && fields.some(([, value]) => value === 'allow'),
+  )
+  const codes: string[] = []
+  while (consent !== undefined && codes.length < CODES) {
+    const { headers } = await browser.submit(consent, {})
+    const [, code] = /[?&]code=([^&]+)/.exec(String(headers.location ?? '')) ?? []
+    if (code === undefined) break
+    codes.push(decodeURIComponent(code))
+  }
+  return codes
 }
 
 export function securityOf(operation: Part): readonly Record<string, unknown>[] {
@@ -189,7 +223,7 @@ async function visitAll(installation: Installation): Promise<Pick<Survey, 'visit
   const tools = await visit('/developers/sign-in', developer, ['/developers'])
   const client = await oauthClient(installation, tools.browser)
   const stranger = openBrowser(installation)
-  const authorize = `/oauth/authorize?response_type=code&client_id=${client.publicKey}&redirect_uri=${encodeURIComponent(redirectUri)}&state=s`
+  const authorize = `/oauth/authorize?response_type=code&client_id=${client.publicKey}&redirect_uri=${encodeURIComponent(redirectUri)}&state=s&store_url=${encodeURIComponent(home.secureUrl)}`
   const entrances = [
     '/admin/sign-in',
     '/developers/sign-in',

@@ -29,11 +29,12 @@ export const badReceivers: Pick<Situation, 'attack'> = {
     const [first, second] = target.wideHeaders
     const added: (readonly [headers: Headers, id: string])[] = []
     try {
-      for (let count = 0; count < WEBHOOKS && !signal.aborted; count++) {
+      const registering = Array.from({ length: WEBHOOKS }, async (_, count) => {
         const url = `http://127.0.0.1:${portOf(servers[count % servers.length] as Server)}/${count}`
-        const headers = count % 2 === 0 ? first : second
+        const headers = count % 8 < 4 ? first : second
         added.push([headers, await register(target, headers, url)])
-      }
+      })
+      await Promise.all(registering)
       for (let stock = 0; !signal.aborted; stock++) {
         await call(target, target.headers, 'PUT', '/Products', [
           { SKUInfo: { CatalogID: target.productIds[stock % 50], Stock: stock } },
