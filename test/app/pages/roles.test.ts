@@ -65,6 +65,14 @@ describe('the roles of routes', () => {
   )
 })
 
+test('a browser that asks for a long address comes to the sign-in without being led back', async () => {
+  const short = `/admin/orders?x=${'%ef'.repeat(600)}`
+  const locations = [short, `/admin/orders?x=${'%ef'.repeat(3_000)}`].map(async (url) => {
+    return (await server.app.inject({ url, headers: { accept: 'text/html' } })).headers.location
+  })
+  expect(await Promise.all(locations)).toEqual([`/admin/sign-in?next=${encodeURIComponent(short)}`, '/admin/sign-in'])
+})
+
 describe('an address that does not exist', () => {
   const areas = [
     { area: 'admin', signIn: merchant, home: '/admin/orders' },
