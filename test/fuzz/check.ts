@@ -32,7 +32,7 @@ export function faultsOf(ground: Ground, request: FuzzRequest, answer: FuzzAnswe
 
 function statusFaults(
   { api }: Ground,
-  { method, path }: FuzzRequest,
+  { operation: name, method, path }: FuzzRequest,
   { status, headers }: FuzzAnswer,
   text: string,
 ): string[] {
@@ -42,8 +42,9 @@ function statusFaults(
   if (status === 500 && /<(faultcode|soap:Value)>soap:(Client|Sender|VersionMismatch|MustUnderstand)</.test(text))
     return []
   const operation = api.find(path)?.address.operations.get(method)
-  // A callback that its receiver refused is documented.
-  if (status === 502 && api.member(operation, 'responses', '502') !== undefined) return []
+  // A callback that its receiver refused; pages say it too (contract §3).
+  const isOfCallback = api.member(operation, 'responses', '502') !== undefined || /(subscribe|agree)$/.test(name)
+  if (status === 502 && isOfCallback) return []
   return [`the status is ${status}`]
 }
 

@@ -42,7 +42,7 @@ await runProgram(async (given) => {
       const startedAt = performance.now()
       const onProgress = (done: number) =>
         process.stderr.write(
-          `${done} of ${options.count} requests, ${Math.round((performance.now() - startedAt) / 1000)} s\n`,
+          `${done} of ${only.length || options.count} requests, ${Math.round((performance.now() - startedAt) / 1000)} s\n`,
         )
       const result = await fuzz({
         databaseUrl: url,
