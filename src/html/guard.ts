@@ -160,8 +160,12 @@ function admitPerson(request: FastifyRequest, session: Session): void {
 
 const areas: Readonly<Record<SessionKind, string>> = { merchant: 'admin', developer: 'developers', customer: 'account' }
 
+const NEXT_LENGTH_MAX = 2_000
+
 function sendToSignIn(request: FastifyRequest, reply: FastifyReply, kind: SessionKind) {
-  const next = isSafe(request) ? `?next=${encodeURIComponent(request.url)}` : ''
+  // Encoded, a long address would exceed what browsers and proxies accept as a header.
+  const next =
+    isSafe(request) && request.url.length <= NEXT_LENGTH_MAX ? `?next=${encodeURIComponent(request.url)}` : ''
   return reply.redirect(`/${areas[kind]}/sign-in${next}`, 303)
 }
 

@@ -87,7 +87,15 @@ export async function listSubscriptions(
 ): Promise<Subscription[]> {
   await storeById(db, storeId)
   const rows = await db.subscription.findMany({ where: { storeId }, ...withApplication, ...byId(page) })
-  return rows.map((row) => subscriptionOf(row, secrets))
+  return rows.filter(hasApplication).map((row) => subscriptionOf(row, secrets))
+}
+
+/**
+ * Whether the application still existed when it was read. Prisma reads it by a second statement, and deleting an application deletes its
+ * subscriptions.
+ */
+function hasApplication({ application }: { readonly application: object | null }): boolean {
+  return application !== null
 }
 
 /** Throws for an id that is not one of the store's subscriptions (404). */
@@ -96,7 +104,7 @@ export async function subscriptionById(
   { storeId, subscriptionId: id }: { storeId: number; subscriptionId: number },
 ): Promise<Subscription> {
   const row = await db.subscription.findFirst({ where: { id, storeId }, ...withApplication })
-  if (!row) throw noSuchSubscription(id)
+  if (!row || !hasApplication(row)) throw noSuchSubscription(id)
   return subscriptionOf(row, secrets)
 }
 

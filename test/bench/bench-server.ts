@@ -19,6 +19,8 @@ export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly administratorUrl: string
   /** Where the inspector of a server that was started with one listens. */
   readonly inspectorUrl: string | null
+  /** Of PostgreSQL's first process, whose children are all others. */
+  readonly postgresPid: number
   /** One of the operator's routes. */
   readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
 }
@@ -30,7 +32,11 @@ const START_TIMEOUT_MS = 120_000
  * The server as `npm start` runs it, in a process of its own, with a fresh database as durable as a user's and the
  * sandbox store in it. Its log goes to a file, as a service's would.
  */
-export async function startBenchServer(stops: Stops, nodeOptions: readonly string[] = []): Promise<BenchServer> {
+export async function startBenchServer(
+  stops: Stops,
+  nodeOptions: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), 'store-platform-bench-'))
   await stops.add(() => rm(folder, { recursive: true, force: true }))
   const { url: databaseUrl, stop } = await startEmbedded({ dataDir: folder })
@@ -49,6 +55,7 @@ export async function startBenchServer(stops: Stops, nodeOptions: readonly strin
       SANDBOX: 'true',
       OPERATOR_KEY: operatorKey,
       SECRET_KEY: 'secret key of a bench, 32 letters or more',
+      ...settings,
     },
     stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
   })
@@ -69,6 +76,7 @@ export async function startBenchServer(stops: Stops, nodeOptions: readonly strin
     databaseUrl,
     administratorUrl: await administratorUrl(folder, databaseUrl),
     inspectorUrl,
+    postgresPid: Number.parseInt(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8'), 10),
     post,
   }
 }

@@ -4,6 +4,7 @@ import { StartupError } from '../../src/process/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchBodies } from './bodies.ts'
 import { benchCompression } from './compression.ts'
+import { benchIsolation } from './isolation/isolation.ts'
 import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
@@ -25,15 +26,19 @@ const benches = {
   soap: benchSoap,
   compression: benchCompression,
   bodies: benchBodies,
+  isolation: benchIsolation,
 }
 
-/** Figures of one webhook's first seconds say nothing about the hours that it works. */
+/** Figures of the first seconds say nothing about the hours that webhooks, and those who attack, work. */
 const defaults = { seconds: '1.5', rounds: '3' }
-const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = { webhooks: { seconds: '20', rounds: '1' } }
+const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
+  webhooks: { seconds: '20', rounds: '1' },
+  isolation: { seconds: '15', rounds: '1' },
+}
 
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
-  --seconds  length of one measurement (default 1.5; webhooks 20)
-  --rounds   how often each is taken (default 3; webhooks 1); the table shows medians, of webhooks all
+  --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15)
+  --rounds   how often each is taken (default 3; webhooks and isolation 1); the table shows medians, of those two all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
 
 await runProgram(async (given) => {

@@ -1,7 +1,8 @@
 import { createDeveloper } from '../../src/people/accounts.ts'
+import { issueCustomerToken } from '../../src/people/customer-tokens.ts'
 import { operator } from './actors.ts'
 import { type TestPerson, testPerson } from './person.ts'
-import type { TestServer } from './store.ts'
+import type { TestServer, TestStore } from './store.ts'
 
 /** Of every store that `openStore` opens. */
 export const merchantAccount = { Email: 'merchant@shop.example', Password: 'correct horse battery' }
@@ -42,4 +43,20 @@ export async function developerIn(server: TestServer): Promise<TestDeveloper> {
   }
   await signIn()
   return { ...person, account, signIn }
+}
+
+/** A new customer of a store, who has followed a link that signs in. */
+export async function customerIn({ app, services }: TestServer, shop: TestStore): Promise<TestPerson> {
+  const Email = `customer-${++serial}@customers.example`
+  const added = await shop.call('POST', '/Customers', { body: { Email, Password: 'secret' } })
+  const [{ Value }] = added.json()
+  const { url } = await issueCustomerToken({ ...services, publicUrl: services.config.publicUrl }, shop.caller, {
+    customerId: Number(Value),
+    minutes: 5,
+  })
+  const person = testPerson(app)
+  const { pathname, search } = new URL(url)
+  const { statusCode, body } = await person.submit(pathname + search, {}, { action: '/account/sign-in' })
+  if (statusCode !== 303) throw new Error(`The customer could not sign in: ${statusCode} ${body}`)
+  return person
 }

@@ -4,11 +4,12 @@ import { inStoreTransaction, type Transaction } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
+import { INT32_MAX } from '../../values/int32.ts'
 
 const STATUSES_MAX = 500
 const SORTING_MAX = 10_000
 const list = `must be a list of 1 to ${STATUSES_MAX} statuses`
-const id = 'must be the id of a status'
+const id = `must be a whole number from 1 to ${INT32_MAX}`
 const sorting = `must be a whole number from 0 to ${SORTING_MAX}`
 const flag = 'must be true or false'
 
@@ -16,7 +17,7 @@ const flag = 'must be true or false'
 export const changedStatuses = z
   .array(
     namedObject({
-      OrderStatusID: z.int(id).min(1, id),
+      OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id),
       StatusText: text(50).optional(),
       Visible: z.boolean(flag).optional(),
       Sorting: z.int(sorting).min(0, sorting).max(SORTING_MAX, sorting).optional(),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeInput } from '../../support/access.ts'
+import { untilItWaits } from '../../support/held.ts'
 import { refused } from '../../support/refused.ts'
 import { openAdmin } from './fixture.ts'
 
@@ -108,4 +109,21 @@ test.each([
   ['DELETE', '/admin/stores/1/subscriptions/-1', 'subscriptionId'],
 ] as const)('%s %s is refused with a 400 that names the id', async (method, url, field) => {
   expect(refused(await admin.call(method, url))).toMatchObject({ statusCode: 400, field })
+})
+
+test('a subscription whose application is deleted while it is read is one that is gone', async () => {
+  const { application, url } = await storeAndApplication()
+  await admin.call('POST', url, { PublicKey: application.PublicKey })
+  const { db } = admin.services
+  const requests: Promise<{ statusCode: number; json: () => unknown }>[] = []
+  await db.$transaction(async (tx) => {
+    // The subscriptions are read by now, and their applications not yet.
+    await tx.$executeRaw`LOCK TABLE "Application" IN ACCESS EXCLUSIVE MODE`
+    const listing = admin.call('GET', url)
+    requests.push(listing)
+    await untilItWaits({ db }, listing)
+    await tx.$executeRaw`DELETE FROM "Application" WHERE "id" = ${application.Id}::int`
+  })
+  const [listed] = await Promise.all(requests)
+  expect([listed?.statusCode, listed?.json()]).toEqual([200, []])
 })

@@ -136,6 +136,18 @@ describe('order statuses', () => {
     expect(await statuses()).toEqual(before)
   })
 
+  test('have ids that fit the column; other numbers are refused and named', async () => {
+    const address = `/admin/stores/${shop.store.id}/order-statuses`
+    for (const OrderStatusID of [0, 2_147_483_648, 9_007_199_254_740_991]) {
+      const answer = await put(address, [{ OrderStatusID, Visible: true }])
+      expect([OrderStatusID, answer.statusCode]).toEqual([OrderStatusID, 400])
+      expect(answer.json()[0]).toMatchObject({
+        Value: '0.OrderStatusID',
+        Message: expect.stringContaining('must be a whole number from 1 to 2147483647'),
+      })
+    }
+  })
+
   test('are the operator’s to change too, and no other merchant’s', async () => {
     const address = `/admin/stores/${shop.store.id}/order-statuses`
     expect((await put(address, [{ OrderStatusID: 9, StatusText: 'Denied' }])).statusCode).toBe(200)

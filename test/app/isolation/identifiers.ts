@@ -1,0 +1,62 @@
+import type { NestedSubResource, Resource } from '../../../src/engine/define.ts'
+import type { ListField } from '../../../src/engine/fields.ts'
+import { servedResources } from '../../../src/registry.ts'
+import type { Wire } from '../conformance/samples.ts'
+import type { Side } from './two-stores.ts'
+
+export type Id = number | string
+
+/** No record ever has this id; it has as many digits as those of the other store. */
+export const UNKNOWN = 400_000
+
+/** Every record of a store that an address can name, by the part of the address that ends in its identifier. */
+const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
+  '/admin/orders/:id': ofService('Orders'),
+  '/admin/webhooks/:id': ofService('Webhooks'),
+  '/admin/webhooks/:id/deliveries/:deliveryId': ({ deliveryId }) => deliveryId,
+  '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/stores/:id': ({ store }) => store.id,
+  '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/stores/:id/users/:userId': ({ userId }) => userId,
+  '/admin/applications/:id': ({ application }) => application.id,
+  '/developers/applications/:id': ({ application }) => application.own.Id,
+  '/account/orders/:id': ofService('Orders'),
+  '/Webhooks/:id/Deliveries/:deliveryid': ({ deliveryId }) => deliveryId,
+}
+
+/** The same in every store and for everybody: files, the statuses, and the accounts that the operator alone names. */
+export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/developers/:id']
+
+/**
+ * What the last identifier of an address may name in a store: one record, or the items of a list in it. Null: the table above lacks
+ * a row for the address.
+ */
+export function identifiersAt(path: string): ((side: Side) => readonly Id[]) | null {
+  const end = path.indexOf('/', path.lastIndexOf(':'))
+  const prefix = end === -1 ? path : path.slice(0, end)
+  const one = atAddresses[prefix] ?? recordAt(prefix)
+  return one === null ? itemsAt(prefix) : (side) => [one(side)]
+}
+
+function ofService(service: string): (side: Side) => number {
+  return ({ records }) => records.get(service)?.id ?? 0
+}
+
+/** A record of a service, from its definition. */
+function recordAt(path: string): ((side: Side) => Id) | null {
+  const resource = servedResources.find(
+    ({ service }) => path.startsWith(`/${service}/:`) && path.split('/').length === 3,
+  )
+  return resource === undefined ? null : ofService(resource.service)
+}
+
+/** The items of a list in a record, from the definition of the service. */
+function itemsAt(path: string): ((side: Side) => readonly Id[]) | null {
+  const [, service, , name] = path.split('/')
+  const resource: Resource | undefined = servedResources.find((one) => one.service === service)
+  const sub = resource?.subResources[name ?? '']
+  if (resource === undefined || sub?.kind !== 'nested') return null
+  const { list } = sub as NestedSubResource
+  const { key = '' } = resource.fields.get(list) as ListField
+  return ({ records }) => ((records.get(resource.service)?.record[list] ?? []) as Wire[]).map((item) => item[key] as Id)
+}

@@ -1,0 +1,127 @@
+import { servedResources } from '../../../src/registry.ts'
+import { type TestPerson, testPerson } from '../../support/person.ts'
+import { operatorKey } from '../../support/services.ts'
+import { customerIn, developerIn } from '../../support/signed-in.ts'
+import type { TestServer } from '../../support/store.ts'
+import type { Fixture } from '../conformance/fixtures.ts'
+import { newWholeRecord } from '../conformance/records.ts'
+import type { Wire } from '../conformance/samples.ts'
+import { fixtureOf, openShop, type Shop } from '../conformance/stage.ts'
+import { codeOf, openClient, type TestClient, tokenOf } from '../oauth/fixture.ts'
+import { type ApplicationRecord, registered } from '../pages/developers/fixture.ts'
+import { delivery, numberedEvent } from '../rest/webhooks-fixture.ts'
+
+/** A store with a record of every service, every field of it set, and everybody who works with it. */
+export interface Side extends Shop {
+  /** By service. */
+  readonly records: ReadonlyMap<string, { readonly id: number; readonly record: Wire }>
+  readonly deliveryId: number
+  readonly subscriptionId: number
+  readonly userId: number
+  readonly merchant: TestPerson
+  readonly merchantSession: number
+  readonly developer: TestPerson
+  readonly developerSession: number
+  /** Of the developer. */
+  readonly application: Shop['application'] & { readonly own: ApplicationRecord }
+  readonly customer: TestPerson
+  readonly client: TestClient
+  readonly accessToken: string
+  readonly code: string
+}
+
+/** Ids of the second store's records begin here. The first store gives out smaller ones. */
+export const FIRST_AWAY_ID = 500_000
+const plain: Fixture = { minimal: () => ({}), required: [], computed: {}, a: {}, b: {}, filters: {} }
+
+export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> {
+  const { services } = server
+  const opened = await openShop(server, plain, idsAbove)
+  const records = new Map<string, { id: number; record: Wire }>()
+  for (const resource of servedResources) {
+    const fixture: Fixture = fixtureOf(resource)
+    const home: Shop = { ...opened, references: (await fixture.prepare?.(opened)) ?? {} }
+    records.set(resource.service, await newWholeRecord({ server, resource, fixture, home } as never))
+  }
+  const shop = opened
+  const storeId = shop.store.id
+  await giveSku(shop, records)
+  const webhookId = records.get('Webhooks')?.id ?? 0
+  const eventId = await numberedEvent(server, shop, { sequence: 1 })
+  const deliveryId = await delivery(server, shop, webhookId, eventId, { state: 'delivered', status: 200 })
+  const { merchant, userId } = await merchantOf(server, storeId)
+  const developer = await developerIn(server)
+  const own = await registered(developer, { Name: `Tool of store ${storeId}` })
+  const client = await openClient(server)
+  const { id: subscriptionId } = await services.db.subscription.findFirstOrThrow({ where: { storeId } })
+  const newest = { orderBy: { id: 'desc' }, select: { id: true } } as const
+  const merchantSession = await services.db.session.findFirstOrThrow({ where: { storeUserId: userId }, ...newest })
+  const developerSession = await services.db.session.findFirstOrThrow({
+    where: { developerId: { not: null } },
+    ...newest,
+  })
+  return {
+    ...shop,
+    records,
+    deliveryId,
+    subscriptionId,
+    userId,
+    merchant,
+    merchantSession: Number(merchantSession.id),
+    developer,
+    developerSession: Number(developerSession.id),
+    application: { ...shop.application, own },
+    customer: await customerIn(server, shop),
+    client,
+    accessToken: await tokenOf(server, { store: shop.store, merchant }, client),
+    code: await codeOf({ store: shop.store, merchant }, client),
+  }
+}
+
+/** A product's SKU that stands in headers as it is, and that the other store does not have. */
+async function giveSku(
+  shop: Shop,
+  records: Map<string, { readonly id: number; readonly record: Wire }>,
+): Promise<void> {
+  const { id } = records.get('Products') ?? { id: 0 }
+  await shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { SKU: `SKU-OF-STORE-${shop.store.id}` } } })
+  const [record] = (await shop.call('GET', `/Products/${id}`)).json()
+  records.set('Products', { id, record })
+}
+
+/** An account that opens this store alone, signed in. */
+async function merchantOf({ app }: TestServer, storeId: number) {
+  const account = { Email: `owner-of-${storeId}@shop.example`, Password: 'correct horse battery' }
+  const added = await app.inject({
+    method: 'POST',
+    url: `/admin/stores/${storeId}/users`,
+    headers: { authorization: `Bearer ${operatorKey}` },
+    payload: account,
+  })
+  const merchant = testPerson(app)
+  const { statusCode } = await merchant.submit('/admin/sign-in', account)
+  if (statusCode !== 303) throw new Error(`The merchant could not sign in: ${statusCode} ${added.body}`)
+  return { merchant, userId: Number(added.json().Id ?? added.json()[0].Value) }
+}
+
+/** Every row that belongs to a store, or to the applications and accounts around it, by table. */
+export async function dumpOf({ database: { db } }: TestServer, side: Side): Promise<Record<string, string[]>> {
+  const tables = await db.$queryRawUnsafe<{ name: string }[]>(
+    `SELECT DISTINCT c.table_name AS "name" FROM information_schema.columns c
+     WHERE c.table_schema = 'public' AND c.column_name = 'storeId' ORDER BY 1`,
+  )
+  const owned = [
+    { name: 'Store', where: `"id" = ${side.store.id}` },
+    { name: 'Application', where: `"id" IN (${side.application.id}, ${side.application.own.Id}, ${side.client.Id})` },
+    ...tables.map(({ name }) => ({ name, where: `"storeId" = ${side.store.id}` })),
+  ]
+  const dump: Record<string, string[]> = {}
+  for (const { name, where } of owned) {
+    const rows = await db.$queryRawUnsafe<{ row: string }[]>(
+      // The log of calls writes it some time after the call.
+      `SELECT (to_jsonb(t) - 'lastUsedAt')::text AS "row" FROM "${name}" t WHERE ${where} ORDER BY 1`,
+    )
+    dump[name] = rows.map(({ row }) => row)
+  }
+  return dump
+}
