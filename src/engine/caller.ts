@@ -44,3 +44,8 @@ export interface RaisedEvent {
   /** The record's JSON text; null: the record as the change leaves it. */
   readonly body: string | null
 }
+
+/** Names the caller where its share of the process is counted: the application in the store. */
+export function callerKey({ store, application, channel }: Caller): string {
+  return `${store.id} ${application?.id ?? channel}`
+}
