@@ -31,6 +31,8 @@ export interface Caller {
   readonly actor: string
   readonly db: Db | Transaction
   readonly now: () => Date
+  /** Whether the client has closed the connection, so that nobody waits for the answer. */
+  readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
 }

@@ -26,7 +26,7 @@ export function within(room: number | null, text: Sql): Sql {
 
 /**
  * Reads a JSON array of at most `limit` records. `read` returns what `within` gave for `room`. A large one waits for its
- * turn. Throws `bad-request` for more than 32 MB, and `throttled` or `unavailable` if too many bytes are in flight.
+ * turn. Throws `bad-request` for more than 24 MB, and `throttled` or `unavailable` if too many bytes are in flight.
  */
 export async function readWithin(
   caller: Caller,
@@ -52,7 +52,9 @@ export async function readWithin(
 function readOnce(caller: Caller, bytes: number, read: (room: number) => Promise<string | null>) {
   if (bytes <= largeMin) return read(largeMin)
   const expected = Math.min(bytes, callerMax)
-  return bytesInFlight.readLarge(callerKey(caller), expected, () => read(Math.ceil(expected * MARGIN)))
+  return bytesInFlight.readLarge(callerKey(caller), { bytes: expected, isGone: caller.isGone }, () =>
+    read(Math.ceil(expected * MARGIN)),
+  )
 }
 
 function tooLargePage(bytes: number): StoreFailure {

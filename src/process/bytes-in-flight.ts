@@ -21,8 +21,8 @@ export interface BytesBounds {
 }
 
 const defaults: BytesBounds = {
-  processMax: 96 * MEGABYTE,
-  callerMax: 32 * MEGABYTE,
+  processMax: 48 * MEGABYTE,
+  callerMax: 24 * MEGABYTE,
   uncountedMax: 64 * KILOBYTE,
   largeMin: MEGABYTE,
   largeMax: 16 * MEGABYTE,
@@ -41,10 +41,12 @@ export interface Holding {
   readonly send: (bytes: number) => void
   /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
   readonly waitForUpload: (bytes: number) => Promise<void>
-  /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s. */
+  /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
   readonly waitForWork: (bytes: number) => Promise<void>
-  /** Ends everything above. */
-  readonly release: () => void
+  /** Counts nothing any more, until something is received or sent. Ends the turns. */
+  readonly drop: () => void
+  /** The same for good. */
+  readonly close: () => void
 }
 
 export type BytesInFlight = ReturnType<typeof createBytesInFlight>
@@ -78,29 +80,37 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
 
   function open(caller: string): Holding {
     let held = 0
+    let isClosed = false
     const turns: EndTurn[] = []
+    const keep = (end: EndTurn) => void (isClosed ? end() : turns.push(end))
     const send = (bytes: number) => {
+      // What was received before the connection was lost may still be read.
+      if (isClosed) return
       held += bytes
       add(caller, bytes)
     }
+    const drop = () => {
+      add(caller, -held)
+      held = 0
+      for (const end of turns.splice(0)) end()
+      large.recheck()
+    }
     return {
       send,
+      drop,
       receive: (bytes) => {
         const refused = fault(caller, bytes)
         if (refused !== null) throw refused
         send(bytes)
       },
-      waitForUpload: async (bytes) => {
-        turns.push(await uploads.acquire(caller, bytes).catch(throwTooMuch))
-      },
+      waitForUpload: async (bytes) => keep(await uploads.acquire(caller, bytes).catch(throwTooMuch)),
       waitForWork: async (bytes) => {
-        turns.push(await large.acquire(caller, bytes))
+        keep(await large.acquire(caller, bytes))
+        if (isClosed) throw leftEarly()
       },
-      release: () => {
-        add(caller, -held)
-        held = 0
-        for (const end of turns.splice(0)) end()
-        large.recheck()
+      close: () => {
+        isClosed = true
+        drop()
       },
     }
   }
@@ -112,21 +122,34 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
 
   /**
    * Runs `read`, which reads an answer of this size, when there is room for it. Throws `throttled` or `unavailable` when
-   * there is none within 30 s.
+   * there is none within 30 s, or if nobody waits for the answer any more (`isGone`).
    */
-  async function readLarge<T>(caller: string, bytes: number, read: () => Promise<T>): Promise<T> {
+  async function readLarge<T>(
+    caller: string,
+    { bytes, isGone = () => false }: { bytes: number; isGone?: (() => boolean) | undefined },
+    read: () => Promise<T>,
+  ): Promise<T> {
     const end = await large
       .acquire(caller, bytes, () => fault(caller, bytes) === null)
       .catch((busy) => {
         throw fault(caller, bytes) ?? busy
       })
-    return read().finally(end)
+    try {
+      if (isGone()) throw leftEarly()
+      return await read()
+    } finally {
+      end()
+    }
   }
 
   return { open, admit, readLarge, total: () => total, uncountedMax, largeMin, callerMax }
 }
 
 const BUSY = 'The server is busy with other large requests; try again in a moment'
+
+function leftEarly(): StoreFailure {
+  return new StoreFailure('unavailable', 'The client closed the connection while its request waited')
+}
 
 function tooMuch(): StoreFailure {
   const message =

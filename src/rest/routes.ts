@@ -86,7 +86,7 @@ function addEndpoint(
       const method = methodOf(request)
       const operation = endpoint.operations[method] as Operation
       const answer = await operation.run({
-        caller: caller as Caller,
+        caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
         method,
         route,
         params: params as Readonly<Record<string, string>>,

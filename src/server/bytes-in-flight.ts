@@ -39,7 +39,7 @@ function holdingOf(request: FastifyRequest, { raw }: FastifyReply): Holding {
   const { caller, ip } = request
   const holding = bytesInFlight.open(caller ? callerKey(caller) : networkOf(ip))
   holdings.set(request, holding)
-  if (raw.closed || raw.destroyed) holding.release()
-  else raw.once('close', holding.release)
+  if (raw.closed || raw.destroyed) holding.close()
+  else raw.once('close', holding.close)
   return holding
 }

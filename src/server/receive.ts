@@ -37,7 +37,7 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
       } catch (error) {
         refusal = error
         chunks.length = 0
-        holding?.release()
+        holding?.drop()
       }
     }
   } catch (error) {

@@ -7,6 +7,7 @@ import { freePort, runServer } from '../../support/run-server.ts'
 import { operatorKey, servicesOn } from '../../support/services.ts'
 
 const MEGABYTE = 1024 * 1024
+export const CONNECTIONS_MAX = 500
 export const PASSWORD = 'correct horse battery'
 
 export interface Shop {
@@ -14,6 +15,8 @@ export interface Shop {
   readonly email: string
   readonly credentials: Readonly<Record<string, string>>
 }
+
+export type MeasuredServer = Awaited<ReturnType<typeof openMeasuredServer>>
 
 /** A server in a process of its own, on a database with `count` stores, whose memory is watched. */
 export async function openMeasuredServer(count: number) {
@@ -41,8 +44,8 @@ export async function openMeasuredServer(count: number) {
     OPERATOR_KEY: operatorKey,
     SECRET_KEY: 'secret-key-of-the-tests-secret-key',
     LOG_LEVEL: 'error',
-    ...(process.env.FLIGHT_NODE_OPTIONS && { NODE_OPTIONS: process.env.FLIGHT_NODE_OPTIONS }),
-    ...(process.env.MALLOC_ARENA_MAX && { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX }),
+    ...(process.env.XENV && JSON.parse(process.env.XENV)),
+    MAX_CONNECTIONS: String(CONNECTIONS_MAX),
   })
   await run.shows('Base address')
   const memory = watchMemory(run.process.pid ?? 0)
@@ -85,7 +88,7 @@ function watchMemory(pid: number) {
 }
 
 /** Fills each store with products whose page of 200 has 12.6 MB. */
-export async function fillLargePages(db: Awaited<ReturnType<typeof openMeasuredServer>>['db']): Promise<void> {
+export async function fillLargePages(db: MeasuredServer['db']): Promise<void> {
   await db.$executeRaw`
     INSERT INTO "Product" ("storeId", "id", "sku", "name", "cost", "price", "retailPrice", "salePrice", "onSale", "stock",
       "nonTaxable", "notForSale", "hide", "giftCertificate", "homeSpecial", "categorySpecial", "nonSearchable", "selfShip",
