@@ -58,7 +58,7 @@ function readOnce(caller: Caller, bytes: number, read: (room: number) => Promise
 }
 
 function tooLargePage(bytes: number): StoreFailure {
-  const [size, most] = [bytes, callerMax].map((each) => Math.round(each / MEGABYTE))
+  const [size, most] = [bytes, callerMax].map((each) => Math.ceil(each / MEGABYTE))
   const message = `The page has ${size} MB; at most ${most} MB are allowed. Ask for fewer records by limit`
   return new StoreFailure('bad-request', message, { field: 'limit' })
 }

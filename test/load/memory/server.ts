@@ -44,7 +44,6 @@ export async function openMeasuredServer(count: number) {
     OPERATOR_KEY: operatorKey,
     SECRET_KEY: 'secret-key-of-the-tests-secret-key',
     LOG_LEVEL: 'error',
-    ...(process.env.XENV && JSON.parse(process.env.XENV)),
     MAX_CONNECTIONS: String(CONNECTIONS_MAX),
   })
   await run.shows('Base address')
