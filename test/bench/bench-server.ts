@@ -8,7 +8,7 @@ import { request } from 'undici'
 import type { Server } from '../../src/cli/server.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { administratorUrl } from '../support/administrator.ts'
-import { freePort, startArguments } from '../support/run-server.ts'
+import { freePort, startArguments, startEnvironment } from '../support/run-server.ts'
 import type { Stops } from './bench.ts'
 
 export interface BenchServer extends Omit<Server, 'storeId'> {
@@ -41,6 +41,7 @@ export async function startBenchServer(stops: Stops, nodeOptions: readonly strin
   const child = spawn(process.execPath, [...nodeOptions, ...startArguments], {
     env: {
       PATH: process.env.PATH,
+      ...startEnvironment,
       PORT: String(port),
       DATA_DIR: folder,
       DATABASE_URL: databaseUrl,
