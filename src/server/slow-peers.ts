@@ -26,6 +26,9 @@ export interface SlowPeerLimits {
 /** A quarter of a poor line's 16 kB/s. */
 const defaults: SlowPeerLimits = { windowMs: 30_000, bytesPerSecond: 4_096 }
 
+/** How often a window is looked at. */
+const TICKS = 10
+
 /** Requests whose connection the server closed because the body did not arrive. Not logged as aborted by the client. */
 export const cutOff = new WeakSet<IncomingMessage>()
 
@@ -34,7 +37,8 @@ interface Body {
   readonly reply: FastifyReply
   /** What the connection had received at the beginning of the window. */
   bytesRead: number
-  windowEndsMs: number
+  /** How often the timer has run in the window. */
+  ticks: number
 }
 
 type Closed = Pick<Metrics, 'closedConnections'>
@@ -56,36 +60,42 @@ function cutSlowBodies(
 ): void {
   const bodies = new Set<Body>()
   const bytesMin = (bytesPerSecond * windowMs) / 1000
+  let timer: NodeJS.Timeout | undefined
+  const startTimer = () => {
+    timer ??= setTimeout(check, windowMs / TICKS).unref()
+  }
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, raw, routeOptions } = request
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
     if (hasBody && !routeOptions.config.streamed) {
-      const body = { request, reply, bytesRead: raw.socket.bytesRead, windowEndsMs: performance.now() + windowMs }
+      const body = { request, reply, bytesRead: raw.socket.bytesRead, ticks: 0 }
       bodies.add(body)
       const forget = () => bodies.delete(body)
       raw.once('close', forget).once('end', forget)
+      startTimer()
     }
     done()
   })
-  const timer = setInterval(() => {
-    const nowMs = performance.now()
+  app.addHook('onClose', async () => clearTimeout(timer))
+
+  function check(): void {
     for (const body of bodies) {
-      if (nowMs < body.windowEndsMs) continue
+      // The first tick is not a whole one.
+      if (++body.ticks <= TICKS) continue
       const { raw } = body.request
       const { bytesRead } = raw.socket
-      // Bytes that wait to be read: the request waits for its turn, not for the sender.
-      const isWaiting = raw.readableLength > 0
-      if (isWaiting || bytesRead - body.bytesRead >= bytesMin) {
-        Object.assign(body, { bytesRead, windowEndsMs: nowMs + windowMs })
-      } else {
+      // The buffer is full: the request waits for its turn, not for the sender.
+      const isWaiting = raw.readableLength >= raw.readableHighWaterMark
+      if (isWaiting || bytesRead - body.bytesRead >= bytesMin) Object.assign(body, { bytesRead, ticks: 0 })
+      else {
         bodies.delete(body)
         closedConnections.inc({ reason: 'slow-body' })
         cutBody(body)
       }
     }
-  }, windowMs / 10)
-  timer.unref()
-  app.addHook('onClose', async () => clearInterval(timer))
+    timer = undefined
+    if (bodies.size > 0) startTimer()
+  }
 }
 
 function cutBody({ request: { raw }, reply }: Body): void {
