@@ -49,9 +49,9 @@ test('what is released can be held again; what comes after the end of a request 
   holding.receive(40)
   holding.close()
   holding.send(10)
-  holding.close()
 
   expect(bytes.total()).toBe(0)
+  holding.close()
   expect(refusal(() => bytes.open('a').receive(40))).toBeNull()
 })
 
