@@ -21,11 +21,11 @@ export interface BytesBounds {
 }
 
 const defaults: BytesBounds = {
-  processMax: 48 * MEGABYTE,
+  processMax: 40 * MEGABYTE,
   callerMax: 24 * MEGABYTE,
   uncountedMax: 64 * KILOBYTE,
   largeMin: MEGABYTE,
-  largeMax: 16 * MEGABYTE,
+  largeMax: 12 * MEGABYTE,
 }
 
 /** How long a large request waits for others. Proxies and HTTP clients give up after 60 s or more. */
@@ -58,7 +58,7 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
   let total = 0
 
   const waits = { waitingMax: WAITING_MAX, waitingOfKeyMax: WAITING_OF_CALLER_MAX, waitMs: WAIT_MS, message: BUSY }
-  const large = createSemaphore({ ...waits, capacity: largeMax, capacityOfKey: largeMax / 2 })
+  const large = createSemaphore({ ...waits, capacity: largeMax, capacityOfKey: (largeMax * 2) / 3 })
   const uploads = createSemaphore({ ...waits, capacity: Number.POSITIVE_INFINITY, capacityOfKey: callerMax })
 
   const heldBy = (caller: string) => byCaller.get(caller) ?? 0

@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 
 /** The bound that docs/operations.md states is 512 MB. */
-const PRESSURE_BYTES = 384 * 1024 * 1024
+const PRESSURE_BYTES = 352 * 1024 * 1024
 const CHECKED_EVERY_MS = 250
 /** In percent, from one collection of garbage to the next. */
-const GROWTH_UNDER_PRESSURE = 20
+const GROWTH_UNDER_PRESSURE = 10
 
 /**
- * Lets V8 collect garbage earlier while the process has more than 384 MB. By itself V8 lets the heap grow up to fourfold
+ * Lets V8 collect garbage earlier while the process has more than 352 MB. By itself V8 lets the heap grow up to fourfold
  * in between, because it takes all memory of the machine for its own; collecting always that often would make a page of
  * 200 products half as slow again.
  */

@@ -53,7 +53,7 @@ test('a caller that holds as much as it may is told to come back; another one is
 })
 
 test('while others hold nearly everything, large bodies are refused with 503, and small ones taken', async () => {
-  for (const caller of ['a', 'b']) hold(caller, 23)
+  for (const caller of ['a', 'b']) hold(caller, 19)
 
   const refused = await store.call('POST', '/Products', { body: products(40, 60_000) })
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])

@@ -117,7 +117,7 @@ test.each([
     for (const { socket } of senders) for (let count = 0; count < 9; count++) socket.write(piece)
 
     await whileServing(delay(4_000))
-    expect(await metric('http_bytes_in_flight')).toBeLessThanOrEqual(48 * MEGABYTE)
+    expect(await metric('http_bytes_in_flight')).toBeLessThanOrEqual(40 * MEGABYTE)
     // Those that were refused are told so when they have sent everything.
     for (const { socket } of senders) socket.write(piece)
     const statuses = await whileServing(Promise.all(senders.map((sender) => sender.status())))
