@@ -18,14 +18,17 @@ import { examples } from './reference/examples.ts'
 import { describeReference, type ReferenceServices, reference } from './reference/routes.ts'
 import { describeRest } from './rest/openapi/describe.ts'
 import { type RestServices, rest } from './rest/routes.ts'
+import { countBytesInFlight } from './server/bytes-in-flight.ts'
 import { installCompression } from './server/compression.ts'
+import { limitConnections } from './server/connections.ts'
 import { answerErrors, answerUnreadable, answerUnroutable } from './server/errors.ts'
 import { requestIdOf, setCommonHeaders } from './server/headers.ts'
 import { describeProcess, processRoutes } from './server/health.ts'
 import { describeRoutes } from './server/json-routes.ts'
-import { limitBodyTime, limits, refuseExpectations } from './server/limits.ts'
+import { limits, refuseExpectations } from './server/limits.ts'
 import type { Metrics } from './server/metrics.ts'
 import { countRequests, logRequests } from './server/request-log.ts'
+import { cutSlowPeers } from './server/slow-peers.ts'
 import { type SoapServices, soap } from './soap/routes.ts'
 import type { Authenticator } from './subscriptions/authenticate.ts'
 
@@ -68,11 +71,13 @@ export function buildApp(services: Services): FastifyInstance {
       ),
     clientErrorHandler: (error, socket) => answerUnreadable(services, error, socket),
   })
+  limitConnections(app, services)
   setCommonHeaders(app, config)
   countRequests(app, metrics)
   logRequests(app)
   refuseExpectations(app)
-  limitBodyTime(app)
+  cutSlowPeers(app, metrics)
+  countBytesInFlight(app)
   installCompression(app)
   answerErrors(app, answerUnknownAddress)
   app.register(async (scope) => processRoutes(scope, services))

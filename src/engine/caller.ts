@@ -33,6 +33,8 @@ export interface Caller {
   readonly now: () => Date
   /** How long a change waits for a lock; undefined: as long as every request. */
   readonly lockMs?: number
+  /** Whether the client has closed the connection, so that nobody waits for the answer. */
+  readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
 }
@@ -45,4 +47,9 @@ export interface RaisedEvent {
   readonly recordId: number
   /** The record's JSON text; null: the record as the change leaves it. */
   readonly body: string | null
+}
+
+/** Names the caller where its share of the process is counted: the application in the store. */
+export function callerKey({ store, application, channel }: Caller): string {
+  return `${store.id} ${application?.id ?? channel}`
 }

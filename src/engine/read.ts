@@ -5,6 +5,7 @@ import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import { type Filters, readId, wrongParameter } from './filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
+import { readWithin, within } from './page-size.ts'
 import type { Reader, Selected, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are omitted. */
@@ -81,12 +82,17 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
 }
 
 /** A record as JSON text, as `reader` reads it; null for an unknown id. */
-export function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
-  return caller.db
-    .$queryRaw<{ row: string }[]>(sql`
-      SELECT ${reader.select}::text AS "row" FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
-      WHERE ${recordCondition(caller, resource, id)}`)
-    .then(([found]) => (found ? reader.compose(JSON.parse(found.row) as Selected) : null))
+export async function readOne(caller: Caller, resource: Resource, reader: Reader, id: number): Promise<string | null> {
+  const condition = recordCondition(caller, resource, id)
+  // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
+  const text = await readWithin(caller, { table: resource.table, limit: 1 }, async (room) => {
+    const [found] = await caller.db.$queryRaw<{ row: string }[]>(sql`
+      SELECT ${within(room, sql`r."row"`)} AS "row" FROM (
+        SELECT ${reader.select}::text AS "row"
+        FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId" WHERE ${condition} OFFSET 0) r`)
+    return found?.row ?? null
+  })
+  return text === null ? null : reader.compose(JSON.parse(text) as Selected)
 }
 
 /** Lists an object inside the records, such as every product's SKUInfo; `id` narrows to one record. */
@@ -207,6 +213,8 @@ export function emptyPage(offset: number, count: number): StoreFailure {
 
 /** The rows from which the records of a list are chosen. */
 interface Choice {
+  /** The table of the records. */
+  readonly table: string
   readonly from: Sql
   /** A record's id. */
   readonly id: Sql
@@ -227,7 +235,8 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
     ...asked,
   ]
   const where = join(conditions, ' AND ')
-  return { from: sql`${identifier(resource.table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
+  const { table } = resource
+  return { table, from: sql`${identifier(table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
 }
 
 /**
@@ -238,6 +247,7 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
 function linkedRows({ store }: Caller, { table: target }: Resource, link: TableLink, id: number): Choice {
   const [table, record, column] = [identifier(link.table), identifier(link.record), identifier(link.column)]
   return {
+    table: target,
     from: sql`${table} l`,
     id: sql`l.${record}`,
     where: sql`l."storeId" = ${storeId(store)} AND l.${column} = ${id}::int`,
@@ -260,8 +270,8 @@ async function count({ db }: Caller, { from, where }: Choice): Promise<number> {
  * alternatives: docs/decisions/sync.md.)
  */
 async function readRows(
-  { db }: Caller,
-  { from, id, where, toRecords }: Choice,
+  caller: Caller,
+  { table, from, id, where, toRecords }: Choice,
   { select }: Reader,
   { limit, offset, after }: { limit: number; offset: number; after: number },
 ): Promise<{ rows: readonly Selected[]; next: string | null }> {
@@ -271,13 +281,19 @@ async function readRows(
   const bounds = isPlannedOnce
     ? sql`LIMIT ${constant(limit + 1)}`
     : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
-  const [found] = await db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
-    SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
-      SELECT t."id", ${select} AS "row"
-      FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
-      JOIN "Store" s ON s."id" = t."storeId") p`)
-  const rows = found?.page ? (JSON.parse(found.page) as Selected[]) : []
-  const next = found && rows.length > limit ? String(found.highest - 1) : null
+  let highest = 0
+  const page = await readWithin(caller, { table, limit }, async (room) => {
+    const [found] = await caller.db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
+      SELECT ${within(room, sql`a."page"`)} AS "page", a."highest" FROM (
+        SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
+          SELECT t."id", ${select} AS "row"
+          FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
+          JOIN "Store" s ON s."id" = t."storeId") p) a`)
+    highest = found?.highest ?? 0
+    return found?.page ?? null
+  })
+  const rows = page === null ? [] : (JSON.parse(page) as Selected[])
+  const next = rows.length > limit ? String(highest - 1) : null
   return { rows: rows.slice(0, limit), next }
 }
 

@@ -4,6 +4,7 @@ import { answerUnknownAddress } from '../html/errors.ts'
 import type { GuardServices } from '../html/guard.ts'
 import { pagesFor } from '../html/page-routes.ts'
 import type { SignUpServices } from '../people/accounts.ts'
+import type { SignInServices } from '../people/sign-in.ts'
 import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
 import type { Subscribing } from '../subscriptions/subscriptions.ts'
 import { customerOrders } from './account/orders.ts'
@@ -24,7 +25,7 @@ import { administration, developerPages, signInPages, signUpPages } from './peop
 
 export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
 
-type AdminServices = CartApiServices & Subscribing
+type AdminServices = CartApiServices & Subscribing & SignInServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices
 

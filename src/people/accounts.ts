@@ -11,6 +11,7 @@ import {
 import type { Developer } from '../database/generated/client.ts'
 import { empty, sql } from '../database/sql.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
+import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput } from '../values/input.ts'
 import {
@@ -25,7 +26,7 @@ import {
 } from './passwords.ts'
 import { type Client, endSessions, openSession, ownerOf, type Session } from './sessions.ts'
 import { type EnteredSession, tableOf } from './sign-in.ts'
-import { countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
+import { checkCounted, countTry, forgetFailures, forgiveTry, withDevice } from './sign-in-delay.ts'
 
 export type SignUpServices = DataServices & { config: { readonly developerSignup: 'open' | 'closed' } }
 
@@ -60,7 +61,7 @@ export async function signUpDeveloper(
   const account = { kind: 'developer', email: await lowerCase(db, given.Email) } as const
   const counted = await countTry(services, { ...account, address, isSignUp: true })
   // Hashes before the insert, so that a taken address takes as long as a free one.
-  const passwordHash = await hashPassword(given.Password)
+  const passwordHash = await checkCounted(db, counted, () => hashPassword(given.Password, networkOf(address)))
   const session = await inTransaction(db, async (tx) => {
     const taken = 'No account can be opened for this e-mail address. If it has one already, sign in; else take another'
     const { id, email } = await insertAccount(tx, now, null, { email: given.Email, passwordHash }, taken)
@@ -116,10 +117,12 @@ export async function changePassword(
   const table = tableOf(kind)
   const [account] = await db.$queryRaw<{ passwordHash: string }[]>`
     SELECT "passwordHash" FROM ${table} WHERE "id" = ${id}`
-  const fits = await verifyPassword(account?.passwordHash ?? null, CurrentPassword)
+  const network = networkOf(actor.address)
+  const stored = account?.passwordHash ?? null
+  const fits = await checkCounted(db, counted, () => verifyPassword(stored, CurrentPassword, network))
   const wrongPassword = () => fieldFault('CurrentPassword', 'is not the current password')
   if (!account || !fits) throw wrongPassword()
-  const passwordHash = await hashPassword(NewPassword)
+  const passwordHash = await checkCounted(db, counted, () => hashPassword(NewPassword, network))
   await inTransaction(db, async (tx) => {
     const changed = await tx.$executeRaw`
       UPDATE ${table} SET "passwordHash" = ${passwordHash} WHERE "id" = ${id} AND "passwordHash" = ${account.passwordHash}`

@@ -3,6 +3,7 @@ import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
 import type { Db, Transaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { createSemaphore } from '../values/semaphore.ts'
 
 // The e-mail addresses and passwords of accounts: what is allowed, and how they are compared.
 
@@ -88,13 +89,31 @@ const figures = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** A well-formed hash that costs as much as a real one and that no known password matches. */
 const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** Returns the hash to store, `$argon2id$…`. Runs outside the event loop, with as many threads as libuv has. */
-export function hashPassword(password: string): Promise<string> {
-  return hash(password.normalize('NFKC'), figures)
+/** Leaves libuv half of its four threads, for files, names and compression, on a machine that may have two cores. */
+const AT_ONCE_MAX = 2
+const WAITING_MAX = 100
+const WAITING_OF_KEY_MAX = 50
+const WAIT_MS = 10_000
+
+const turns = createSemaphore({
+  capacity: AT_ONCE_MAX,
+  capacityOfKey: AT_ONCE_MAX,
+  waitingMax: WAITING_MAX,
+  waitingOfKeyMax: WAITING_OF_KEY_MAX,
+  waitMs: WAIT_MS,
+  message: 'Too many passwords are being checked; try again in a moment',
+})
+
+/**
+ * Returns the hash to store, `$argon2id$…`. Runs outside the event loop, two at a time in the process; keys such as
+ * networks take turns. Throws `unavailable` if 100 are waiting already, or after 10 s.
+ */
+export function hashPassword(password: string, key = ''): Promise<string> {
+  return turns.run(key, 1, () => hash(password.normalize('NFKC'), figures))
 }
 
-/** Whether the password matches. For null (no account or password), returns false after the same time. */
-export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
-  const fits = await verify(stored ?? nobodysHash, password.normalize('NFKC'))
+/** Whether the password matches. For null (no account or password), returns false after the same time. Waits as `hashPassword`. */
+export async function verifyPassword(stored: string | null, password: string, key = ''): Promise<boolean> {
+  const fits = await turns.run(key, 1, () => verify(stored ?? nobodysHash, password.normalize('NFKC')))
   return fits && stored !== null
 }

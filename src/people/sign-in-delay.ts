@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { type RateLimit, type Throttle, tooMany } from '../applications/throttle.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { deleteExpired } from '../database/delete-expired.ts'
 import { type Sql, sql } from '../database/sql.ts'
@@ -121,10 +122,39 @@ export async function forgiveTry(tx: Transaction, { account, address, device, is
   if (device) await tx.signInDelay.deleteMany({ where: { key: device.key } })
   if (isOfDevice) return
   await tx.signInDelay.deleteMany({ where: { key: account.key } })
+  await subtractOne(tx, address)
+}
+
+async function subtractOne(tx: Transaction, { key, ...figures }: Counter): Promise<void> {
   const failures = sql`GREATEST("failures" - 1, 0)`
   await tx.$executeRaw`
-    UPDATE "SignInDelay" SET "failures" = ${failures}, "allowedAt" = "failedAt" + ${delayAfter(failures, address)}
-    WHERE "key" = ${address.key}`
+    UPDATE "SignInDelay" SET "failures" = ${failures}, "allowedAt" = "failedAt" + ${delayAfter(failures, figures)}
+    WHERE "key" = ${key}`
+}
+
+/** Checks the password of a counted attempt. The attempt does not count if the server is too busy to check it. */
+export async function checkCounted<T>(db: Db, counted: CountedTry, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check()
+  } catch (error) {
+    if (error instanceof StoreFailure && error.kind === 'unavailable') {
+      const { account, address, device, isOfDevice } = counted
+      const counters = isOfDevice && device ? [device] : [account, address]
+      await inTransaction(db, async (tx) => {
+        for (const counter of counters) await subtractOne(tx, counter)
+      })
+    }
+    throw error
+  }
+}
+
+/** Attempts of one network, successful ones included, which the delays forgive: an office signs in on a Monday morning. */
+const attemptRateLimit: RateLimit = { capacity: 100, leakPerSecond: 1 }
+
+/** Counts an attempt against its network. Throws `throttled` with the seconds to wait. */
+export function takeAttempt({ throttle }: { throttle: Pick<Throttle, 'take'> }, network: string): void {
+  const reading = throttle.take(`sign-in:${network}`, attemptRateLimit)
+  if (!reading.accepted) throw tooMany(reading)
 }
 
 /** Deletes the failures of an account, for example after its password was set. */

@@ -1,13 +1,17 @@
+import type { Throttle } from '../applications/throttle.ts'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { StoreUser } from '../database/generated/client.ts'
 import { identifier } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
+import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
 import { type Client, type OpenedSession, openSession, type SessionServices } from './sessions.ts'
-import { type CountedTry, countTry, forgiveTry, withDevice } from './sign-in-delay.ts'
+import { type CountedTry, checkCounted, countTry, forgiveTry, takeAttempt, withDevice } from './sign-in-delay.ts'
+
+export type SignInServices = SessionServices & { throttle: Throttle }
 
 export interface SignIn extends Client {
   readonly kind: 'developer' | 'merchant'
@@ -35,9 +39,10 @@ const signInInput = namedObject({ Email: text(254), Password: passwordInput, Sto
  * Opens a session. A merchant's is for one store; the first 20 accounts in other stores with the same address and
  * password become its `person.others`. Throws the same error after the same work for an unknown account and for a wrong
  * password (401); after too many failures (429, with the seconds to wait; failures elsewhere do not delay a browser
- * that has signed in before); and for invalid input (400, with faults for Email, Password, Store).
+ * that has signed in before) or attempts of one network; while
+ * too many passwords are being checked (503); and for invalid input (400, with faults for Email, Password, Store).
  */
-export async function signIn(services: SessionServices, input: SignIn): Promise<EnteredSession> {
+export async function signIn(services: SignInServices, input: SignIn): Promise<EnteredSession> {
   const { db, secrets } = services
   const { kind, address, devices } = input
   const { Email, Password, Store } = readInput(signInInput, {
@@ -47,15 +52,19 @@ export async function signIn(services: SessionServices, input: SignIn): Promise<
   })
   const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
+  const network = networkOf(address)
+  takeAttempt(services, network)
   const counted = await countTry(services, { ...account, address, devices })
-  const opened: FoundAccount[] = []
-  // One account after another, so that a sign-in occupies at most one thread.
-  for (const each of accounts) if (await verifyPassword(each.passwordHash, Password)) opened.push(each)
-  if (opened.length === 0) {
+  const fits = (stored: string | null) => verifyPassword(stored, Password, network)
+  const opened = await checkCounted(db, counted, async () => {
+    const opened: FoundAccount[] = []
+    // One account after another, so that a sign-in occupies at most one thread.
+    for (const each of accounts) if (await fits(each.passwordHash)) opened.push(each)
     const looksMin = kind === 'merchant' && Store === undefined ? LOOKS_MIN : 1
-    for (let looks = accounts.length; looks < looksMin; looks++) await verifyPassword(null, Password)
-    throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
-  }
+    if (opened.length === 0) for (let looks = accounts.length; looks < looksMin; looks++) await fits(null)
+    return opened
+  })
+  if (opened.length === 0) throw wrong(kind, accounts.length === 0 ? 'no such account' : 'another password')
   const session = await inTransaction(db, (tx) => enter(tx, services, input, opened, counted))
   return { ...session, devices: withDevice(secrets, devices, account) }
 }

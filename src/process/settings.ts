@@ -17,6 +17,9 @@ const OWN_ADDRESSES =
 /** What a sandbox may call besides: receivers that are being developed on this machine. */
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128']
 
+const CONNECTIONS_MIN = 10
+const CONNECTIONS_MAX = 100_000
+
 const REST_PREFIX = '/StoreWebAPI'
 const SOAP_PATH = '/cart.asmx'
 const NAMESPACE_LENGTH_MAX = 255
@@ -39,6 +42,11 @@ const Settings = z.object({
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   TRUST_PROXY: addressBlocks(),
+  MAX_CONNECTIONS: checked(
+    (text) => /^\d{1,6}$/.test(text) && Number(text) >= CONNECTIONS_MIN && Number(text) <= CONNECTIONS_MAX,
+    'is not a number of connections',
+    `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
+  ).default('1000'),
   DATABASE_URL: secret(
     (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
     'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
@@ -116,6 +124,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     tls,
     /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers count. */
     trustProxy: Object.freeze(settings.TRUST_PROXY ?? []),
+    /** The connections of clients that the process has at once, on each port. */
+    maxConnections: Number(settings.MAX_CONNECTIONS),
     /** Null: the embedded database in `dataDir`. */
     databaseUrl: settings.DATABASE_URL ?? null,
     /** The most connections for requests. */

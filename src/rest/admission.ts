@@ -2,8 +2,10 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
+import { callerKey } from '../engine/caller.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
+import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { loggablePath } from '../server/request-log.ts'
 import {
   type Authenticated,
@@ -26,6 +28,7 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
     const { caller, throttle: rateLimit } = await identify(request, reply)
     request.caller = caller
     showBucket(reply, rateLimit, throttle.take(rateLimit.key, rateLimit))
+    bytesInFlight.admit(callerKey(caller))
     const method = methodOf(request)
     if (operations[method] === undefined) {
       const allowed = allowedMethods(operations)

@@ -16,7 +16,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   request.refusal ||= wrongIn(answer)
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
-  if (answer.kind === 'results' && comesBack.includes(answer.status)) reply.header('retry-after', '1')
+  if (answer.kind === 'results' && comesBack.includes(answer.status) && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', '1')
   const { accept } = request.headers
   if (isRefusal(answer) && acceptsProblem(accept)) return sendProblem(request, reply, answer)
   if (answer.kind === 'nothing') return reply.code(404).send()
@@ -36,7 +37,8 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
     return sendAnswer(request, reply, { kind: 'results', status: 500, items: [defect] })
   }
   request.refusal ||= failure.logMessage
-  const { kind, status, field, message, logDetail } = failure
+  const { kind, status, field, message, logDetail, retryAfterSeconds } = failure
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   if (logDetail) request.log.info({ detail: logDetail }, message)
   // An empty 404 means that the record does not exist; every other refusal is one result item.
   if (kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
@@ -119,13 +121,22 @@ function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | B
   if (answer.kind !== 'records') {
     return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
   }
-  // Encodes each record separately, because one text of a whole page, up to a megabyte, would be copied three times.
-  const pieces = answer.records.map((record, index) => Buffer.from(index === 0 ? record : `,${record}`))
-  return Buffer.concat([opening, ...pieces, closing])
+  return jsonPage(answer.records)
 }
 
-const opening = Buffer.from('[')
-const closing = Buffer.from(']')
+/** Writes each record into one buffer, because a large page as one text would exist three times. */
+function jsonPage(records: readonly string[]): Buffer {
+  let length = 2 + Math.max(0, records.length - 1)
+  for (const record of records) length += Buffer.byteLength(record)
+  const page = Buffer.allocUnsafe(length)
+  let end = page.write('[')
+  records.forEach((record, index) => {
+    if (index > 0) end += page.write(',', end)
+    end += page.write(record, end)
+  })
+  page.write(']', end)
+  return page
+}
 
 function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
   if (answer.kind === 'records') return recordsToXml(answer.records, answer.type)

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../engine/caller.ts'
+import { type Caller, callerKey } from '../engine/caller.ts'
 import type { Body, Taken } from '../engine/endpoints.ts'
 import { receiveBytes, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { jsonSteps } from '../values/json.ts'
-import { Lane } from '../values/lane.ts'
+import { createSemaphore } from '../values/semaphore.ts'
 import { nextTurn, runInSlices } from '../values/slices.ts'
 import { bodyFormat, type Format } from './format.ts'
 import { readXml } from './xml.ts'
@@ -59,7 +59,15 @@ export const RECORDS_MAX = 100
 /** Bodies up to this length are read at once; longer ones, one at a time in the process. */
 const SHORT_LENGTH_MAX = 65_536
 
-const readers = new Lane()
+/** Side by side they would be read no sooner, and take the memory of all. */
+const readers = createSemaphore({
+  capacity: 1,
+  capacityOfKey: 1,
+  waitingMax: 200,
+  waitingOfKeyMax: 20,
+  waitMs: 30_000,
+  message: 'Too many large bodies are waiting to be read; try again in a moment',
+})
 
 /**
  * Reads the records of a body, in slices. Throws `bad-request` for none, more than 100, several if the address names
@@ -71,10 +79,7 @@ export async function readTaken(body: Body | null, taken: Taken, caller: Caller)
   const read = () =>
     runInSlices(body.format === 'json' ? jsonSteps(body.text, 'The body') : readXml(body.text, taken.type))
   const isShort = body.text.length <= SHORT_LENGTH_MAX
-  return recordsOf(
-    isShort ? await read() : await readers.run(`${caller.store.id} ${caller.application?.id}`, read),
-    taken,
-  )
+  return recordsOf(isShort ? await read() : await readers.run(callerKey(caller), 1, read), taken)
 }
 
 function recordsOf(read: unknown, { many }: Taken): readonly unknown[] {

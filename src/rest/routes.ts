@@ -91,7 +91,7 @@ function addEndpoint(
       const records = await takeRecords(request, operation)
       const { store } = caller as Caller
       const call = {
-        caller: caller as Caller,
+        caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
         method,
         route,
         params: params as Readonly<Record<string, string>>,

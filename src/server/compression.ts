@@ -5,6 +5,7 @@ import { negotiate } from '@fastify/accept-negotiator'
 import compress from '@fastify/compress'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { countAnswer } from './bytes-in-flight.ts'
 
 /** A shorter body fits into one or two packets uncompressed. */
 const COMPRESSED_BYTES_MIN = 1_024
@@ -31,9 +32,13 @@ export function installCompression(app: FastifyInstance): void {
   })
 }
 
-/** Sends a response in an encoding the client accepts. A `no-store` response stays plain, because it has a secret. */
+/**
+ * Sends a response in an encoding the client accepts. A `no-store` response stays plain, because it has a secret. Counts
+ * its bytes until they have left the process.
+ */
 export function sendCompressible(reply: FastifyReply, body: string | Buffer): FastifyReply {
   const { headers } = reply.request
+  countAnswer(reply.request, reply, Buffer.byteLength(body))
   if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding')
   // Errors before the plugin's hook have no `compress`. They are short.
   if (reply.getHeader('cache-control') === 'no-store' || !reply.compress) return reply.send(body)

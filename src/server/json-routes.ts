@@ -326,7 +326,7 @@ export const replayed = { 'Idempotency-Replayed': ref('headers', 'Idempotency-Re
 /** Errors with the same meaning for every caller. */
 export const commonRefusals = {
   400: refusal('Something cannot be taken: `Value` names the property, `Message` says what is allowed.'),
-  408: refusal('The body was not sent within 60 seconds.'),
+  408: refusal('The body arrived more slowly than 4 kB/s.'),
   413: refusal('The body is larger than 1 MB.'),
   415: refusal('The body is of another media type.'),
   500: refusal('A defect of the server; the log has it under the request id.'),

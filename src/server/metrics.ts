@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { bytesInFlight } from '../process/bytes-in-flight.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -6,6 +7,14 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'http_bytes_in_flight',
+    help: 'Bytes of bodies and answers above 64 kB that the process holds',
+    registers: [registry],
+    collect() {
+      this.set(bytesInFlight.total())
+    },
+  })
   return {
     /** Other parts register their own metrics here; `/metrics` returns them all. */
     registry,
@@ -19,6 +28,12 @@ export function createMetrics() {
     requestsInHand: new Gauge({
       name: 'http_requests_in_hand',
       help: 'Requests that have begun and are not answered yet',
+      registers: [registry],
+    }),
+    closedConnections: new Counter({
+      name: 'http_closed_connections_total',
+      help: 'Connections that the server closed, by reason: slow-body, slow-reader, too-many, too-many-of-network',
+      labelNames: ['reason'],
       registers: [registry],
     }),
   }

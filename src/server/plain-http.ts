@@ -9,15 +9,17 @@ export function plainHttpFault(publicUrl: string, { protocol }: { readonly proto
 interface Application {
   readonly server: Server
   readonly routing: (request: IncomingMessage, response: ServerResponse) => void
+  readonly limitConnections: (server: Server) => void
 }
 
 /** Creates a plain http server, not listening, with the limits and early error handlers of one that serves TLS. */
-export function plainServer({ server, routing }: Application): Server {
+export function plainServer({ server, routing, limitConnections }: Application): Server {
   const plain = createServer(routing)
   plain.setTimeout(server.timeout)
   plain.headersTimeout = server.headersTimeout
   plain.requestTimeout = server.requestTimeout
   plain.keepAliveTimeout = server.keepAliveTimeout
+  limitConnections(plain)
   for (const event of ['clientError', 'checkExpectation']) {
     for (const listener of server.listeners(event)) plain.on(event, listener as () => void)
   }

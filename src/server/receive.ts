@@ -1,27 +1,57 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { StoreFailure } from '../values/failure.ts'
+import { holdingOfBody } from './bytes-in-flight.ts'
+
+const { uncountedMax, largeMin } = bytesInFlight
 
 const MEGABYTE = 1024 * 1024
 
 /** How much of an oversized body is read and discarded: a client that is still sending would miss the response. */
 const DISCARDED_BYTES_MAX = 50 * MEGABYTE
 
-/** Reads a request's body. Throws `body-too-large` beyond the limit, and `bad-request` if the body ends early. */
+/**
+ * Reads a request's body. Throws `body-too-large` beyond the limit, `bad-request` if the body ends early, and
+ * `throttled` or `unavailable` if too many bytes are in flight. A large body is returned when its turn has come.
+ */
 export async function receiveBytes(payload: Readable, bytesMax: number): Promise<Buffer> {
+  const declared = Math.min(declaredLength(payload), bytesMax)
+  const holding = declared > uncountedMax ? holdingOfBody(payload) : undefined
+  if (declared > largeMin) await holding?.waitForUpload(declared)
   const chunks: Buffer[] = []
   let length = 0
+  let counted = uncountedMax
+  let refusal: unknown = null
   try {
     // Leaves the request's connection open when the loop ends early, because the log needs the client's address.
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       length += chunk.length
-      if (length <= bytesMax) chunks.push(chunk)
-      else if (length > bytesMax + DISCARDED_BYTES_MAX) break
+      if (length > bytesMax + DISCARDED_BYTES_MAX) break
+      if (refusal !== null) continue
+      chunks.push(chunk)
+      try {
+        if (length > bytesMax) throw tooLarge(bytesMax)
+        if (length > counted) holding?.receive(length - counted)
+        counted = Math.max(length, counted)
+      } catch (error) {
+        refusal = error
+        chunks.length = 0
+        holding?.drop()
+      }
     }
   } catch (error) {
     throw new StoreFailure('bad-request', 'The body ended early', { logDetail: String(error) })
   }
-  if (length <= bytesMax) return Buffer.concat(chunks)
-  throw tooLarge(bytesMax)
+  if (refusal !== null) throw refusal
+  if (length > largeMin) await holding?.waitForWork(length)
+  return Buffer.concat(chunks)
+}
+
+/** Infinity for a body without a length. */
+function declaredLength(payload: Readable): number {
+  const { headers } = payload as Partial<IncomingMessage>
+  return Number(headers?.['content-length'] ?? Number.POSITIVE_INFINITY)
 }
 
 /** The error for a body larger than `bytesMax`. */

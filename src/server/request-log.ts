@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../engine/caller.ts'
-import { cutOff } from './limits.ts'
 import type { Metrics } from './metrics.ts'
+import { cutOff } from './slow-peers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

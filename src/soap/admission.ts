@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, type CounterConfiguration, Gauge, type Registry } from 'prom-client'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
-import type { Caller } from '../engine/caller.ts'
+import { type Caller, callerKey } from '../engine/caller.ts'
+import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { type Authenticator, RefusedStore } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Parameters } from './operation.ts'
@@ -35,6 +36,7 @@ export async function admit(
     const { caller, throttle: rateLimit } = await authenticator.authenticateStore(credentials)
     request.caller = caller
     throttle.returnAnonymous(request.ip)
+    bytesInFlight.admit(callerKey(caller))
     const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
     if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
     if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])

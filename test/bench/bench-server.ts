@@ -4,12 +4,11 @@ import { openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
 import type { Server } from '../../src/cli/server.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { administratorUrl } from '../support/administrator.ts'
-import { freePort } from '../support/run-server.ts'
+import { freePort, startArguments, startEnvironment } from '../support/run-server.ts'
 import type { Stops } from './bench.ts'
 
 export interface BenchServer extends Omit<Server, 'storeId'> {
@@ -25,7 +24,6 @@ export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
 }
 
-const startFile = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const START_TIMEOUT_MS = 120_000
 
 /**
@@ -46,9 +44,10 @@ export async function startBenchServer(
   const baseUrl = `http://localhost:${port}`
   const operatorKey = 'operator-key-of-a-bench'
   const logFile = join(folder, 'server.log')
-  const child = spawn(process.execPath, [...nodeOptions, startFile], {
+  const child = spawn(process.execPath, [...nodeOptions, ...startArguments], {
     env: {
       PATH: process.env.PATH,
+      ...startEnvironment,
       PORT: String(port),
       DATA_DIR: folder,
       DATABASE_URL: databaseUrl,

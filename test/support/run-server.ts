@@ -1,12 +1,26 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const startFile = fileURLToPath(new URL('../../src/start.js', import.meta.url))
+const root = new URL('../../', import.meta.url)
+const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { scripts: { start: string } }
+
+const startWords = scripts.start.split(' ')
+const program = startWords.indexOf('node')
+
+/** What `npm start` hands to Node. */
+export const startArguments: readonly string[] = startWords
+  .slice(program + 1)
+  .map((word) => (word.startsWith('--') ? word : fileURLToPath(new URL(word, root))))
+
+/** The variables that `npm start` sets. */
+export const startEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
+  startWords.slice(0, program).map((word) => word.split('=', 2)),
+)
 
 export interface Run {
   readonly process: ChildProcess
@@ -26,7 +40,7 @@ export const programEnv = {
 
 /** Starts the server as `npm start` does, with these settings and none of the test's own environment but PATH. */
 export function runServer(settings: Record<string, string>): Run {
-  return runProgram(process.execPath, [startFile], { env: { ...programEnv, ...settings } })
+  return runProgram(process.execPath, startArguments, { env: { ...programEnv, ...startEnvironment, ...settings } })
 }
 
 export function runProgram(program: string, args: readonly string[], options: SpawnOptions): Run {

@@ -5,7 +5,7 @@ import { pagesFor } from '../../html/page-routes.ts'
 import { nextAddress, sentBy, sessionOf, textIn, wantsHtml } from '../../html/request.ts'
 import { type SignUpServices, signUpDeveloper } from '../../people/accounts.ts'
 import { endSession, type Session, type SessionKind, type SessionServices } from '../../people/sessions.ts'
-import { type EnteredSession, signIn } from '../../people/sign-in.ts'
+import { type EnteredSession, type SignInServices, signIn } from '../../people/sign-in.ts'
 import { normaliseHost, readSecureUrl } from '../../stores/secure-url.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 
@@ -38,7 +38,7 @@ const signInBody = namedObject({
  * Adds the pages for signing in and out. Redirects a signed-in person; a switch to another store's account needs a
  * confirmation.
  */
-export function signInPages(app: FastifyInstance, services: SessionServices, area: Area): void {
+export function signInPages(app: FastifyInstance, services: SignInServices, area: Area): void {
   const { get, form } = pagesFor(app, 'anyone', area.kind)
   const address = `${area.path}/sign-in`
 

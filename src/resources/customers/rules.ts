@@ -9,9 +9,10 @@ import { StoreFailure } from '../../values/failure.ts'
 export async function customerRules(changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     settleEmail(change)
-    const { patch, after } = change
+    const { caller, patch, after } = change
     const password = patch.writeOnly.Password
-    if (typeof password === 'string' && password !== '') after.row.passwordHash = await hashPassword(password)
+    if (typeof password !== 'string' || password === '') continue
+    after.row.passwordHash = await hashPassword(password, `store ${caller.store.id}`)
   }
 }
 

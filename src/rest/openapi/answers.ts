@@ -164,7 +164,7 @@ const refusals = {
     headers: [],
   }),
   404: refusal('NotFound', 'No such record, or none in the list. The body is empty.', { ...replayable, body: 'empty' }),
-  408: refusal('BodyTimeout', 'The body was not sent within 60 seconds.', { body: 'json' }),
+  408: refusal('BodyTimeout', 'The body arrived more slowly than 4 kB/s.', { body: 'json' }),
   409: refusal(
     'Conflict',
     'The change contradicts what is stored; or the first request with this Idempotency-Key is still in progress.',
@@ -175,9 +175,11 @@ const refusals = {
   413: refusal('BodyTooLarge', 'The body is larger than 10 MB.'),
   415: refusal('UnsupportedMediaType', 'The body is neither JSON nor XML in UTF-8, or it is compressed.'),
   422: refusal('KeyReused', 'The Idempotency-Key came with another body before.'),
-  429: refusal('TooManyRequests', 'The bucket is full.', { headers: [...bucketHeaders, 'Retry-After'] }),
+  429: refusal('TooManyRequests', 'The bucket is full, or too many bytes of the application are in flight.', {
+    headers: [...bucketHeaders, 'Retry-After'],
+  }),
   500: refusal('InternalError', 'A defect of the server; the log has it under the request id.'),
-  503: refusal('Unavailable', 'The database does not answer, or others kept what it needed for too long.', {
+  503: refusal('Unavailable', 'The database does not answer, or others kept what was needed for too long.', {
     headers: [...bucketHeaders, 'Retry-After'],
   }),
 } as const satisfies Readonly<Record<number, Refusal>>

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import { isClient } from '../database/client.ts'
+import { constant, type Sql, sql } from '../database/sql.ts'
+import { bytesInFlight } from '../process/bytes-in-flight.ts'
+import { StoreFailure } from '../values/failure.ts'
+import { type Caller, callerKey } from './caller.ts'
+
+// How large a page may be. Its size is known to PostgreSQL alone, which hands over a larger one only when it is asked again.
+
+const { largeMin, callerMax } = bytesInFlight
+const MEGABYTE = 1024 * 1024
+
+/** Bytes per record of the last large page, by store and table. */
+const bytesPerRecord = new LRUCache<string, number>({ max: 10_000 })
+/** Room for records that have grown since. */
+const MARGIN = 1.25
+const ATTEMPTS_MAX = 3
+
+/** A JSON text if it has at most `room` bytes; otherwise their number. Null: the text, whatever its size. */
+export function within(room: number | null, text: Sql): Sql {
+  if (room === null) return text
+  // In the statement itself for the usual size, so that one plan serves every page.
+  const bytes = room === largeMin ? sql`${constant(room)}` : sql`${room}::int`
+  return sql`CASE WHEN octet_length(${text}) <= ${bytes} THEN ${text} ELSE octet_length(${text})::text END`
+}
+
+/**
+ * Reads a JSON array of at most `limit` records. `read` returns what `within` gave for `room`. A large one waits for its
+ * turn. Throws `bad-request` for more than 24 MB, and `throttled` or `unavailable` if too many bytes are in flight.
+ */
+export async function readWithin(
+  caller: Caller,
+  { table, limit }: { table: string; limit: number },
+  read: (room: number | null) => Promise<string | null>,
+): Promise<string | null> {
+  // Waiting inside a transaction would keep its connection from those who have a turn.
+  if (!isClient(caller.db)) return read(null)
+  const key = `${caller.store.id} ${table}`
+  let bytes = (bytesPerRecord.get(key) ?? 0) * limit
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const text = await readOnce(caller, bytes, read)
+    if (text === null || text.startsWith('[')) {
+      if (bytes > largeMin) bytesPerRecord.set(key, (text?.length ?? 0) / limit)
+      return text
+    }
+    bytes = Number(text)
+    if (bytes > callerMax) throw tooLargePage(bytes)
+  }
+  throw new StoreFailure('unavailable', 'The records are being changed; try again in a moment')
+}
+
+function readOnce(caller: Caller, bytes: number, read: (room: number) => Promise<string | null>) {
+  if (bytes <= largeMin) return read(largeMin)
+  const expected = Math.min(bytes, callerMax)
+  return bytesInFlight.readLarge(callerKey(caller), { bytes: expected, isGone: caller.isGone }, () =>
+    read(Math.ceil(expected * MARGIN)),
+  )
+}
+
+function tooLargePage(bytes: number): StoreFailure {
+  const [size, most] = [bytes, callerMax].map((each) => Math.ceil(each / MEGABYTE))
+  const message = `The page has ${size} MB; at most ${most} MB are allowed. Ask for fewer records by limit`
+  return new StoreFailure('bad-request', message, { field: 'limit' })
+}

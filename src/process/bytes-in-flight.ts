@@ -1,0 +1,165 @@
+import { StoreFailure } from '../values/failure.ts'
+import { createSemaphore, type EndTurn } from '../values/semaphore.ts'
+
+// What requests and answers may hold of the process's memory (docs/decisions/limits.md). Callers are named by a key: an
+// application in a store, or the client's network where nobody has signed in.
+
+const KILOBYTE = 1024
+const MEGABYTE = 1024 * KILOBYTE
+
+export interface BytesBounds {
+  /** For the bodies and answers in flight of all callers. */
+  readonly processMax: number
+  /** For those of one caller. */
+  readonly callerMax: number
+  /** A body or an answer up to this size is not counted, because the number of connections bounds them. */
+  readonly uncountedMax: number
+  /** A body or an answer above this size is large. */
+  readonly largeMin: number
+  /** For the large ones that are parsed, read or composed at once, which takes several times their bytes. */
+  readonly largeMax: number
+}
+
+const defaults: BytesBounds = {
+  processMax: 40 * MEGABYTE,
+  callerMax: 24 * MEGABYTE,
+  uncountedMax: 64 * KILOBYTE,
+  largeMin: MEGABYTE,
+  largeMax: 12 * MEGABYTE,
+}
+
+/** How long a large request waits for others. Proxies and HTTP clients give up after 60 s or more. */
+const WAIT_MS = 30_000
+const WAITING_MAX = 500
+const WAITING_OF_CALLER_MAX = 50
+
+/** The bytes that one request and its answer hold. */
+export interface Holding {
+  /** Counts received bytes. Throws `throttled` beyond the caller's bound, `unavailable` beyond the process's. */
+  readonly receive: (bytes: number) => void
+  /** Counts the bytes of an answer, which exists already. */
+  readonly send: (bytes: number) => void
+  /** Waits until the caller's uploads leave room for one of this size. Throws `throttled` after 30 s. */
+  readonly waitForUpload: (bytes: number) => Promise<void>
+  /** Waits for a turn to work on a large body. It ends with the request. Throws `unavailable` after 30 s, or if nobody waits for the answer any more. */
+  readonly waitForWork: (bytes: number) => Promise<void>
+  /** Counts nothing any more, until something is received or sent. Ends the turns. */
+  readonly drop: () => void
+  /** The same for good. */
+  readonly close: () => void
+}
+
+export type BytesInFlight = ReturnType<typeof createBytesInFlight>
+
+/** Counts the bytes in flight of one process. */
+export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
+  const { processMax, callerMax, uncountedMax, largeMin, largeMax } = { ...defaults, ...bounds }
+  const byCaller = new Map<string, number>()
+  let total = 0
+
+  const waits = { waitingMax: WAITING_MAX, waitingOfKeyMax: WAITING_OF_CALLER_MAX, waitMs: WAIT_MS, message: BUSY }
+  const large = createSemaphore({ ...waits, capacity: largeMax, capacityOfKey: (largeMax * 2) / 3 })
+  const uploads = createSemaphore({ ...waits, capacity: Number.POSITIVE_INFINITY, capacityOfKey: callerMax })
+
+  const heldBy = (caller: string) => byCaller.get(caller) ?? 0
+
+  /** Why the caller may not hold these bytes too; null: it may. */
+  function fault(caller: string, bytes: number): StoreFailure | null {
+    const held = heldBy(caller) + bytes
+    if (held > callerMax) return tooMuch()
+    // No caller may hold more than it leaves free, so that those that hold much cannot shut out one that holds little.
+    return held > processMax - total ? new StoreFailure('unavailable', BUSY, { retryAfterSeconds: 1 }) : null
+  }
+
+  function add(caller: string, bytes: number): void {
+    total += bytes
+    const held = heldBy(caller) + bytes
+    if (held > 0) byCaller.set(caller, held)
+    else byCaller.delete(caller)
+  }
+
+  function open(caller: string): Holding {
+    let held = 0
+    let isClosed = false
+    const turns: EndTurn[] = []
+    const keep = (end: EndTurn) => void (isClosed ? end() : turns.push(end))
+    const send = (bytes: number) => {
+      // What was received before the connection was lost may still be read.
+      if (isClosed) return
+      held += bytes
+      add(caller, bytes)
+    }
+    const drop = () => {
+      add(caller, -held)
+      held = 0
+      for (const end of turns.splice(0)) end()
+      large.recheck()
+    }
+    return {
+      send,
+      drop,
+      receive: (bytes) => {
+        const refused = fault(caller, bytes)
+        if (refused !== null) throw refused
+        send(bytes)
+      },
+      waitForUpload: async (bytes) => keep(await uploads.acquire(caller, bytes).catch(throwTooMuch)),
+      waitForWork: async (bytes) => {
+        keep(await large.acquire(caller, bytes))
+        if (isClosed) throw leftEarly()
+      },
+      close: () => {
+        isClosed = true
+        drop()
+      },
+    }
+  }
+
+  /** Throws `throttled` if the caller holds as much as it may. */
+  function admit(caller: string): void {
+    if (heldBy(caller) >= callerMax) throw tooMuch()
+  }
+
+  /**
+   * Runs `read`, which reads an answer of this size, when there is room for it. Throws `throttled` or `unavailable` when
+   * there is none within 30 s, or if nobody waits for the answer any more (`isGone`).
+   */
+  async function readLarge<T>(
+    caller: string,
+    { bytes, isGone = () => false }: { bytes: number; isGone?: (() => boolean) | undefined },
+    read: () => Promise<T>,
+  ): Promise<T> {
+    const end = await large
+      .acquire(caller, bytes, () => fault(caller, bytes) === null)
+      .catch((busy) => {
+        throw fault(caller, bytes) ?? busy
+      })
+    try {
+      if (isGone()) throw leftEarly()
+      return await read()
+    } finally {
+      end()
+    }
+  }
+
+  return { open, admit, readLarge, total: () => total, uncountedMax, largeMin, callerMax }
+}
+
+const BUSY = 'The server is busy with other large requests; try again in a moment'
+
+function leftEarly(): StoreFailure {
+  return new StoreFailure('unavailable', 'The client closed the connection while its request waited')
+}
+
+function tooMuch(): StoreFailure {
+  const message =
+    'Too many bytes of this application are in flight; read the answers, and send fewer large requests at once'
+  return new StoreFailure('throttled', message, { retryAfterSeconds: 1 })
+}
+
+function throwTooMuch(): never {
+  throw tooMuch()
+}
+
+/** The count of this process. */
+export const bytesInFlight = createBytesInFlight()
