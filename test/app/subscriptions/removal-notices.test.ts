@@ -6,6 +6,7 @@ import { createOutbound } from '../../../src/outbound/outbound.ts'
 import { createRemovalNotices, type RemovalNoticeServices } from '../../../src/subscriptions/removal-notices.ts'
 import { subscribe, unsubscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { openAccess, type Services } from '../../support/access.ts'
+import { openGate } from '../../support/gate.ts'
 import { held, openReceiver, type Receiver, status } from '../../support/receiver.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'
 
@@ -365,19 +366,18 @@ describe('the loop', () => {
     await removedAllTheSame()
     await untilDue()
     receiver.answer = status(200)
-    let failures = 0
-    const $queryRaw = (...args: Parameters<Db['$queryRaw']>) => {
-      if (++failures < 3) return Promise.reject(new Error('no connection'))
-      return services.db.$queryRaw(...args)
-    }
-    const db = new Proxy(services.db, {
-      get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)),
-    })
+    const gate = await openGate(access.url)
+    const db = connect(gate.url)
+    await gate.close()
     const loop = createRemovalNotices({ ...services, db }, { everyMs: 5 })
     loop.start()
+    await vi.waitUntil(() => warnings.length >= 2)
+    await gate.open()
     await vi.waitFor(async () => expect(await notices()).toEqual([]))
     await loop.stop()
-    expect(warnings).toEqual(Array(2).fill('removal notices could not be looked for'))
+    await db.$disconnect()
+    await gate.close()
+    expect(new Set(warnings)).toEqual(new Set(['removal notices could not be looked for']))
   })
 
   test('stops at once when nothing is under way', async () => {
