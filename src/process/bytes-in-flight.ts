@@ -21,12 +21,15 @@ export interface BytesBounds {
 }
 
 const defaults: BytesBounds = {
-  processMax: 40 * MEGABYTE,
+  processMax: 32 * MEGABYTE,
   callerMax: 24 * MEGABYTE,
   uncountedMax: 64 * KILOBYTE,
   largeMin: MEGABYTE,
   largeMax: 12 * MEGABYTE,
 }
+
+/** Bytes in flight of which some are large, or very many. */
+const LARGE_TOTAL = 24 * MEGABYTE
 
 /** How long a large request waits for others. Proxies and HTTP clients give up after 60 s or more. */
 const WAIT_MS = 30_000
@@ -59,7 +62,9 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
 
   const waits = { waitingMax: WAITING_MAX, waitingOfKeyMax: WAITING_OF_CALLER_MAX, waitMs: WAIT_MS, message: BUSY }
   const large = createSemaphore({ ...waits, capacity: largeMax, capacityOfKey: (largeMax * 2) / 3 })
-  const uploads = createSemaphore({ ...waits, capacity: Number.POSITIVE_INFINITY, capacityOfKey: callerMax })
+  // More than half of all would be refused while it arrives.
+  const ofUploads = { capacity: Number.POSITIVE_INFINITY, capacityOfKey: Math.min(callerMax, processMax / 2) }
+  const uploads = createSemaphore({ ...waits, ...ofUploads })
 
   const heldBy = (caller: string) => byCaller.get(caller) ?? 0
 
@@ -142,7 +147,10 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
     }
   }
 
-  return { open, admit, readLarge, total: () => total, uncountedMax, largeMin, callerMax }
+  /** Whether something large is being worked on, or on its way. */
+  const isAnyLarge = () => large.used() > 0 || total > LARGE_TOTAL
+
+  return { open, admit, readLarge, isAnyLarge, total: () => total, uncountedMax, largeMin, callerMax }
 }
 
 const BUSY = 'The server is busy with other large requests; try again in a moment'

@@ -115,5 +115,7 @@ export function createSemaphore(bounds: SemaphoreBounds) {
       }
     },
     waiting: () => waitingCount,
+    /** The total weight of what runs. */
+    used: () => used,
   }
 }
