@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { openRaw, type RawConnection, requestHead } from '../../support/raw-connection.ts'
 import { fillLargePages, type MeasuredServer, openMeasuredServer, PASSWORD, type Shop } from './server.ts'
 
-// The bound that docs/operations.md states, in MB.
 /** In MB. The figures of single runs lie up to 30 MB apart; a container has 640. */
 const RESIDENT_MAX = 560
 
