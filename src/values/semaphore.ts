@@ -59,6 +59,7 @@ export function createSemaphore(bounds: SemaphoreBounds) {
 
   /** Starts what may start. The first that only lacks capacity holds up the others, so that it is not overtaken forever. */
   function recheck(): void {
+    if (waitingCount === 0) return
     for (const [key, queue] of [...waiting]) {
       const [first] = queue
       if (first === undefined || !mayStart(key, first)) continue
