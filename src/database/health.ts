@@ -92,7 +92,7 @@ class Health implements DatabaseHealth {
       this.#waiting.delete(waiting)
       if (isAnswer(error)) this.#answeredAtMs = performance.now()
       else this.#ask()
-      this.#note(error)
+      if (error !== undefined) this.#note(error)
     }
     this.#waiting.add(waiting)
     statement().then(

@@ -10,15 +10,9 @@ export async function openGate(databaseUrl: string) {
   const open = () => {
     gate = createServer((near) => {
       const far = connectToDatabase(databaseUrl)
-      for (const [one, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        sockets.add(one)
-        one.on('error', () => {}).on('close', () => other.destroy())
-        one.pipe(other)
-        if (isStalled) one.pause()
-      }
+      closeTogether(near, far, sockets)
+      near.pipe(far).pipe(near)
+      if (isStalled) for (const socket of [near, far]) socket.pause()
     })
     return new Promise<void>((resolve) => {
       gate.listen(port.number, '127.0.0.1', () => {
@@ -43,6 +37,17 @@ export async function openGate(databaseUrl: string) {
   }
   await open()
   return { url: throughPort(databaseUrl, port.number), open, close, stall, resume }
+}
+
+/** Adds both sockets to `sockets`, and ends each with the other. */
+export function closeTogether(near: Socket, far: Socket, sockets: Set<Socket>): void {
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    sockets.add(one)
+    one.on('error', () => {}).on('close', () => other.destroy())
+  }
 }
 
 export function connectToDatabase(databaseUrl: string): Socket {

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import { connectToDatabase, throughPort } from './gate.ts'
+import { closeTogether, connectToDatabase, throughPort } from './gate.ts'
 
 /** A way to the database that can be cut when a COMMIT was done and before it is told. */
 export async function openLine(databaseUrl: string) {
@@ -7,13 +7,7 @@ export async function openLine(databaseUrl: string) {
   let isArmed = false
   const gate = createServer((near) => {
     const far = connectToDatabase(databaseUrl)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one)
-      one.on('error', () => {}).on('close', () => other.destroy())
-    }
+    closeTogether(near, far, sockets)
     near.on('data', (sent: Buffer) => far.write(sent))
     far.on('data', (answered: Buffer) => {
       if (!isArmed || !answered.includes('COMMIT\0')) return void near.write(answered)
