@@ -6,7 +6,7 @@ import { networkOf } from '../values/address-blocks.ts'
 
 const { uncountedMax } = bytesInFlight
 
-/** By body. */
+/** By body, if it may be counted: a WeakMap with an entry for each request would cost a fifth of the garbage collection. */
 const owners = new WeakMap<Readable, { readonly request: FastifyRequest; readonly reply: FastifyReply }>()
 
 /** By request. Released when the answer has left the process, or the connection is gone. */
@@ -15,9 +15,14 @@ const holdings = new WeakMap<FastifyRequest, Holding>()
 /** Lets `holdingOfBody` find the request of a body. */
 export function countBytesInFlight(app: FastifyInstance): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
-    owners.set(payload as Readable, { request, reply })
+    if (mayBeCounted(request)) owners.set(payload as Readable, { request, reply })
     done(null, payload)
   })
+}
+
+function mayBeCounted({ headers }: FastifyRequest): boolean {
+  const length = headers['content-length']
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > uncountedMax
 }
 
 /** Counts bodies of a request; undefined for a stream that is not the body of one. */
