@@ -24,32 +24,50 @@ export function within(room: number | null, text: Sql): Sql {
   return sql`CASE WHEN octet_length(${text}) <= ${bytes} THEN ${text} ELSE octet_length(${text})::text END`
 }
 
+/** What a statement read: a value of so many bytes; without one, only their number, because there is no room for so many. */
+export interface Sized<T> {
+  readonly bytes: number
+  readonly value?: T
+}
+
+/** Reads what `within` gave. */
+export function sized(text: string | null): Sized<string | null> {
+  if (text === null || text.startsWith('[')) return { bytes: text?.length ?? 0, value: text }
+  return { bytes: Number(text) }
+}
+
+/** Whether `readWithin` found a page to be large, which has a turn then. */
+export function isLarge(room: number | null): room is number {
+  return room !== null && room > largeMin
+}
+
 /**
- * Reads a JSON array of at most `limit` records. `read` returns what `within` gave for `room`. A large one waits for its
- * turn. Throws `bad-request` for more than 24 MB, and `throttled` or `unavailable` if too many bytes are in flight.
+ * Reads JSON arrays, at most `limit` records. `read` gets the bytes that there is room for; null: any number. What is large
+ * waits for its turn. Throws `bad-request` for more than 24 MB, and `throttled` or `unavailable` if too many bytes are in
+ * flight.
  */
-export async function readWithin(
+export async function readWithin<T>(
   caller: Caller,
   { table, limit }: { table: string; limit: number },
-  read: (room: number | null) => Promise<string | null>,
-): Promise<string | null> {
+  read: (room: number | null) => Promise<Sized<T>>,
+): Promise<T> {
   // Waiting inside a transaction would keep its connection from those who have a turn.
-  if (!isClient(caller.db)) return read(null)
+  if (!isClient(caller.db)) return (await read(null)).value as T
   const key = `${caller.store.id} ${table}`
   let bytes = (bytesPerRecord.get(key) ?? 0) * limit
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const text = await readOnce(caller, bytes, read)
-    if (text === null || text.startsWith('[')) {
-      if (bytes > largeMin) bytesPerRecord.set(key, (text?.length ?? 0) / limit)
-      return text
+    const found = await readOnce(caller, bytes, read)
+    if (found.value !== undefined) {
+      if (bytes > largeMin) bytesPerRecord.set(key, found.bytes / limit)
+      return found.value
     }
-    bytes = Number(text)
+    bytes = found.bytes
     if (bytes > callerMax) throw tooLargePage(bytes)
   }
   throw new StoreFailure('unavailable', 'The records are being changed; try again in a moment')
 }
 
-function readOnce(caller: Caller, bytes: number, read: (room: number) => Promise<string | null>) {
+function readOnce<T>(caller: Caller, bytes: number, read: (room: number) => Promise<T>): Promise<T> {
   if (bytes <= largeMin) return read(largeMin)
   const expected = Math.min(bytes, callerMax)
   return bytesInFlight.readLarge(callerKey(caller), { bytes: expected, isGone: caller.isGone }, () =>

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import { type Filters, readId, wrongParameter } from './filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
-import { readWithin, within } from './page-size.ts'
+import { isLarge, readWithin, type Sized, sized, within } from './page-size.ts'
 import type { Reader, Selected, WireRecord } from './reader.ts'
 
 /** Query parameters by lower-case name; empty ones are omitted. */
@@ -66,8 +66,9 @@ export async function readPage(
   { query, limit, offset }: { query: Query; limit: number; offset: number },
 ): Promise<WireRecord[]> {
   const choice = choose(caller, resource, source, query)
-  const { rows } = await readRows(caller, choice, source.reader, { limit, offset, after: 0 })
-  return rows.map(source.reader.record)
+  const { select, record } = source.reader
+  const { records } = await readRows(caller, choice, { limit, offset, after: 0 }, { select, write: record })
+  return [...records]
 }
 
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
@@ -90,7 +91,7 @@ export async function readOne(caller: Caller, resource: Resource, reader: Reader
       SELECT ${within(room, sql`r."row"`)} AS "row" FROM (
         SELECT ${reader.select}::text AS "row"
         FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId" WHERE ${condition} OFFSET 0) r`)
-    return found?.row ?? null
+    return sized(found?.row ?? null)
   })
   return text === null ? null : reader.compose(JSON.parse(text) as Selected)
 }
@@ -183,8 +184,8 @@ async function list(
   if (isCountOnly(query)) return { count: await count(caller, choice) }
   const { limit, offset } = pageOf(query, resource.maxRecords)
   const after = cursorOf(query)
-  const { rows, next } = await readRows(caller, choice, source.reader, { limit, offset, after })
-  const records = rows.map(source.reader.compose)
+  const { select, compose } = source.reader
+  const { records, next } = await readRows(caller, choice, { limit, offset, after }, { select, write: compose })
   // A client that follows cursors to the end gets an empty page, not an error.
   if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
   return { records, next, total: counted ? await count(caller, choice) : null }
@@ -269,32 +270,72 @@ async function count({ db }: Caller, { from, where }: Choice): Promise<number> {
  * returned has a cost. One row more than requested shows whether a next page exists and where it begins. (Compared with
  * alternatives: docs/decisions/sync.md.)
  */
-async function readRows(
+async function readRows<T>(
   caller: Caller,
   { table, from, id, where, toRecords }: Choice,
-  { select }: Reader,
   { limit, offset, after }: { limit: number; offset: number; after: number },
-): Promise<{ rows: readonly Selected[]; next: string | null }> {
+  { select, write }: { select: Sql; write: (row: Selected) => T },
+): Promise<{ records: readonly T[]; next: string | null }> {
   // Omitted on the first page, where it would only change PostgreSQL's row estimates.
   const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
   const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
   const bounds = isPlannedOnce
     ? sql`LIMIT ${constant(limit + 1)}`
     : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
-  let highest = 0
-  const page = await readWithin(caller, { table, limit }, async (room) => {
-    const [found] = await caller.db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
-      SELECT ${within(room, sql`a."page"`)} AS "page", a."highest" FROM (
-        SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
-          SELECT t."id", ${select} AS "row"
-          FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
-          JOIN "Store" s ON s."id" = t."storeId") p) a`)
-    highest = found?.highest ?? 0
-    return found?.page ?? null
-  })
-  const rows = page === null ? [] : (JSON.parse(page) as Selected[])
+  const found = sql`
+    FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
+    JOIN "Store" s ON s."id" = t."storeId"`
+  const { rows, highest } = await readWithin(caller, { table, limit }, (room) =>
+    isLarge(room)
+      ? readEach(caller, { select, found, write, room })
+      : readTogether(caller, { select, found, write, room }),
+  )
   const next = rows.length > limit ? String(highest - 1) : null
-  return { rows: rows.slice(0, limit), next }
+  return { records: rows.slice(0, limit), next }
+}
+
+interface Rows<T> {
+  readonly rows: readonly T[]
+  readonly highest: number
+}
+
+interface RowsSource<T, Room> {
+  readonly select: Sql
+  readonly found: Sql
+  readonly write: (row: Selected) => T
+  readonly room: Room
+}
+
+async function readTogether<T>({ db }: Caller, source: RowsSource<T, number | null>): Promise<Sized<Rows<T>>> {
+  const { select, found, write, room } = source
+  const [together] = await db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
+    SELECT ${within(room, sql`a."page"`)} AS "page", a."highest" FROM (
+      SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
+        SELECT t."id", ${select} AS "row" ${found}) p) a`)
+  const { bytes, value } = sized(together?.page ?? null)
+  if (value === undefined) return { bytes }
+  const rows = value === null ? [] : (JSON.parse(value) as Selected[])
+  return { bytes, value: { rows: rows.map(write), highest: together?.highest ?? 0 } }
+}
+
+/** The rows of a large page one by one: as one value, they would be in memory four times. */
+async function readEach<T>({ db }: Caller, source: RowsSource<T, number>): Promise<Sized<Rows<T>>> {
+  const { select, found, write, room } = source
+  // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
+  const each = await db.$queryRaw<{ id: number; row: string | null; bytes: number }[]>(sql`
+    SELECT q."id", CASE WHEN q."bytes" <= ${room}::int THEN q."row" END AS "row", q."bytes" FROM (
+      SELECT p.*, LEAST(sum(octet_length(p."row")) OVER (), ${INT32_MAX}::int)::int AS "bytes" FROM (
+        SELECT t."id", ${select}::text AS "row" ${found} OFFSET 0) p) q
+    ORDER BY q."id"`)
+  const { bytes } = each[0] ?? { bytes: 0 }
+  if (bytes > room) return { bytes }
+  const rows = each.map((one) => {
+    const row = write(JSON.parse(one.row ?? '') as Selected)
+    // Collected while the others are written.
+    one.row = null
+    return row
+  })
+  return { bytes, value: { rows, highest: each.at(-1)?.id ?? 0 } }
 }
 
 /**

@@ -21,7 +21,7 @@ export interface BytesBounds {
 }
 
 const defaults: BytesBounds = {
-  processMax: 32 * MEGABYTE,
+  processMax: 26 * MEGABYTE,
   callerMax: 24 * MEGABYTE,
   uncountedMax: 64 * KILOBYTE,
   largeMin: MEGABYTE,

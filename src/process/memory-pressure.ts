@@ -2,23 +2,28 @@ import { setFlagsFromString } from 'node:v8'
 import { bytesInFlight } from './bytes-in-flight.ts'
 
 /** The bound that docs/operations.md states is 512 MB. */
-const PRESSURE_BYTES = 352 * 1024 * 1024
+const PRESSURE_BYTES = 320 * 1024 * 1024
 const CHECKED_EVERY_MS = 100
-/** In percent, from one collection of garbage to the next. */
-const GROWTH_UNDER_PRESSURE = 10
+
+/** How far the heap grows from one collection of garbage to the next, in percent; under pressure, V8 also gives pages back. */
+const usual = ['--heap-growing-percent=80', '--no-optimize-for-size']
+const underPressure = ['--heap-growing-percent=10', '--optimize-for-size']
 
 /**
- * Lets V8 collect garbage earlier while large bodies or pages are under way and the process has more than 352 MB. By itself V8
- * lets the heap grow up to fourfold in between, because it takes all memory of the machine for its own. Collecting always
- * that often would double the processor time of a page of 200 products.
+ * Bounds how much garbage collects. By itself V8 lets the heap grow up to fourfold in between, because it takes all memory of
+ * the machine for its own, and keeps the pages that it has emptied. Both are dear to change: to collect always that often would
+ * double the processor time of a page of 200 products. So that happens only while large bodies or pages are under way and
+ * the process has more than 320 MB.
  */
 export function watchMemory(): void {
-  let isPressing = false
+  let current: readonly string[] = []
   const check = () => {
-    const isAbove = bytesInFlight.isAnyLarge() && process.memoryUsage.rss() > PRESSURE_BYTES
-    if (isAbove === isPressing) return
-    isPressing = isAbove
-    setFlagsFromString(`--heap-growing-percent=${isPressing ? GROWTH_UNDER_PRESSURE : 0}`)
+    const isPressing = bytesInFlight.isAnyLarge() && process.memoryUsage.rss() > PRESSURE_BYTES
+    const wanted = isPressing ? underPressure : usual
+    if (wanted === current) return
+    current = wanted
+    for (const flag of wanted) setFlagsFromString(flag)
   }
+  check()
   setInterval(check, CHECKED_EVERY_MS).unref()
 }
