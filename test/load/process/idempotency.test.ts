@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
+import { PROCESS_LOCK } from '../../../src/database/process-lock.ts'
 import { createRecord } from '../../../src/engine/change.ts'
 import { products as catalogue } from '../../../src/resources/products/products.ts'
 import { createStore, operatorCaller } from '../../../src/stores/stores.ts'
@@ -160,8 +161,11 @@ async function killWithin(
     const cutOff = send(server, change).catch(() => 'cut off')
     await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
     expect((await send(next, change)).status).toBe(409)
+    const alive = await processLocks()
     server.run.process.kill('SIGKILL')
     await server.run.exited
+    // PostgreSQL sees at once that a connection is lost on which it waits for nothing, but not in no time.
+    await vi.waitFor(async () => expect(await processLocks()).toBe(alive - 1), { timeout: 20_000 })
     expect(await cutOff).toBe('cut off')
     return retry(next)
   })
@@ -172,6 +176,15 @@ async function waiting(): Promise<number> {
   const [row] = await query<{ count: number }>(
     `SELECT count(*)::int AS "count" FROM pg_stat_activity
      WHERE "datname" = current_database() AND "wait_event" = 'advisory'`,
+  )
+  return row?.count ?? 0
+}
+
+/** How many processes live, for PostgreSQL. */
+async function processLocks(): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    `SELECT count(*)::int AS "count" FROM pg_locks JOIN pg_database d ON d."oid" = "database"
+     WHERE "datname" = current_database() AND "locktype" = 'advisory' AND "classid" = ${PROCESS_LOCK}`,
   )
   return row?.count ?? 0
 }
