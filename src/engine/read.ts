@@ -64,11 +64,11 @@ export async function readPage(
   resource: Resource,
   source: Source,
   { query, limit, offset }: { query: Query; limit: number; offset: number },
-): Promise<WireRecord[]> {
+): Promise<readonly WireRecord[]> {
   const choice = choose(caller, resource, source, query)
   const { select, record } = source.reader
   const { records } = await readRows(caller, choice, { limit, offset, after: 0 }, { select, write: record })
-  return [...records]
+  return records
 }
 
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
@@ -275,7 +275,7 @@ async function readRows<T>(
   { table, from, id, where, toRecords }: Choice,
   { limit, offset, after }: { limit: number; offset: number; after: number },
   { select, write }: { select: Sql; write: (row: Selected) => T },
-): Promise<{ records: readonly T[]; next: string | null }> {
+): Promise<Written<T>> {
   // Omitted on the first page, where it would only change PostgreSQL's row estimates.
   const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
   const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
@@ -285,29 +285,27 @@ async function readRows<T>(
   const found = sql`
     FROM (SELECT * FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}
     JOIN "Store" s ON s."id" = t."storeId"`
-  const { rows, highest } = await readWithin(caller, { table, limit }, (room) =>
-    isLarge(room)
-      ? readEach(caller, { select, found, write, room })
-      : readTogether(caller, { select, found, write, room }),
+  const source = { limit, select, found, write }
+  return readWithin(caller, { table, limit }, (room) =>
+    isLarge(room) ? readEach(caller, source, room) : readTogether(caller, source, room),
   )
-  const next = rows.length > limit ? String(highest - 1) : null
-  return { records: rows.slice(0, limit), next }
 }
 
-interface Rows<T> {
-  readonly rows: readonly T[]
-  readonly highest: number
-}
-
-interface RowsSource<T, Room> {
+interface RowsSource<T> {
+  readonly limit: number
   readonly select: Sql
+  /** Finds one row more than `limit`, if there is one. */
   readonly found: Sql
   readonly write: (row: Selected) => T
-  readonly room: Room
 }
 
-async function readTogether<T>({ db }: Caller, source: RowsSource<T, number | null>): Promise<Sized<Rows<T>>> {
-  const { select, found, write, room } = source
+interface Written<T> {
+  readonly records: readonly T[]
+  readonly next: string | null
+}
+
+async function readTogether<T>({ db }: Caller, source: RowsSource<T>, room: number | null): Promise<Sized<Written<T>>> {
+  const { select, found } = source
   const [together] = await db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
     SELECT ${within(room, sql`a."page"`)} AS "page", a."highest" FROM (
       SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
@@ -315,27 +313,33 @@ async function readTogether<T>({ db }: Caller, source: RowsSource<T, number | nu
   const { bytes, value } = sized(together?.page ?? null)
   if (value === undefined) return { bytes }
   const rows = value === null ? [] : (JSON.parse(value) as Selected[])
-  return { bytes, value: { rows: rows.map(write), highest: together?.highest ?? 0 } }
+  return { bytes, value: writeRows(rows, together?.highest ?? 0, source.limit, source.write) }
 }
 
 /** The rows of a large page one by one: as one value, they would be in memory four times. */
-async function readEach<T>({ db }: Caller, source: RowsSource<T, number>): Promise<Sized<Rows<T>>> {
-  const { select, found, write, room } = source
+async function readEach<T>({ db }: Caller, source: RowsSource<T>, room: number): Promise<Sized<Written<T>>> {
+  const { select, found, limit, write } = source
   // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
-  const each = await db.$queryRaw<{ id: number; row: string | null; bytes: number }[]>(sql`
+  const rows = await db.$queryRaw<{ id: number; row: string | null; bytes: number }[]>(sql`
     SELECT q."id", CASE WHEN q."bytes" <= ${room}::int THEN q."row" END AS "row", q."bytes" FROM (
       SELECT p.*, LEAST(sum(octet_length(p."row")) OVER (), ${INT32_MAX}::int)::int AS "bytes" FROM (
         SELECT t."id", ${select}::text AS "row" ${found} OFFSET 0) p) q
     ORDER BY q."id"`)
-  const { bytes } = each[0] ?? { bytes: 0 }
+  const { bytes } = rows[0] ?? { bytes: 0 }
   if (bytes > room) return { bytes }
-  const rows = each.map((one) => {
-    const row = write(JSON.parse(one.row ?? '') as Selected)
+  const value = writeRows(rows, rows.at(-1)?.id ?? 0, limit, (one) => {
+    const record = write(JSON.parse(one.row ?? '') as Selected)
     // Collected while the others are written.
     one.row = null
-    return row
+    return record
   })
-  return { bytes, value: { rows, highest: each.at(-1)?.id ?? 0 } }
+  return { bytes, value }
+}
+
+/** `rows` may have one more than `limit`, which has the highest id and begins the next page. */
+function writeRows<Row, T>(rows: readonly Row[], highest: number, limit: number, write: (row: Row) => T): Written<T> {
+  const next = rows.length > limit ? String(highest - 1) : null
+  return { records: rows.slice(0, limit).map((row) => write(row)), next }
 }
 
 /**

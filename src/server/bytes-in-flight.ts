@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { callerKey } from '../engine/caller.ts'
@@ -6,7 +7,7 @@ import { networkOf } from '../values/address-blocks.ts'
 
 const { uncountedMax } = bytesInFlight
 
-/** By body, if it may be counted: a WeakMap with an entry for each request would cost a fifth of the garbage collection. */
+/** By body, if it may be counted: entries with young keys make collecting young objects dear. */
 const owners = new WeakMap<Readable, { readonly request: FastifyRequest; readonly reply: FastifyReply }>()
 
 /** By request. Released when the answer has left the process, or the connection is gone. */
@@ -15,14 +16,14 @@ const holdings = new WeakMap<FastifyRequest, Holding>()
 /** Lets `holdingOfBody` find the request of a body. */
 export function countBytesInFlight(app: FastifyInstance): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (mayBeCounted(request)) owners.set(payload as Readable, { request, reply })
+    if (bodyLength(request.headers) > uncountedMax) owners.set(payload as Readable, { request, reply })
     done(null, payload)
   })
 }
 
-function mayBeCounted({ headers }: FastifyRequest): boolean {
-  const length = headers['content-length']
-  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > uncountedMax
+/** What the headers of a request declare: 0 without a body, Infinity for one of unknown length. */
+export function bodyLength({ 'content-length': length, 'transfer-encoding': coding }: IncomingHttpHeaders): number {
+  return length === undefined && coding !== undefined ? Number.POSITIVE_INFINITY : Number(length ?? 0)
 }
 
 /** Counts bodies of a request; undefined for a stream that is not the body of one. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { holdingOfBody } from './bytes-in-flight.ts'
+import { bodyLength, holdingOfBody } from './bytes-in-flight.ts'
 
 const { uncountedMax, largeMin } = bytesInFlight
 
@@ -16,7 +16,8 @@ const DISCARDED_BYTES_MAX = 50 * MEGABYTE
  * `throttled` or `unavailable` if too many bytes are in flight. A large body is returned when its turn has come.
  */
 export async function receiveBytes(payload: Readable, bytesMax: number): Promise<Buffer> {
-  const declared = Math.min(declaredLength(payload), bytesMax)
+  const { headers } = payload as Partial<IncomingMessage>
+  const declared = Math.min(headers ? bodyLength(headers) : Number.POSITIVE_INFINITY, bytesMax)
   const holding = declared > uncountedMax ? holdingOfBody(payload) : undefined
   if (declared > largeMin) await holding?.waitForUpload(declared)
   const chunks: Buffer[] = []
@@ -46,12 +47,6 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
   if (refusal !== null) throw refusal
   if (length > largeMin) await holding?.waitForWork(length)
   return Buffer.concat(chunks)
-}
-
-/** Infinity for a body without a length. */
-function declaredLength(payload: Readable): number {
-  const { headers } = payload as Partial<IncomingMessage>
-  return Number(headers?.['content-length'] ?? Number.POSITIVE_INFINITY)
 }
 
 /** The error for a body larger than `bytesMax`. */

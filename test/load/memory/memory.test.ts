@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openRaw, type RawConnection, requestHead } from '../../support/raw-connection.ts'
 import { fillLargePages, type MeasuredServer, openMeasuredServer, PASSWORD, type Shop } from './server.ts'
 
@@ -7,7 +7,7 @@ import { fillLargePages, type MeasuredServer, openMeasuredServer, PASSWORD, type
 const RESIDENT_MAX = 512
 /** The figures of single runs lie up to 80 MB apart. */
 const RESIDENT_MAX_OF_FAST_READERS = 600
-let residentMax = RESIDENT_MAX
+let residentMax: number
 
 const SHOPS = 64
 const MEGABYTE = 1024 * 1024
@@ -27,6 +27,9 @@ beforeAll(async () => {
   bystander = first
   attackers = others
 }, 300_000)
+beforeEach(() => {
+  residentMax = RESIDENT_MAX
+})
 afterEach(async ({ task }) => {
   for (const { socket } of connections.splice(0)) socket.destroy()
   const highest = server.memory.highest()

@@ -164,7 +164,7 @@ async function killWithin(
     const alive = await processLocks()
     server.run.process.kill('SIGKILL')
     await server.run.exited
-    // PostgreSQL sees at once that a connection is lost on which it waits for nothing, but not in no time.
+    // An idle connection that is lost ends within milliseconds; a retry before that is told to come back.
     await vi.waitFor(async () => expect(await processLocks()).toBe(alive - 1), { timeout: 20_000 })
     expect(await cutOff).toBe('cut off')
     return retry(next)
