@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
-import { connect, createStoreReads, type Db } from './database/client.ts'
+import { connect, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
@@ -112,7 +112,6 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     ...basis,
     databaseHealth,
     backgroundDb,
-    storeReads: createStoreReads(config.databaseConnections),
     config,
     authenticator,
     callLog,

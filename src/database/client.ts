@@ -1,11 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { PrismaPg } from '@prisma/adapter-pg'
-import type pg from 'pg'
+import pg from 'pg'
 import type { Secrets } from '../values/secrets.ts'
 import { createSemaphore, type Semaphore } from '../values/semaphore.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import type { DatabaseHealth } from './health.ts'
 import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
 import { driverError, Outage } from './outage.ts'
+import type { Sql } from './sql.ts'
 
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
@@ -36,8 +38,12 @@ export interface ConnectOptions {
   readonly limits?: Limits
   /** Whether connections keep statements prepared; default: yes. A pooler may give each transaction another session. */
   readonly isPreparing?: boolean
-  readonly health?: DatabaseHealth
+  readonly health?: Guard
 }
+
+type Guard = Pick<DatabaseHealth, 'guard' | 'watch'>
+
+const unguarded: Guard = { guard: (statement) => statement(), watch: (statement) => statement() }
 
 const POOL_MAX = 10
 /** How long a statement or a transaction waits for a connection. */
@@ -50,14 +56,18 @@ interface Attached {
   readonly limits: Limits
   /** Changes, by store: fewer than there are connections, so that reads always find one. */
   readonly changes: Semaphore
+  readonly run: RunStatement
 }
+
+/** Runs a statement past Prisma, whose way around a statement costs more than most statements. */
+type RunStatement = (statement: Sql) => Promise<pg.QueryResult>
 
 const attached = new WeakMap<Db, Attached>()
 
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(
   url: string,
-  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health }: ConnectOptions = {},
+  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded }: ConnectOptions = {},
 ): Db {
   const names = new Map<string, string>()
   const statementName = (text: string) => {
@@ -83,10 +93,17 @@ export function connect(
       limitConnection(client, limits)
     },
   }
-  const options = { statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql) }
-  const adapter = health ? new GuardedPg(health, config, options) : new PrismaPg(config, options)
+  const pool = new pg.Pool(config)
+  const options = {
+    statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql),
+    disposeExternalPool: true,
+  }
+  const prepare = ({ text, values }: Sql) => ({ name: statementName(text), text, values })
+  const single = inReadTurns(health, poolMax)
+  const adapter = new GuardedPg({ health, single, prepare }, pool, options)
   const db = new PrismaClient({ adapter, errorFormat: 'minimal' })
-  attached.set(db, { limits, changes: createSemaphore(boundsOfChanges(poolMax)) })
+  const run: RunStatement = (statement) => single(() => pool.query(prepare(statement)))
+  attached.set(db, { limits, changes: createSemaphore(boundsOfChanges(poolMax)), run })
   return db
 }
 
@@ -106,61 +123,132 @@ function boundsOfChanges(poolMax: number) {
   }
 }
 
-/** Gives the reads of each store half of the connections at a time; more wait. */
-export function createStoreReads(poolMax: number): Semaphore {
-  return createSemaphore({
+/** The store that reads, by what runs for it. */
+const readers = new AsyncLocalStorage<string>()
+
+/**
+ * Runs `work`, which reads for a store: together with all others of that store, its statements outside of transactions have
+ * at most half of the connections at a time; more wait. Each has its turn alone, so that the connection works for another as
+ * soon as the result is here.
+ */
+export function readFor<T>(storeId: number, work: () => Promise<T>): Promise<T> {
+  return readers.run(String(storeId), work)
+}
+
+/** Runs a statement outside of transactions. */
+type RunSingle = <T>(statement: () => Promise<T>) => Promise<T>
+
+function inReadTurns(health: Guard, poolMax: number): RunSingle {
+  const reads = createSemaphore({
     ...boundsOfChanges(poolMax),
     capacity: Number.POSITIVE_INFINITY,
     capacityOfKey: Math.ceil(poolMax / 2),
     message: 'Too many reads of this store are under way; try again in a moment',
   })
+  return (statement) => {
+    const storeId = readers.getStore()
+    const run = () => health.guard(statement)
+    return storeId === undefined ? run() : reads.run(storeId, 1, run)
+  }
 }
 
-/** An adapter whose statements end at once while the database does not answer. */
-class GuardedPg extends PrismaPg {
-  readonly #health: DatabaseHealth
+/** A transaction of `inTransaction`. */
+interface Open {
+  readonly followUps: FollowUp[]
+  /** Present as soon as it has begun. */
+  run?: RunStatement
+}
 
-  constructor(health: DatabaseHealth, ...args: ConstructorParameters<typeof PrismaPg>) {
+const open = new WeakMap<Db | Transaction, Open>()
+/** The transaction that is being started, until it has its connection. */
+const starting = new AsyncLocalStorage<Open>()
+
+function runnerOf(db: Db | Transaction): RunStatement | undefined {
+  return (open.get(db) ?? attached.get(db as Db))?.run
+}
+
+/** The rows that a statement returns. Their values are numbers (up to 32 bits), texts, booleans, dates and JSON. */
+export async function queryRows<T>(db: Db | Transaction, statement: Sql): Promise<T[]> {
+  const run = runnerOf(db)
+  return run ? (await run(statement)).rows : db.$queryRaw<T[]>(statement)
+}
+
+/** Runs a statement, and returns the number of rows that it changed. */
+export async function execute(db: Db | Transaction, statement: Sql): Promise<number> {
+  const run = runnerOf(db)
+  return run ? ((await run(statement)).rowCount ?? 0) : db.$executeRaw(statement)
+}
+
+type Prepare = (statement: Sql) => { name: string; text: string; values: unknown[] }
+
+interface Guards {
+  readonly health: Guard
+  readonly single: RunSingle
+  readonly prepare: Prepare
+}
+
+/** An adapter whose statements take turns, and end at once while the database does not answer. */
+class GuardedPg extends PrismaPg {
+  readonly #guards: Guards
+
+  constructor(guards: Guards, ...args: ConstructorParameters<typeof PrismaPg>) {
     super(...args)
-    this.#health = health
+    this.#guards = guards
   }
 
   override async connect() {
-    const health = this.#health
+    const { health, single, prepare } = this.#guards
     const adapter = await super.connect()
     const start = adapter.startTransaction.bind(adapter)
     adapter.startTransaction = async (level) => {
       let started: ReturnType<typeof start> | undefined
-      const starting = () => {
+      const begin = () => {
         started = start(level)
         return started
       }
-      const transaction = await health.guard(starting).catch((error) => {
+      const transaction = await health.guard(begin).catch((error) => {
         // Nobody would give back the connection of a late one.
         started?.then((late) => late.executeRaw(rollback).finally(() => late.rollback())).catch(() => {})
         throw error
       })
-      return guarded(transaction, watching(health, transaction))
+      const { watch, run } = watching(health, transaction, prepare)
+      const opened = starting.getStore()
+      // Only its own: the work of a transaction may begin another.
+      if (opened) opened.run ??= run
+      return guarded(transaction, watch)
     }
-    return guarded(adapter, (statement) => health.guard(statement))
+    return guarded(adapter, single)
   }
 }
 
 /** Cuts the connection of a transaction when a statement of it is given up: it may end later, under another user of the pool. */
-function watching(health: DatabaseHealth, transaction: Awaited<ReturnType<Adapter['startTransaction']>>) {
+function watching(health: Guard, transaction: Awaited<ReturnType<Adapter['startTransaction']>>, prepare: Prepare) {
   const { client } = transaction as unknown as { client: pg.ClientBase }
   const release = transaction.rollback.bind(transaction)
   let isGivenUp = false
+  let isOver = false
   const releaseOrCut = async () => {
+    isOver = true
     if (isGivenUp) cutConnection(client)
     await release()
   }
-  Object.assign(transaction, { commit: releaseOrCut, rollback: releaseOrCut })
-  return <T>(statement: () => Promise<T>) =>
+  const executeRaw = transaction.executeRaw.bind(transaction)
+  const ending: typeof executeRaw = (statement) => {
+    isOver ||= statement.sql === 'COMMIT' || statement.sql === 'ROLLBACK'
+    return executeRaw(statement)
+  }
+  Object.assign(transaction, { executeRaw: ending, commit: releaseOrCut, rollback: releaseOrCut })
+  const watch = <T>(statement: () => Promise<T>) =>
     health.watch(statement).catch((error) => {
       isGivenUp ||= error instanceof Outage
       throw error
     })
+  const run: RunStatement = async (statement) => {
+    // Prisma has ended it for its time. Somebody else may have the connection.
+    if (isOver) throw new Outage('The transaction took longer than its time limit')
+    return watch(() => client.query(prepare(statement)))
+  }
+  return { watch, run }
 }
 
 const rollback = { sql: 'ROLLBACK', args: [], argTypes: [] }
@@ -190,14 +278,11 @@ export interface TransactionOptions {
 
 type FollowUp = (db: Db) => Promise<void>
 
-/** What runs after each open transaction. */
-const followUps = new WeakMap<Db | Transaction, FollowUp[]>()
-
 /** Lets `run` follow the transaction `tx` of `inTransaction`, whether it was committed, rolled back or lost. */
 export function afterTransaction(tx: Db | Transaction, run: FollowUp): void {
-  const later = followUps.get(tx)
-  if (!later) throw new Error('Not a transaction of inTransaction')
-  later.push(run)
+  const opened = open.get(tx)
+  if (!opened) throw new Error('Not a transaction of inTransaction')
+  opened.followUps.push(run)
 }
 
 /**
@@ -213,14 +298,15 @@ export async function inTransaction<T>(
   if (!isClient(db)) return work(db)
   const { limits } = attached.get(db) as Attached
   const transact = async () => {
-    const later: FollowUp[] = []
+    const opened: Open = { followUps: [] }
     const limited = async (tx: Transaction) => {
-      followUps.set(tx, later)
+      open.set(tx, opened)
       if (lockMs !== undefined) await tx.$queryRaw`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`
       return work(tx)
     }
     const times = { maxWait: CONNECT_MS_MAX, timeout: limits.transactionMs }
-    return db.$transaction(limited, times).finally(() => runAll(later, db))
+    const transaction = starting.run(opened, () => db.$transaction(limited, times))
+    return transaction.finally(() => runAll(opened.followUps, db))
   }
   return inTurn(db, storeId, () => retried(transact))
 }

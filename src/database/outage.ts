@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { StoreFailure } from '../values/failure.ts'
 
 /** An outage that this process itself noticed. Its message is for callers, and a sentence with a semicolon's continuation. */
@@ -26,7 +27,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
 
 /** Messages of pg and of the system that come without a code. They are English whatever the server's language. */
 const noConnection =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|(connect|write) E[A-Z]+\b)/m
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|(connect|read|write|getaddrinfo) E[A-Z_]+\b)/m
 
 /**
  * Returns a 503 failure when the error means that the database is unavailable, or that a lock, a connection or a result
@@ -35,7 +36,11 @@ const noConnection =
  */
 export function outageOf(error: unknown): StoreFailure | null {
   if (error instanceof Outage) return new StoreFailure('unavailable', error.message, { logDetail: error.message })
-  const { code, message } = error as { code?: string; message?: string }
+  // A host may have several addresses, each with its error.
+  const { code, message } = (error instanceof AggregateError ? error.errors[0] : error) as {
+    code?: string
+    message?: string
+  }
   const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
   const known = messages.find(([states]) => states.test(originalCode))?.[1]
   const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
@@ -49,8 +54,9 @@ export function isLockTimeout(error: unknown): boolean {
   return driverError(error)?.originalCode === '55P03'
 }
 
-/** The driver's error. Prisma wraps it in an error of its own, except at commit. */
+/** The driver's error. Prisma wraps it in an error of its own, except at commit; `queryRows` does not. */
 export function driverError(error: unknown): Record<string, unknown> | undefined {
+  if (error instanceof pg.DatabaseError) return { originalCode: error.code, constraint: { index: error.constraint } }
   const { meta, cause } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: unknown } }; cause?: unknown }
   const found = meta?.driverAdapterError?.cause ?? cause
   return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined

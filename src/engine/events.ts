@@ -1,3 +1,4 @@
+import { execute, queryRows } from '../database/client.ts'
 import { anyOfFew, identifier, sql, storeId } from '../database/sql.ts'
 import type { Caller, RaisedEvent } from './caller.ts'
 import type { Resource } from './define.ts'
@@ -28,10 +29,13 @@ export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): 
       if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
       return { ...event, body }
     })
-    await tx.db.$executeRaw(sql`
+    await execute(
+      tx.db,
+      sql`
       INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
       SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`)
+      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`,
+    )
   }
 }
 
@@ -40,10 +44,13 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
   const wanted = raised.filter(({ body }) => body === null)
   for (const [resource, events] of Map.groupBy(wanted, (event) => event.resource)) {
     const ids = new Set(events.map(({ recordId }) => recordId))
-    const rows = await tx.db.$queryRaw<{ id: number; row: string }[]>(sql`
+    const rows = await queryRows<{ id: number; row: string }>(
+      tx.db,
+      sql`
       SELECT t."id", ${resource.reader.select}::text AS "row"
       FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
-      WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`)
+      WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`,
+    )
     for (const { id, row } of rows)
       bodies.set(nameOf(resource, id), resource.reader.compose(JSON.parse(row) as Selected))
   }

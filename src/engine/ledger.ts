@@ -1,3 +1,4 @@
+import { execute } from '../database/client.ts'
 import { anyOf, identifier, join, sql, storeId } from '../database/sql.ts'
 import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
@@ -49,17 +50,23 @@ export async function appendPieces(
   if (first === undefined) return
   const columns = join(Object.keys(first).map(identifier))
   const table = identifier(ledger.table)
-  await caller.db.$executeRaw(sql`
+  await execute(
+    caller.db,
+    sql`
     INSERT INTO ${table} (${columns})
-    SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`)
+    SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`,
+  )
 }
 
 /** Deletes all but the first `kept` rows of each of these records. */
 export async function cutLedger(caller: Caller, ledger: Ledger, recordIds: readonly number[], kept: number) {
   const [table, parent] = [identifier(ledger.table), identifier(ledger.parent)]
-  await caller.db.$executeRaw(sql`
+  await execute(
+    caller.db,
+    sql`
     DELETE FROM ${table} l USING (
       SELECT t."id", row_number() OVER (PARTITION BY t.${parent} ORDER BY t."id") AS "place"
       FROM ${table} t WHERE t."storeId" = ${storeId(caller.store)} AND t.${parent} = ${anyOf(recordIds)}) behind
-    WHERE l."id" = behind."id" AND behind."place" > ${kept}::int`)
+    WHERE l."id" = behind."id" AND behind."place" > ${kept}::int`,
+  )
 }

@@ -1,3 +1,4 @@
+import { queryRows } from '../database/client.ts'
 import { constant, empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
@@ -87,10 +88,13 @@ export async function readOne(caller: Caller, resource: Resource, reader: Reader
   const condition = recordCondition(caller, resource, id)
   // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
   const text = await readWithin(caller, { table: resource.table, limit: 1 }, async (room) => {
-    const [found] = await caller.db.$queryRaw<{ row: string }[]>(sql`
+    const [found] = await queryRows<{ row: string }>(
+      caller.db,
+      sql`
       SELECT ${within(room, sql`r."row"`)} AS "row" FROM (
         SELECT ${reader.select}::text AS "row"
-        FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId" WHERE ${condition} OFFSET 0) r`)
+        FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId" WHERE ${condition} OFFSET 0) r`,
+    )
     return sized(found?.row ?? null)
   })
   return text === null ? null : reader.compose(JSON.parse(text) as Selected)
@@ -144,7 +148,8 @@ export function listFixed(
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
-  const found = await caller.db.$queryRaw<unknown[]>(
+  const found = await queryRows(
+    caller.db,
     sql`SELECT 1 FROM ${identifier(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
   )
   return found.length > 0
@@ -163,9 +168,12 @@ function owned(caller: Caller, { owner }: Resource): Sql[] {
 
 /** The id of the record with this alternate key (a product's SKU), ignoring case; null if none. */
 export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
-  const [found] = await caller.db.$queryRaw<{ id: number }[]>(sql`
+  const [found] = await queryRows<{ id: number }>(
+    caller.db,
+    sql`
     SELECT t."id" FROM ${identifier(resource.table)} t
-    WHERE t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(resource.alternateKey ?? '')}) = lower(${text})`)
+    WHERE t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(resource.alternateKey ?? '')}) = lower(${text})`,
+  )
   return found?.id ?? null
 }
 
@@ -259,9 +267,7 @@ function linkedRows({ store }: Caller, { table: target }: Resource, link: TableL
 }
 
 async function count({ db }: Caller, { from, where }: Choice): Promise<number> {
-  const [row] = await db.$queryRaw<{ count: number }[]>(
-    sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`,
-  )
+  const [row] = await queryRows<{ count: number }>(db, sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`)
   return row?.count ?? 0
 }
 
@@ -306,10 +312,13 @@ interface Written<T> {
 
 async function readTogether<T>({ db }: Caller, source: RowsSource<T>, room: number | null): Promise<Sized<Written<T>>> {
   const { select, found } = source
-  const [together] = await db.$queryRaw<{ page: string | null; highest: number }[]>(sql`
+  const [together] = await queryRows<{ page: string | null; highest: number }>(
+    db,
+    sql`
     SELECT ${within(room, sql`a."page"`)} AS "page", a."highest" FROM (
       SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", max(p."id") AS "highest" FROM (
-        SELECT t."id", ${select} AS "row" ${found}) p) a`)
+        SELECT t."id", ${select} AS "row" ${found}) p) a`,
+  )
   const { bytes, value } = sized(together?.page ?? null)
   if (value === undefined) return { bytes }
   const rows = value === null ? [] : (JSON.parse(value) as Selected[])
@@ -320,11 +329,14 @@ async function readTogether<T>({ db }: Caller, source: RowsSource<T>, room: numb
 async function readEach<T>({ db }: Caller, source: RowsSource<T>, room: number): Promise<Sized<Written<T>>> {
   const { select, found, limit, write } = source
   // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
-  const rows = await db.$queryRaw<{ id: number; row: string | null; bytes: number }[]>(sql`
+  const rows = await queryRows<{ id: number; row: string | null; bytes: number }>(
+    db,
+    sql`
     SELECT q."id", CASE WHEN q."bytes" <= ${room}::int THEN q."row" END AS "row", q."bytes" FROM (
       SELECT p.*, LEAST(sum(octet_length(p."row")) OVER (), ${INT32_MAX}::int)::int AS "bytes" FROM (
         SELECT t."id", ${select}::text AS "row" ${found} OFFSET 0) p) q
-    ORDER BY q."id"`)
+    ORDER BY q."id"`,
+  )
   const { bytes } = rows[0] ?? { bytes: 0 }
   if (bytes > room) return { bytes }
   const value = writeRows(rows, rows.at(-1)?.id ?? 0, limit, (one) => {

@@ -1,3 +1,4 @@
+import { queryRows } from '../database/client.ts'
 import { identifier, sql, storeId } from '../database/sql.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
@@ -19,14 +20,17 @@ export interface Reference {
 export async function referencesOf(caller: Caller, resource: Resource): Promise<Reference[]> {
   const lists = resource.fields.entries.flatMap(([name, field]) => (hasRows(field) ? [{ name, field }] : []))
   const tables = [resource.table, ...lists.map(({ field }) => field.rows.table)]
-  const keys = await caller.db.$queryRaw<{ table: string; column: string; target: string }[]>(sql`
+  const keys = await queryRows<{ table: string; column: string; target: string }>(
+    caller.db,
+    sql`
      SELECT f."relname" AS "table", a."attname" AS "column", r."relname" AS "target"
      FROM pg_constraint c
      JOIN pg_class f ON f."oid" = c."conrelid" JOIN pg_namespace n ON n."oid" = f."relnamespace"
      JOIN pg_class r ON r."oid" = c."confrelid"
      JOIN pg_attribute a ON a."attrelid" = c."conrelid" AND a."attnum" = ANY (c."conkey")
      WHERE c."contype" = 'f' AND n."nspname" = current_schema() AND a."attname" <> 'storeId'
-       AND f."relname" IN (SELECT json_array_elements_text(${JSON.stringify(tables)}::text::json))`)
+       AND f."relname" IN (SELECT json_array_elements_text(${JSON.stringify(tables)}::text::json))`,
+  )
   return keys.flatMap(({ table, column, target }) => {
     const list = lists.find(({ field }) => field.rows.table === table)
     const path = fieldOf(resource, table, column)
@@ -70,9 +74,12 @@ export async function findMissing(
 async function unknownIds(caller: Caller, { target, valuesOf }: Reference, records: readonly TransferRecord[]) {
   const ids = new Set(records.flatMap(valuesOf).filter((id) => id !== undefined && id !== null))
   if (ids.size === 0) return new Set<Json | undefined>()
-  const rows = await caller.db.$queryRaw<{ id: number }[]>(sql`
+  const rows = await queryRows<{ id: number }>(
+    caller.db,
+    sql`
     SELECT v."id" FROM unnest(string_to_array(${[...ids].join(',')}, ',')::int[]) AS v ("id")
     WHERE NOT EXISTS (
-      SELECT 1 FROM ${identifier(target)} o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = v."id")`)
+      SELECT 1 FROM ${identifier(target)} o WHERE o."storeId" = ${storeId(caller.store)} AND o."id" = v."id")`,
+  )
   return new Set(rows.map(({ id }) => id))
 }

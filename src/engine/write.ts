@@ -1,4 +1,4 @@
-import { inTurn } from '../database/client.ts'
+import { execute, inTurn, queryRows } from '../database/client.ts'
 import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
@@ -28,10 +28,13 @@ export const ROW_COUNTER = 'row'
  */
 export async function reserveIds({ db, store }: Caller, counter: string, count: number): Promise<number> {
   const reserve = async () =>
-    db.$queryRaw<{ value: number | bigint }[]>(sql`
+    queryRows<{ value: number }>(
+      db,
+      sql`
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${count}::int)
     ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = least(c."value"::bigint + ${count}::int, ${INT32_MAX}::int)
-    RETURNING "value"`)
+    RETURNING "value"`,
+    )
   const [row] = await inTurn(db, store.id, reserve)
   const last = Number(row?.value)
   if (last >= INT32_MAX) throw new StoreFailure('unavailable', `The store has no ${counter} identifiers left`)
@@ -40,9 +43,12 @@ export async function reserveIds({ db, store }: Caller, counter: string, count: 
 
 /** Raises a counter so that ids up to `used` are not assigned again. */
 export async function raiseCounter({ db, store }: Caller, counter: string, used: number): Promise<void> {
-  await db.$executeRaw(sql`
+  await execute(
+    db,
+    sql`
     INSERT INTO "Counter" AS c ("storeId", "name", "value") VALUES (${store.id}::int, ${counter}, ${used}::int)
-    ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`)
+    ON CONFLICT ("storeId", "name") DO UPDATE SET "value" = greatest(c."value", excluded."value")`,
+  )
 }
 
 /** Thrown in a transaction that has more new rows than reserved ids; the transaction is run again with enough ids. */
@@ -96,10 +102,13 @@ export async function lockRecord(
   kind: 'update' | 'delete' = 'update',
 ): Promise<Stored> {
   const own = resource.owner?.(caller)
-  const [found] = await caller.db.$queryRaw<{ row: string }[]>(sql`
+  const [found] = await queryRows<{ row: string }>(
+    caller.db,
+    sql`
     SELECT to_json(t)::text AS "row" FROM ${identifier(resource.table)} t
     WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int ${own ? sql`AND ${own}` : empty}
-    ${kind === 'update' ? sql`FOR NO KEY UPDATE` : sql`FOR UPDATE`}`)
+    ${kind === 'update' ? sql`FOR NO KEY UPDATE` : sql`FOR UPDATE`}`,
+  )
   if (!found) throw notFound(resource, id)
   const lists: Record<string, Row[]> = {}
   for (const name of listNames) {
@@ -113,10 +122,13 @@ export async function lockRecord(
 export async function readRows({ db, store }: Caller, field: ListField, id: number): Promise<Row[]> {
   if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
   const { table, parent, position } = field.rows
-  const found = await db.$queryRaw<{ row: string }[]>(sql`
+  const found = await queryRows<{ row: string }>(
+    db,
+    sql`
     SELECT to_json(r)::text AS "row" FROM ${identifier(table)} r
     WHERE r."storeId" = ${store.id}::int AND r.${identifier(parent)} = ${id}::int
-    ORDER BY r.${identifier(position ?? keyColumn(field))}`)
+    ORDER BY r.${identifier(position ?? keyColumn(field))}`,
+  )
   return found.map(({ row }) => JSON.parse(row) as Row)
 }
 
@@ -184,9 +196,12 @@ function stamped(row: Row, caller: Caller): Row {
 export async function insertRows({ db }: Caller, table: string, rows: readonly Row[], onConflict: Sql = empty) {
   if (rows.length === 0) return
   const name = identifier(table)
-  await db.$executeRaw(sql`
+  await execute(
+    db,
+    sql`
     INSERT INTO ${name}
-    SELECT * FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`)
+    SELECT * FROM json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json) ${onConflict}`,
+  )
 }
 
 /** Replaces a stored row with the same primary key. */
@@ -198,15 +213,21 @@ export function upsertOn(primaryKey: readonly string[], columns: readonly string
 
 export async function updateRow({ db }: Caller, { table, assignments }: Resource, row: Row): Promise<void> {
   const name = identifier(table)
-  await db.$executeRaw(sql`
+  await execute(
+    db,
+    sql`
     UPDATE ${name} AS t SET ${assignments}
     FROM json_populate_record(NULL::${name}, ${JSON.stringify(row)}::text::json) n
-    WHERE t."storeId" = n."storeId" AND t."id" = n."id"`)
+    WHERE t."storeId" = n."storeId" AND t."id" = n."id"`,
+  )
 }
 
 export async function deleteRow({ db, store }: Caller, { table }: Resource, id: number): Promise<void> {
-  await db.$executeRaw(sql`
-    DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`)
+  await execute(
+    db,
+    sql`
+    DELETE FROM ${identifier(table)} WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int`,
+  )
 }
 
 export async function storeLists(
@@ -228,9 +249,12 @@ async function replaceRows(caller: Caller, field: TableList, parentId: number, b
   const kept = new Set(after.map((row) => row[column]))
   const gone = before.map((row) => row[column]).filter((key) => !kept.has(key))
   if (gone.length > 0) {
-    await caller.db.$executeRaw(sql`
+    await execute(
+      caller.db,
+      sql`
       DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int AND ${identifier(parent)} = ${parentId}::int
-      AND ${identifier(column)}::text IN (SELECT json_array_elements_text(${JSON.stringify(gone)}::text::json))`)
+      AND ${identifier(column)}::text IN (SELECT json_array_elements_text(${JSON.stringify(gone)}::text::json))`,
+    )
   }
   const stored = new Map(before.map((row) => [row[column], JSON.stringify(sorted(row))]))
   const changed = after.filter((row) => stored.get(row[column]) !== JSON.stringify(sorted(row)))

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
+import { readFor } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
@@ -11,7 +12,6 @@ import { plainHttpFault } from '../server/plain-http.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'
-import type { Semaphore } from '../values/semaphore.ts'
 import { type AdmissionServices, admission, allowedMethods, logCalls, methodOf } from './admission.ts'
 import { answerFailure, commonHeaders, sendAnswer } from './answer.ts'
 import { readTaken, receiveBodies } from './body.ts'
@@ -22,7 +22,6 @@ export interface RestServices extends AdmissionServices {
   config: { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
   /** The reads of a store that run at a time: a part of the connections. */
-  storeReads: Pick<Semaphore, 'run'>
   secrets: Secrets
 }
 
@@ -104,7 +103,7 @@ function addEndpoint(
         log,
       }
       const run = async () => operation.run(call)
-      const answer = method === 'GET' ? await services.storeReads.run(String(store.id), 1, run) : await run()
+      const answer = method === 'GET' ? await readFor(store.id, run) : await run()
       return sendAnswer(request, reply, answer, services.config.publicUrl)
     },
   })

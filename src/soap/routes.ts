@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import type { Throttle } from '../applications/throttle.ts'
+import { readFor } from '../database/client.ts'
 import { outageOf } from '../database/outage.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { pageHeaders } from '../html/guard.ts'
@@ -10,7 +11,6 @@ import type { Outbound } from '../outbound/outbound.ts'
 import { sendCompressible, sendTagged } from '../server/compression.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
-import type { Semaphore } from '../values/semaphore.ts'
 import { type AdmissionServices, admit, createSoapMetrics } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
 import { createPostBack, type PostBack } from './callback.ts'
@@ -26,7 +26,6 @@ export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, 
   throttle: Throttle
   config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
   /** The calls of a store that run at a time: a part of the connections. */
-  storeReads: Pick<Semaphore, 'run'>
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
   metrics: { readonly registry: Registry }
@@ -137,9 +136,9 @@ async function answerCall(
   }
   try {
     const caller = await admit(services, request, reply, parameters)
-    const { secrets, config, postBack, storeReads } = services
+    const { secrets, config, postBack } = services
     const call = { caller, parameters, services: { secrets, publicUrl: config.publicUrl }, passOver }
-    const run = () => storeReads.run(String(caller.store.id), 1, () => operationOf(call))
+    const run = () => readFor(caller.store.id, () => operationOf(call))
     const work = async () => run().then((xml) => ({ xml, error: '' }), refused)
     const url = parameters.text('callBackURL')
     return url === '' ? await work() : await postBack({ url, storeId: caller.store.id }, work)

@@ -3,7 +3,7 @@ import pino from 'pino'
 import type { Services } from '../../src/app.ts'
 import { createCallLog } from '../../src/applications/call-log.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
-import { createStoreReads, type Db } from '../../src/database/client.ts'
+import type { Db } from '../../src/database/client.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
 import { logOptions } from '../../src/process/log.ts'
 import { readConfig } from '../../src/process/settings.ts'
@@ -32,7 +32,6 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     db,
     backgroundDb: db,
     databaseHealth: { fault: async () => null },
-    storeReads: createStoreReads(10),
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),
     callLog: createCallLog({ db, now }),

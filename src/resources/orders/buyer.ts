@@ -1,3 +1,4 @@
+import { queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { FieldSet, ValueField } from '../../engine/fields.ts'
@@ -15,10 +16,13 @@ export async function readBuyer(
   customerId: number | null,
 ): Promise<{ billing: Readonly<Record<string, string>>; priceLevel: number }> {
   if (customerId === null) return { billing: {}, priceLevel: 0 }
-  const [found] = await caller.db.$queryRaw<{ customer: string; priceLevel: number | null }[]>(sql`
+  const [found] = await queryRows<{ customer: string; priceLevel: number | null }>(
+    caller.db,
+    sql`
      SELECT to_json(c)::text AS "customer", g."priceLevel"
      FROM "Customer" c LEFT JOIN "CustomerGroup" g ON g."storeId" = c."storeId" AND g."id" = c."groupId"
-     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${customerId}::int`)
+     WHERE c."storeId" = ${caller.store.id}::int AND c."id" = ${customerId}::int`,
+  )
   if (!found) throw wrongField('CustomerID', 'refers to a customer that does not exist')
   return { billing: billingOf(JSON.parse(found.customer) as Row), priceLevel: found.priceLevel ?? 0 }
 }

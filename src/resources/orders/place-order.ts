@@ -1,3 +1,4 @@
+import { queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { inChange } from '../../engine/change.ts'
@@ -140,14 +141,17 @@ function orderAmount(order: Row, shipments: readonly Patch[] = [], lines: readon
  * transaction ends: this is its last statement.
  */
 async function takeInvoiceNumber(caller: Caller, orderId: number) {
-  const [taken] = await caller.db.$queryRaw<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>[]>(sql`
+  const [taken] = await queryRows<Pick<PlacedOrder, 'invoicePrefix' | 'invoiceNumber'>>(
+    caller.db,
+    sql`
      WITH taken AS (
        UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" + 1
        WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" < 2147483647
        RETURNING "id", "invoicePrefix", "nextInvoiceNumber" - 1 AS "number")
      UPDATE "Order" o SET "invoicePrefix" = taken."invoicePrefix", "invoiceNumber" = taken."number"
      FROM taken WHERE o."storeId" = taken."id" AND o."id" = ${orderId}::int
-     RETURNING o."invoicePrefix", o."invoiceNumber"`)
+     RETURNING o."invoicePrefix", o."invoiceNumber"`,
+  )
   if (!taken) throw new StoreFailure('unavailable', 'The store has no invoice numbers left')
   return taken
 }

@@ -1,3 +1,4 @@
+import { queryRows } from '../../database/client.ts'
 import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Row } from '../../engine/merge.ts'
@@ -83,9 +84,12 @@ export async function moveHeldStocks(
 
 /** Returns the advanced options of these products, as id and code. */
 async function readOptions({ db, store }: Caller, productIds: readonly number[]): Promise<Set<string>> {
-  const found = await db.$queryRaw<{ productId: number; code: string }[]>(sql`
+  const found = await queryRows<{ productId: number; code: string }>(
+    db,
+    sql`
     SELECT a."productId", a."code" FROM "AdvancedOption" a
-    WHERE a."storeId" = ${storeId(store)} AND a."productId" = ${anyOfFew(productIds)}`)
+    WHERE a."storeId" = ${storeId(store)} AND a."productId" = ${anyOfFew(productIds)}`,
+  )
   return new Set(found.map(({ productId, code }) => `${productId} ${code}`))
 }
 
@@ -169,8 +173,11 @@ export function sumByGoods(rows: readonly Row[], column: string): Map<string, bi
  * while the order is locked.
  */
 export function restockedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
-  return caller.db.$queryRaw<Row[]>(sql`
+  return queryRows<Row>(
+    caller.db,
+    sql`
      SELECT i."productId", i."optionCode", i."sku", i."restockQuantity"::float8 AS "restockQuantity"
      FROM "Rma" a JOIN "RmaItem" i ON i."storeId" = a."storeId" AND i."rmaId" = a."id"
-     WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int AND i."restockQuantity" > 0`)
+     WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int AND i."restockQuantity" > 0`,
+  )
 }

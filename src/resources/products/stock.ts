@@ -1,3 +1,4 @@
+import { execute, queryRows } from '../../database/client.ts'
 import { anyOf, anyOfFew, empty, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Resource } from '../../engine/define.ts'
@@ -36,9 +37,12 @@ export async function lockProducts(
   lock = sql`FOR NO KEY UPDATE`,
 ): Promise<Set<number>> {
   if (productIds.length === 0) return new Set()
-  const found = await db.$queryRaw<{ id: number }[]>(sql`
+  const found = await queryRows<{ id: number }>(
+    db,
+    sql`
     SELECT p."id" FROM "Product" p WHERE p."storeId" = ${storeId(store)} AND p."id" = ${anyOfFew(productIds)}
-    ORDER BY p."id" ${lock} OF p`)
+    ORDER BY p."id" ${lock} OF p`,
+  )
   return new Set(found.map(({ id }) => id))
 }
 
@@ -63,12 +67,15 @@ export async function moveStocks(
   for (const move of moves) if (move.mode !== 'written') moved.push(await moveStock(caller, products, move))
   const written = moves.filter(({ mode }) => mode === 'written')
   if (written.length === 0) return moved
-  await caller.db.$executeRaw(sql`
+  await execute(
+    caller.db,
+    sql`
     INSERT INTO "StockMovement" ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "actor", "createdAt")
     SELECT ${caller.store.id}::int, m."productId", m."optionCode", m."quantity", m."stockAfter", m."cause",
       ${caller.actor}, ${caller.now().toISOString()}::timestamptz
     FROM json_to_recordset(${JSON.stringify(written)}::text::json)
-      AS m ("productId" int, "optionCode" text, "quantity" numeric, "stockAfter" numeric, "cause" text)`)
+      AS m ("productId" int, "optionCode" text, "quantity" numeric, "stockAfter" numeric, "cause" text)`,
+  )
   return moved
 }
 
@@ -96,14 +103,17 @@ async function moveStock(
             SELECT a."stock" FROM product JOIN "AdvancedOption" a ON a."productId" = product."id"
             WHERE ${option} FOR NO KEY UPDATE OF a),
           moved AS (UPDATE "AdvancedOption" t SET "stock" = ${next} FROM o WHERE ${option} ${enough} ${before})`
-  const [moved] = await db.$queryRaw<{ before: number; after: number | null }[]>(sql`
+  const [moved] = await queryRows<{ before: number; after: number | null }>(
+    db,
+    sql`
     WITH ${change}, logged AS (
       INSERT INTO "StockMovement"
         ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "orderId", "actor", "createdAt")
       SELECT ${store.id}::int, ${productId}::int, ${optionCode}::text, "after" - "before", "after", ${cause}::text,
         ${orderId}::int, ${actor}::text, ${at}
       FROM moved WHERE "after" <> "before")
-    SELECT o."stock"::float8 AS "before", (SELECT "after"::float8 FROM moved) AS "after" FROM o`)
+    SELECT o."stock"::float8 AS "before", (SELECT "after"::float8 FROM moved) AS "after" FROM o`,
+  )
   if (!moved) {
     const what =
       optionCode === null ? `There is no Product ${productId}` : `Product ${productId} has no option ${optionCode}`
@@ -152,11 +162,14 @@ export function stocksAndMovements(ofProducts: Sql): Sql {
 /** Writes a movement for each stock that differs from the sum of its movements, because a file may omit them. */
 async function writeMissing(caller: Caller, products: Resource, productIds: readonly number[]): Promise<void> {
   const ofThese = sql`"storeId" = ${storeId(caller.store)} AND "productId" = ${anyOf(productIds)}`
-  const missing = await caller.db.$queryRaw<Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>[]>(sql`
+  const missing = await queryRows<Omit<Extract<StockMove, { mode: 'written' }>, 'mode'>>(
+    caller.db,
+    sql`
     SELECT "productId", "optionCode", ("stock" - "moved")::text AS "quantity", "stock"::text AS "stockAfter",
       CASE "movements" WHEN 0 THEN 'initial' ELSE 'set' END AS "cause"
     FROM (${stocksAndMovements(ofThese)}) stocks
-    WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`)
+    WHERE "stock" <> "moved" ORDER BY "productId", "optionCode" NULLS FIRST`,
+  )
   await moveStocks(
     caller,
     products,
