@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerKey } from '../engine/caller.ts'
 import type { Body, Taken } from '../engine/endpoints.ts'
-import { receiveBytes, unsupportedMedia } from '../server/receive.ts'
+import { free, receiveBytes, unsupportedMedia } from '../server/receive.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { jsonSteps } from '../values/json.ts'
 import { createSemaphore } from '../values/semaphore.ts'
@@ -20,7 +20,9 @@ export function receiveBodies(app: FastifyInstance): void {
     if (bytes.length === 0) return null
     const format = formatOf(headers)
     if (bytes.length > SHORT_LENGTH_MAX) await nextTurn()
-    return { format, text: decode(bytes) }
+    const text = decode(bytes)
+    free(bytes)
+    return { format, text }
   })
 }
 

@@ -21,6 +21,7 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
   const holding = declared > uncountedMax ? holdingOfBody(payload) : undefined
   if (declared > largeMin) await holding?.waitForUpload(declared)
   const chunks: Buffer[] = []
+  let whole: Buffer | null = null
   let length = 0
   let counted = uncountedMax
   let refusal: unknown = null
@@ -35,9 +36,11 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
         if (length > bytesMax) throw tooLarge(bytesMax)
         if (length > counted) holding?.receive(length - counted)
         counted = Math.max(length, counted)
+        if (length > largeMin) whole = moveInto(whole ?? Buffer.allocUnsafeSlow(declared), chunks, length)
       } catch (error) {
         refusal = error
         chunks.length = 0
+        whole = null
         holding?.drop()
       }
     }
@@ -46,7 +49,26 @@ export async function receiveBytes(payload: Readable, bytesMax: number): Promise
   }
   if (refusal !== null) throw refusal
   if (length > largeMin) await holding?.waitForWork(length)
-  return Buffer.concat(chunks)
+  return whole?.subarray(0, length) ?? Buffer.concat(chunks)
+}
+
+/** Copies `chunks` to the end of what has been received, and frees them. */
+function moveInto(whole: Buffer, chunks: Buffer[], end: number): Buffer {
+  let at = end - chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  for (const chunk of chunks.splice(0)) {
+    at += chunk.copy(whole, at)
+    free(chunk)
+  }
+  return whole
+}
+
+/**
+ * Gives the memory of a buffer back, which nobody may use any more. By itself V8 gives it back at the next full collection,
+ * before which large bodies pile up.
+ */
+export function free({ buffer, byteLength }: Buffer): void {
+  // Smaller ones share their memory with others.
+  if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0)
 }
 
 /** The error for a body larger than `bytesMax`. */

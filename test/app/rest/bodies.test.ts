@@ -15,6 +15,13 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
+/** The port of the server, which listens from the first call on. */
+async function listen(): Promise<number> {
+  const { server: socket } = server.app
+  if (!socket.listening) await server.app.listen({ host: '127.0.0.1', port: 0 })
+  return (socket.address() as AddressInfo).port
+}
+
 const recordedHeaders = {
   'cache-control': 'no-cache, private',
   pragma: 'no-cache',
@@ -149,8 +156,7 @@ describe('413', () => {
 
   test('reaches a client that sends all before it reads', async () => {
     const megabytes = 40
-    await server.app.listen({ host: '127.0.0.1', port: 0 })
-    const socket = connect((server.app.server.address() as AddressInfo).port, '127.0.0.1')
+    const socket = connect(await listen(), '127.0.0.1')
     const { secureurl, privatekey, token } = shop.credentials
     const head = [
       'POST /StoreWebAPI/v1/Products HTTP/1.1',
@@ -167,4 +173,27 @@ describe('413', () => {
     }
     expect(await text(socket)).toMatch(/^HTTP\/1.1 413 /)
   })
+})
+
+test.each([
+  { framing: 'of a declared length', bodyOf: (text: string) => text },
+  { framing: 'in chunks', bodyOf: (text: string) => new Blob([text]).stream() },
+])('a body of 3 MB $framing arrives as it was sent', async ({ framing, bodyOf }) => {
+  const texts = Array.from({ length: 50 }, (_, number) => `${number} ${'ä€'.repeat(20_000 + number)}`)
+  const records = texts.map((ShortDescription, number) => ({
+    ...productBody(`${framing}-${number}`),
+    ShortDescription,
+  }))
+
+  const answer = await fetch(`http://127.0.0.1:${await listen()}/StoreWebAPI/v1/Products`, {
+    method: 'POST',
+    headers: { ...shop.credentials, 'content-type': 'application/json' },
+    body: bodyOf(JSON.stringify(records)),
+    duplex: 'half',
+  } as RequestInit)
+
+  expect(answer.status).toBe(201)
+  const ids = ((await answer.json()) as { Value: string }[]).map(({ Value }) => Value)
+  const stored = await Promise.all(ids.map(async (id) => (await shop.call('GET', `/Products/${id}`)).json()[0]))
+  expect(stored.map(({ ShortDescription }) => ShortDescription)).toEqual(texts)
 })

@@ -42,24 +42,29 @@ export async function lockedRow(
 
 /** Stops every process of PostgreSQL until the signal. They go on whatever happens here. */
 export async function stalledDatabase({ postgresPid }: Target, signal: AbortSignal): Promise<void> {
-  const pids = [postgresPid, ...childrenOf(postgresPid)]
-  const all = (name: 'SIGSTOP' | 'SIGCONT') => {
-    for (const pid of pids) {
-      try {
-        process.kill(pid, name)
-      } catch {
-        // It has ended.
-      }
-    }
+  const pids = [postgresPid]
+  const all = (signal: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of pids) send(pid, signal)
   }
   const goOn = () => all('SIGCONT')
   process.once('exit', goOn)
   try {
+    // The first process before its children, so that it starts no other meanwhile.
+    send(postgresPid, 'SIGSTOP')
+    pids.push(...childrenOf(postgresPid))
     all('SIGSTOP')
     await sleep(TIMEOUT_MS, undefined, { signal }).catch(() => undefined)
   } finally {
     goOn()
     process.off('exit', goOn)
+  }
+}
+
+function send(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended.
   }
 }
 

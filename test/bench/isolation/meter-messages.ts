@@ -32,7 +32,7 @@ export type StreamName = (typeof streamNames)[number]
 
 export interface Metered {
   readonly streams: Readonly<Record<StreamName, readonly Sample[]>>
-  /** From the answer to a change to the arrival of its notification. */
+  /** From the sending of a change to the arrival of its notification. */
   readonly notificationMs: readonly number[]
   /** Changes that were never notified within the time. */
   readonly missing: number

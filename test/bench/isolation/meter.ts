@@ -109,6 +109,8 @@ async function send(pool: Pool, { headers, productIds }: MeterPlan, name: Stream
   }[name]
   const body = name === 'change' ? JSON.stringify({ SKUInfo: { Stock: stock } }) : null
   const own = stock
+  // Its notification may arrive before its answer.
+  if (name === 'change') changedAt.set(own, monotonicMs())
   try {
     const answer = await pool.request({
       method: name === 'change' ? 'PUT' : 'GET',
@@ -120,9 +122,10 @@ async function send(pool: Pool, { headers, productIds }: MeterPlan, name: Stream
       body,
     })
     await answer.body.text()
-    if (name === 'change' && answer.statusCode === 200) changedAt.set(own, monotonicMs())
+    if (answer.statusCode !== 200) changedAt.delete(own)
     return answer.statusCode
   } catch {
+    changedAt.delete(own)
     return 0
   }
 }

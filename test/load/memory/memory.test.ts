@@ -123,6 +123,37 @@ test.each([
   180_000,
 )
 
+test.each([
+  {
+    body: 'XML of two million references',
+    type: 'application/xml',
+    text: `<Product><SKUInfo><Name>${'&amp;'.repeat((9.5 * MEGABYTE) / 5)}</Name></SKUInfo></Product>`,
+  },
+  {
+    body: 'JSON of 800,000 unknown names',
+    type: 'application/json',
+    text: `{${Array.from({ length: 800_000 }, (_, number) => `"n${number}":1`).join(',')}}`,
+  },
+])(
+  'four bodies at once, 40 in all, of $body',
+  async ({ type, text }) => {
+    const statuses: number[] = []
+    const send = async () => {
+      for (let count = 0; count < 10; count++) {
+        const headers = { ...attackers[0]?.credentials, 'content-type': type }
+        const answer = await fetch(`${server.baseUrl}/StoreWebAPI/v1/Products`, { method: 'POST', headers, body: text })
+        statuses.push(answer.status)
+        await answer.arrayBuffer()
+      }
+    }
+
+    await whileServing(Promise.all(Array.from({ length: 4 }, send)))
+
+    expect(statuses.filter((status) => status !== 400)).toEqual([])
+  },
+  180_000,
+)
+
 test('12 changes of 6 MB at once are made, or told to come back', async () => {
   const record = (id: number) => ({ SKUInfo: { CatalogID: id }, ShortDescription: `€${'a'.repeat(60_000)}` })
   const body = JSON.stringify(Array.from({ length: 100 }, (_, index) => record(index + 1)))
