@@ -74,6 +74,18 @@ export const checks: readonly Check[] = [
       WHERE used."highest" > coalesce(c."value", 0)`,
   },
   {
+    name: 'record-counts',
+    rule: 'The number of each kind of record is that of the records that there are',
+    sql: `
+      SELECT "storeId", "table" AS "record", concat('count ', sum("kept"), ', records ', sum("there")) AS "found" FROM (
+        SELECT "storeId", "table", "count" AS "kept", 0 AS "there" FROM "RecordCount"
+        UNION ALL ${unionOf(
+          new Set(servedResources.map(({ table }) => table)),
+          (table) => `SELECT "storeId", '${table}', 0, count(*) FROM "${table}" GROUP BY "storeId"`,
+        )}
+      ) each GROUP BY "storeId", "table" HAVING sum("kept") <> sum("there")`,
+  },
+  {
     name: 'invoice-counter',
     rule: "The next invoice number is above those with the store's prefix",
     sql: `

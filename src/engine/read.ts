@@ -2,7 +2,7 @@ import { queryRows } from '../database/client.ts'
 import { constant, empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, CallerStore } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import { type Filters, readId, wrongParameter } from './filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
@@ -230,6 +230,8 @@ interface Choice {
   readonly where: Sql
   /** Joined to the chosen rows; provides the records as `t`. */
   readonly toRecords: Sql
+  /** The store whose records they all are; null: only some are chosen. */
+  readonly allOf: CallerStore | null
 }
 
 function choose(caller: Caller, resource: Resource, { filters, linked, id = null }: Source, query: Query): Choice {
@@ -237,15 +239,15 @@ function choose(caller: Caller, resource: Resource, { filters, linked, id = null
   if (linked && isTableLink(linked.link) && asked.length === 0) {
     return linkedRows(caller, resource, linked.link, linked.id)
   }
+  const { table } = resource
   const conditions = [
-    sql`t."storeId" = ${caller.store.id}::int`,
     ...(id === null ? [] : [sql`t."id" = ${id}::int`]),
     ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
     ...asked,
   ]
-  const where = join(conditions, ' AND ')
-  const { table } = resource
-  return { table, from: sql`${identifier(table)} t`, id: sql`t."id"`, where, toRecords: sql`t` }
+  const where = join([sql`t."storeId" = ${caller.store.id}::int`, ...conditions], ' AND ')
+  const allOf = conditions.length === 0 ? caller.store : null
+  return { table, from: sql`${identifier(table)} t`, id: sql`t."id"`, where, toRecords: sql`t`, allOf }
 }
 
 /**
@@ -263,11 +265,17 @@ function linkedRows({ store }: Caller, { table: target }: Resource, link: TableL
     toRecords: sql`l
         JOIN LATERAL (SELECT * FROM ${identifier(target)} t
           WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
+    allOf: null,
   }
 }
 
-async function count({ db }: Caller, { from, where }: Choice): Promise<number> {
-  const [row] = await queryRows<{ count: number }>(db, sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`)
+/** Exact. The number of all records is kept, so that nobody walks through a store to count them. */
+async function count({ db }: Caller, { table, from, where, allOf }: Choice): Promise<number> {
+  const counted =
+    allOf === null
+      ? sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`
+      : sql`SELECT sum("count")::int AS "count" FROM "RecordCount" WHERE "storeId" = ${allOf.id}::int AND "table" = ${table}`
+  const [row] = await queryRows<{ count: number | null }>(db, counted)
   return row?.count ?? 0
 }
 

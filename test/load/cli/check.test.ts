@@ -135,6 +135,10 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
       expect.stringMatching(/ Manufacturer: highest \d+, counter 2$/),
     ],
   },
+  'record-counts': {
+    does: () => [`UPDATE "RecordCount" SET "count" = "count" + 1 WHERE "table" = 'Customer'`],
+    found: () => [expect.stringMatching(/^\d+ Customer: count \d+, records \d+$/)],
+  },
   'invoice-counter': {
     does: () => [`UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" - 1`],
     found: () => [expect.stringMatching(/ Order \d+: invoice number (\d+), next \1$/)],
