@@ -59,7 +59,7 @@ test('while others hold nearly everything, large bodies are refused with 503, an
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
   expect(refused.json()[0].Message).toContain('busy with other large requests')
   expect((await store.call('POST', '/Products', { body: products(1, 60_000) })).statusCode).toBe(201)
-  expect((await store.call('GET', '/Products')).statusCode).toBe(200)
+  expect((await store.call('GET', '/Products?limit=1')).statusCode).toBe(200)
 })
 
 test('a page above 1 MB is read whole, the first time and again, and counts while it is sent', async () => {

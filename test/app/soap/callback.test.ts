@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
 import { createOutbound, type Outbound, type OutboundRequest } from '../../../src/outbound/outbound.ts'
+import { cloneDatabase } from '../../support/database.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { envelope, errorDocument, faultOf, post, request, soapCall } from './support.ts'
 
@@ -380,15 +381,15 @@ describe('a hundred results are posted at a time, twenty of them for a store', (
   })
 
   test('and each place is free again, whatever became of the work or the posting', async () => {
-    const broken = await openServer()
+    const broken = await openServer({}, cloneDatabase)
     try {
       const store = await broken.openStore()
       const call = () => post(broken, envelope(request(store, 'getProductCount', { callBackURL: receiver.url })))
       receiver.answer = (response) => response.writeHead(500).end()
       for (let made = 0; made < 60; made++) expect((await call()).body).toContain('<Id>40</Id>')
-      await broken.database.db.$executeRawUnsafe('ALTER TABLE "Product" RENAME TO "Gone"')
+      await broken.database.db.$executeRawUnsafe('ALTER TABLE "RecordCount" RENAME TO "Gone"')
       for (let made = 0; made < 60; made++) expect(faultOf(await call()).reason).toBe('Internal error')
-      await broken.database.db.$executeRawUnsafe('ALTER TABLE "Gone" RENAME TO "Product"')
+      await broken.database.db.$executeRawUnsafe('ALTER TABLE "Gone" RENAME TO "RecordCount"')
       receiver.answer = (response) => response.end()
       for (let made = 0; made < 60; made++) expect((await call()).body).toContain('XML Posted to: ')
     } finally {

@@ -715,7 +715,7 @@ test('a defect is a Server fault that says nothing from inside; the log has it',
   const broken = await openServer({}, cloneDatabase)
   try {
     const store = await broken.openStore()
-    await broken.database.db.$executeRawUnsafe('ALTER TABLE "Product" RENAME TO "Gone"')
+    await broken.database.db.$executeRawUnsafe('ALTER TABLE "RecordCount" RENAME TO "Gone"')
     for (const version of ['1.1', '1.2'] as const) {
       const payload = envelope(request(store, 'getProductCount'), version)
       const answer = await post(broken, payload, { version, headers: { 'x-request-id': 'broken-call' } })
@@ -731,7 +731,7 @@ test('a defect is a Server fault that says nothing from inside; the log has it',
     const errors = broken.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error')
     expect(errors).toHaveLength(2)
     expect(errors[0]).toMatchObject({ msg: 'request failed', requestId: 'broken-call' })
-    expect(errors[0].err.message).toContain('Product')
+    expect(errors[0].err.message).toContain('RecordCount')
     const { body } = await broken.app.inject('/metrics')
     expect(body).toContain('cartapi_calls_total{operation="getProductCount",outcome="fault",error="Server"} 2')
   } finally {
