@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { soap } from 'strong-soap'
+import { attributeText, childElements, localName, readXmlDocument, textOf, type XmlElement } from '../xml/read.ts'
 import { escapeAttribute, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 import { type SoapVersion, soapVersions } from './faults.ts'
 import type { Xml } from './result.ts'
@@ -61,24 +61,58 @@ function fill(namespace: string, address: string): string {
   return source.replace(/\{(\w+)\}/g, (_, name: string) => escapeAttribute(values[name] ?? ''))
 }
 
-function operationsOf(text: string) {
-  const wsdl = new soap.WSDL(text, 'cartAPI.wsdl', {})
-  wsdl.loadSync()
-  const { bindings, portTypes } = wsdl.definitions
-  return Object.entries(bindings.cartAPISoap?.operations ?? {}).map(([name, operation]) => {
-    const { input, output } = operation.describe(wsdl.definitions)
-    const response = output.body.qname.name
-    const result = output.body.elements[0]?.qname.name
-    if (result === undefined) throw new Error(`${response} has no result in the WSDL`)
-    const children = portTypes.cartAPISoap?.operations[name]?.children
+/** Of the port type: the operations of both bindings. Throws for what leads nowhere. */
+function operationsOf(wsdl: string) {
+  const definitions = readXmlDocument(wsdl)
+  const partOf = named(definitions, 'message')
+  const elementOf = named(definitions, 'types/schema/element')
+  return all(definitions, 'portType/operation').map((operation) => {
+    const [request, response] = ['input', 'output'].map((direction) => {
+      const message = partOf(reference(one(operation, direction), 'message'))
+      return elementOf(reference(one(message, 'part'), 'element'))
+    }) as [XmlElement, XmlElement]
+    const members = (element: XmlElement) => all(element, 'complexType/sequence/element')
     return {
-      name,
-      documentation: children?.find((child) => child.name === 'documentation')?.$value ?? '',
-      parameters: input.body.elements.map(({ qname, type }) => ({ name: qname.name, type: type?.name ?? '' })),
-      response,
-      result,
+      name: attributeText(operation, 'name'),
+      documentation: all(operation, 'documentation')
+        .map((text) => textOf(text, 'documentation'))
+        .join(''),
+      parameters: members(request).map((member) => ({
+        name: attributeText(member, 'name'),
+        type: reference(member, 'type'),
+      })),
+      response: attributeText(response, 'name'),
+      result: attributeText(one(response, 'complexType/sequence/element'), 'name'),
     }
   })
+}
+
+/** The elements at a path of local names. */
+function all(from: XmlElement, path: string): XmlElement[] {
+  const step = (found: XmlElement[], name: string) =>
+    found.flatMap(childElements).filter((child) => localName(child.name) === name)
+  return path.split('/').reduce(step, [from])
+}
+
+function one(from: XmlElement, path: string): XmlElement {
+  const [first] = all(from, path)
+  if (first === undefined) throw new Error(`The WSDL lacks ${path} in ${from.name} ${attributeText(from, 'name')}`)
+  return first
+}
+
+/** Finds the element of a name among those at a path. */
+function named(from: XmlElement, path: string): (name: string) => XmlElement {
+  const known = new Map(all(from, path).map((element) => [attributeText(element, 'name'), element]))
+  return (name) => {
+    const found = known.get(name)
+    if (found === undefined) throw new Error(`The WSDL has no ${path} ${name}`)
+    return found
+  }
+}
+
+/** The local name that an attribute refers to. */
+function reference(element: XmlElement, attribute: string): string {
+  return localName(attributeText(element, attribute))
 }
 
 /** The names have no prefix except `soap`, in both versions, because some programs search for these very tags. */

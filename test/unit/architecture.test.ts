@@ -32,7 +32,6 @@ const reserved: Readonly<Record<string, readonly string[]>> = {
   '@fastify/': ['server', 'html', ...protocols],
   eta: ['html'],
   saxes: ['xml'],
-  'strong-soap': ['soap'],
   pg: ['database'],
   '@prisma/': ['database'],
   './generated/': ['database'],

@@ -1,33 +1,12 @@
 import type { AddressInfo } from 'node:net'
-import strongSoap from 'strong-soap'
+import strongSoap, { type Client, type ClientError } from 'strong-soap'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../../src/soap/operations/index.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
 // A client that reads the WSDL and does the rest by itself: strong-soap's own, over a real connection.
 
-/** Calls an operation; with what came back as it was. */
-type Call = (
-  parameters: Record<string, unknown>,
-  done: (error: ClientError | null, result: unknown, envelope: string) => void,
-  options?: null,
-  headers?: Record<string, unknown>,
-) => void
-
-interface ClientError extends Error {
-  readonly response?: { readonly statusCode: number }
-}
-
-interface Client {
-  readonly cartAPI: Readonly<Record<string, Readonly<Record<string, Call>>>>
-  readonly lastRequest: string
-  setEndpoint(url: string): void
-  addSoapHeader(header: unknown, name: string, prefix: string, namespace: string): void
-}
-
-const { createClient } = strongSoap.soap as unknown as {
-  createClient(url: string, options: object, done: (error: Error | null, client: Client) => void): void
-}
+const { createClient } = strongSoap.soap
 
 let server: TestServer
 let shop: TestStore
