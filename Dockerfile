@@ -16,10 +16,12 @@ COPY src ./src
 COPY wsdl ./wsdl
 
 # sandbox.json, when SANDBOX=true; the program itself stays read-only for the user who runs it.
-RUN install -d -o node -g node -m 700 /data
+RUN install -d -o node -g node -m 700 /data && install -d -o node -g node node_modules/.cache/compiled
 VOLUME /data
 
 USER node
+# The sources as Node compiles them, so that no start has to (src/start.js).
+RUN NODE_COMPILE_CACHE=node_modules/.cache/compiled node --input-type=module --eval "await import('./src/app.ts')"
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["node", "-e", "require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 CMD ["node", "--max-semi-space-size=32", "src/start.js"]

