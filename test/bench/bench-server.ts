@@ -20,6 +20,8 @@ export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly inspectorUrl: string | null
   /** Of PostgreSQL's first process, whose children are all others. */
   readonly postgresPid: number
+  /** Starts one more process on the same database. */
+  readonly startAnother: () => Promise<{ readonly pid: number; readonly end: () => Promise<void> }>
   /** One of the operator's routes. */
   readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
 }
@@ -40,26 +42,31 @@ export async function startBenchServer(
   const { url: databaseUrl, stop } = await startEmbedded({ dataDir: folder })
   await stops.add(stop)
 
-  const port = await freePort()
-  const baseUrl = `http://localhost:${port}`
   const operatorKey = 'operator-key-of-a-bench'
   const logFile = join(folder, 'server.log')
-  const child = spawn(process.execPath, [...nodeOptions, ...startArguments], {
-    env: {
-      PATH: process.env.PATH,
-      ...startEnvironment,
-      PORT: String(port),
-      DATA_DIR: folder,
-      DATABASE_URL: databaseUrl,
-      SANDBOX: 'true',
-      OPERATOR_KEY: operatorKey,
-      SECRET_KEY: 'secret key of a bench, 32 letters or more',
-      ...settings,
-    },
-    stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
-  })
-  await stops.add(() => end(child))
-  await untilReady(child, baseUrl, logFile)
+  const start = async () => {
+    const port = await freePort()
+    const baseUrl = `http://localhost:${port}`
+    const child = spawn(process.execPath, [...nodeOptions, ...startArguments], {
+      env: {
+        PATH: process.env.PATH,
+        ...startEnvironment,
+        PORT: String(port),
+        DATA_DIR: folder,
+        DATABASE_URL: databaseUrl,
+        SANDBOX: 'true',
+        OPERATOR_KEY: operatorKey,
+        SECRET_KEY: 'secret key of a bench, 32 letters or more',
+        ...settings,
+      },
+      stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
+    })
+    const end = () => endOf(child)
+    await stops.add(end)
+    await untilReady(child, baseUrl, logFile)
+    return { pid: child.pid ?? 0, baseUrl, end }
+  }
+  const { pid, baseUrl } = await start()
 
   const post = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
@@ -69,13 +76,14 @@ export async function startBenchServer(
   }
   const [inspectorUrl = null] = /ws:\/\/\S+/.exec(readFileSync(logFile, 'utf8')) ?? []
   return {
-    pid: child.pid ?? 0,
+    pid,
     baseUrl,
     operatorKey,
     databaseUrl,
     administratorUrl: await administratorUrl(folder, databaseUrl),
     inspectorUrl,
     postgresPid: Number.parseInt(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8'), 10),
+    startAnother: start,
     post,
   }
 }
@@ -94,7 +102,7 @@ async function untilReady(child: ChildProcess, baseUrl: string, logFile: string)
   await promise.finally(() => clearTimeout(timer))
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function endOf(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   child.kill('SIGTERM')

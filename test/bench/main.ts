@@ -10,6 +10,7 @@ import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
 import { benchSoap } from './soap.ts'
+import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /*
@@ -27,6 +28,7 @@ const benches = {
   compression: benchCompression,
   bodies: benchBodies,
   isolation: benchIsolation,
+  start: benchStart,
 }
 
 /** Figures of the first seconds say nothing about the hours that webhooks, and those who attack, work. */
@@ -34,11 +36,12 @@ const defaults = { seconds: '1.5', rounds: '3' }
 const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   webhooks: { seconds: '20', rounds: '1' },
   isolation: { seconds: '15', rounds: '1' },
+  start: { seconds: '10', rounds: '5' },
 }
 
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
-  --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15)
-  --rounds   how often each is taken (default 3; webhooks and isolation 1); the table shows medians, of those two all
+  --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15); after a start, until it is at rest (10)
+  --rounds   how often each is taken (default 3; webhooks and isolation 1, start 5); the table shows medians, of those three all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
 
 await runProgram(async (given) => {

@@ -17,6 +17,11 @@ export async function processorTimeOf(
   return { node: spent(before[0], threadsOf(pid)), postgres: spent(before[1], await sessionsOf(databaseUrl)) }
 }
 
+/** What the running threads of a process have cost so far, in milliseconds. */
+export function processorMsOf(pid: number): number {
+  return threadsOf(pid).reduce((sum, thread) => sum + processorMs(thread), 0)
+}
+
 function threadsOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)
 }
