@@ -21,7 +21,6 @@ import { recordSchema } from './xsd.ts'
 export interface RestServices extends AdmissionServices {
   config: { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
-  /** The reads of a store that run at a time: a part of the connections. */
   secrets: Secrets
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { attributeText, childElements, localName, readXmlDocument, textOf, type XmlElement } from '../xml/read.ts'
+import { attributeText, childrenNamed, localName, readXmlDocument, textOf, type XmlElement } from '../xml/read.ts'
 import { escapeAttribute, SCHEMA_NAMESPACES, XML_DECLARATION } from '../xml/text.ts'
 import { type SoapVersion, soapVersions } from './faults.ts'
 import type { Xml } from './result.ts'
@@ -61,36 +61,38 @@ function fill(namespace: string, address: string): string {
   return source.replace(/\{(\w+)\}/g, (_, name: string) => escapeAttribute(values[name] ?? ''))
 }
 
+/** The path from an element of the schema to its members. */
+const members = 'complexType/sequence/element'
+
 /** Of the port type: the operations of both bindings. Throws for what leads nowhere. */
 function operationsOf(wsdl: string) {
   const definitions = readXmlDocument(wsdl)
-  const partOf = named(definitions, 'message')
+  const messageOf = named(definitions, 'message')
   const elementOf = named(definitions, 'types/schema/element')
   return all(definitions, 'portType/operation').map((operation) => {
-    const [request, response] = ['input', 'output'].map((direction) => {
-      const message = partOf(reference(one(operation, direction), 'message'))
+    const elementIn = (direction: string) => {
+      const message = messageOf(reference(one(operation, direction), 'message'))
       return elementOf(reference(one(message, 'part'), 'element'))
-    }) as [XmlElement, XmlElement]
-    const members = (element: XmlElement) => all(element, 'complexType/sequence/element')
+    }
+    const response = elementIn('output')
     return {
       name: attributeText(operation, 'name'),
       documentation: all(operation, 'documentation')
         .map((text) => textOf(text, 'documentation'))
         .join(''),
-      parameters: members(request).map((member) => ({
+      parameters: all(elementIn('input'), members).map((member) => ({
         name: attributeText(member, 'name'),
         type: reference(member, 'type'),
       })),
       response: attributeText(response, 'name'),
-      result: attributeText(one(response, 'complexType/sequence/element'), 'name'),
+      result: attributeText(one(response, members), 'name'),
     }
   })
 }
 
 /** The elements at a path of local names. */
 function all(from: XmlElement, path: string): XmlElement[] {
-  const step = (found: XmlElement[], name: string) =>
-    found.flatMap(childElements).filter((child) => localName(child.name) === name)
+  const step = (found: XmlElement[], name: string) => found.flatMap((element) => childrenNamed(element, name))
   return path.split('/').reduce(step, [from])
 }
 

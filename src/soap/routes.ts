@@ -25,7 +25,6 @@ import { type Answer, ResultError, writeError } from './result.ts'
 export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices {
   throttle: Throttle
   config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
-  /** The calls of a store that run at a time: a part of the connections. */
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
   metrics: { readonly registry: Registry }

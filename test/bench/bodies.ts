@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { createProgress } from '../../src/cli/progress.ts'
+import { residentMb } from '../support/resident-memory.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { markdownTable } from './markdown-table.ts'
@@ -163,8 +163,7 @@ async function measure(
     lateMs = await latenessDuring(server, () => Promise.all(Array.from({ length: times }, send)))
   }
   const { node } = await processorTimeOf(server, work)
-  const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1_024
-  return [[...statuses].join(', '), ...[lateMs, node, rss].map((figure) => figure.toFixed(0))]
+  return [[...statuses].join(', '), ...[lateMs, node, residentMb(server.pid)].map((figure) => figure.toFixed(0))]
 }
 
 /** The longest time, in milliseconds, that an answer of /healthz takes meanwhile. */

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { residentMb } from '../support/resident-memory.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { startBenchServer } from './bench-server.ts'
 import { markdownTable } from './markdown-table.ts'
@@ -19,14 +19,10 @@ export async function benchStart({ seconds, rounds }: BenchOptions, stops: Stops
     const startedAt = performance.now()
     const { pid, end } = await startAnother()
     const readyMs = performance.now() - startedAt
-    const figures = [processorMsOf(pid) / 1_000, readyMs / 1_000, rssMb(pid)]
+    const figures = [processorMsOf(pid) / 1_000, readyMs / 1_000, residentMb(pid)]
     await sleep(seconds * 1_000)
-    rows.push([String(round), ...[...figures, rssMb(pid)].map(number)])
+    rows.push([String(round), ...[...figures, residentMb(pid)].map(number)])
     await end()
   }
   process.stdout.write(`${markdownTable(head, rows)}\n`)
-}
-
-function rssMb(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

@@ -1,6 +1,13 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { childElements, localName, readXmlDocument, textOf, type XmlElement } from '../../../src/xml/read.ts'
+import {
+  childElements,
+  childrenNamed,
+  localName,
+  readXmlDocument,
+  textOf,
+  type XmlElement,
+} from '../../../src/xml/read.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'
 
 export const defaultNamespace = 'urn:store-platform:cartAPI'
@@ -104,7 +111,7 @@ function toTree(element: XmlElement): Tree {
 export function childNames(xml: string, ...path: string[]): string[] {
   let at = readXmlDocument(xml)
   for (const name of path) {
-    const next = childElements(at).find((child) => localName(child.name) === name)
+    const [next] = childrenNamed(at, name)
     if (!next) throw new Error(`No ${name} in ${at.name}`)
     at = next
   }

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { createModel } from '../../../src/soap/model.ts'
 import { operations } from '../../../src/soap/operations/index.ts'
-import { attributeText, childElements, localName, readXmlDocument, type XmlElement } from '../../../src/xml/read.ts'
+import {
+  attributeText,
+  childElements,
+  childrenNamed,
+  localName,
+  readXmlDocument,
+  type XmlElement,
+} from '../../../src/xml/read.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { schemaFaults } from '../../support/xml-schema.ts'
 import { defaultNamespace, envelope, post, request, soapCall } from './support.ts'
@@ -32,16 +39,12 @@ function at(element: XmlElement, ...path: string[]): XmlElement {
   const [step, ...rest] = path
   if (step === undefined) return element
   const [tag, name] = step.split(':')
-  const fitting = all(element, tag ?? '').filter(
+  const fitting = childrenNamed(element, tag ?? '').filter(
     ({ attributes }) => name === undefined || attributes.get('name') === name,
   )
   const [found, ...others] = fitting
   if (found === undefined || others.length > 0) throw new Error(`${fitting.length} ${step} in ${element.name}`)
   return at(found, ...rest)
-}
-
-function all(element: XmlElement, tag: string): XmlElement[] {
-  return childElements(element).filter(({ name }) => localName(name) === tag)
 }
 
 const namesOf = (elements: XmlElement[]) => elements.map(({ attributes }) => attributes.get('name'))
@@ -101,7 +104,7 @@ describe('the WSDL', () => {
     expect(at(definitions, 'types', 'schema').attributes.get('targetNamespace')).toBe('http://first.example/')
     const service = at(definitions, 'service')
     expect(service.attributes.get('name')).toBe('cartAPI')
-    const ports = all(service, 'port').map((port) => {
+    const ports = childrenNamed(service, 'port').map((port) => {
       const address = at(port, 'address')
       return [
         port.attributes.get('name'),
@@ -127,7 +130,7 @@ describe('the WSDL', () => {
     const transport = at(binding, 'binding')
     expect([transport.name, transport.attributes.get('style')]).toEqual([`${prefix}:binding`, 'document'])
     expect(transport.attributes.get('transport')).toBe('http://schemas.xmlsoap.org/soap/http')
-    expect(namesOf(all(binding, 'operation'))).toEqual(Object.keys(contract))
+    expect(namesOf(childrenNamed(binding, 'operation'))).toEqual(Object.keys(contract))
     for (const each of Object.keys(contract)) {
       const operation = at(binding, `operation:${each}`, 'operation')
       expect(operation.name).toBe(`${prefix}:operation`)
@@ -143,7 +146,7 @@ describe('the WSDL', () => {
   test('has messages and elements that go together, and no others', () => {
     const portType = at(definitions, 'portType')
     expect(portType.attributes.get('name')).toBe('cartAPISoap')
-    expect(namesOf(all(portType, 'operation'))).toEqual(Object.keys(contract))
+    expect(namesOf(childrenNamed(portType, 'operation'))).toEqual(Object.keys(contract))
     const used: string[] = []
     for (const name of Object.keys(contract)) {
       const operation = at(portType, `operation:${name}`)
@@ -158,9 +161,9 @@ describe('the WSDL', () => {
         expect(part.attributes.get('element')).toBe(`tns:${element}`)
       }
     }
-    expect(namesOf(all(definitions, 'message')).sort()).toEqual(used.sort())
+    expect(namesOf(childrenNamed(definitions, 'message')).sort()).toEqual(used.sort())
     const elements = Object.keys(contract).flatMap((name) => [name, `${name}Response`])
-    expect(namesOf(all(at(definitions, 'types', 'schema'), 'element'))).toEqual(elements)
+    expect(namesOf(childrenNamed(at(definitions, 'types', 'schema'), 'element'))).toEqual(elements)
   })
 
   test.each(Object.entries(contract))(
@@ -173,7 +176,7 @@ describe('the WSDL', () => {
         'callBackURL string?',
       ]
       const sequence = at(definitions, 'types', 'schema', `element:${name}`, 'complexType', 'sequence')
-      const parameters = all(sequence, 'element').map(({ attributes }) => {
+      const parameters = childrenNamed(sequence, 'element').map(({ attributes }) => {
         expect(attributes.get('maxOccurs')).toBe('1')
         const [, type] = (attributes.get('type') ?? '').split(':')
         return `${attributes.get('name')} ${type}${attributes.get('minOccurs') === '0' ? '?' : ''}`
@@ -244,10 +247,10 @@ test.each([
   const { wsdl } = createModel({ namespaces: [namespace, 'urn:other'], address: 'http://localhost/a&b' })
   const definitions = readXmlDocument(wsdl)
   expect(attributeText(definitions, 'targetNamespace')).toBe(namespace)
-  for (const binding of all(definitions, 'binding')) {
+  for (const binding of childrenNamed(definitions, 'binding')) {
     expect(attributeText(at(binding, 'operation:getProduct', 'operation'), 'soapAction')).toBe(action)
   }
-  const addresses = all(at(definitions, 'service'), 'port').map((port) =>
+  const addresses = childrenNamed(at(definitions, 'service'), 'port').map((port) =>
     attributeText(at(port, 'address'), 'location'),
   )
   expect(addresses).toEqual(['http://localhost/a&b', 'http://localhost/a&b'])

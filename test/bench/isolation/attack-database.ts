@@ -44,27 +44,25 @@ export async function lockedRow(
 export async function stalledDatabase({ postgresPid }: Target, signal: AbortSignal): Promise<void> {
   const pids = [postgresPid]
   const all = (signal: 'SIGSTOP' | 'SIGCONT') => {
-    for (const pid of pids) send(pid, signal)
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal)
+      } catch {
+        // It has ended.
+      }
+    }
   }
   const goOn = () => all('SIGCONT')
   process.once('exit', goOn)
   try {
     // The first process before its children, so that it starts no other meanwhile.
-    send(postgresPid, 'SIGSTOP')
+    all('SIGSTOP')
     pids.push(...childrenOf(postgresPid))
     all('SIGSTOP')
     await sleep(TIMEOUT_MS, undefined, { signal }).catch(() => undefined)
   } finally {
     goOn()
     process.off('exit', goOn)
-  }
-}
-
-function send(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended.
   }
 }
 

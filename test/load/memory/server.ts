@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { registerApplication } from '../../../src/applications/applications.ts'
 import { createStore } from '../../../src/stores/stores.ts'
 import { addSubscription } from '../../../src/subscriptions/subscription-rows.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { residentMb } from '../../support/resident-memory.ts'
 import { freePort, runServer } from '../../support/run-server.ts'
 import { operatorKey, servicesOn } from '../../support/services.ts'
 
-const MEGABYTE = 1024 * 1024
 export const CONNECTIONS_MAX = 500
 export const PASSWORD = 'correct horse battery'
 
@@ -66,10 +65,7 @@ export async function openMeasuredServer(count: number) {
 
 /** The resident memory of a process, in MB, read every 20 ms. */
 function watchMemory(pid: number) {
-  const now = () => {
-    const [, kilobytes = 0] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return Math.round((Number(kilobytes) * 1024) / MEGABYTE)
-  }
+  const now = () => Math.round(residentMb(pid))
   let highest = 0
   const timer = setInterval(() => {
     highest = Math.max(highest, now())
