@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { CallLog } from './applications/call-log.ts'
 import type { Db } from './database/client.ts'
 import type { DatabaseHealth } from './database/health.ts'
+import { keepRepresentations } from './engine/representations.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { openPages } from './html/page-routes.ts'
 import { wantsHtml } from './html/request.ts'
@@ -56,6 +57,7 @@ export interface Services
 /** Builds the whole application. Never listens and never reads the environment. */
 export function buildApp(services: Services): FastifyInstance {
   const { config, log, metrics } = services
+  keepRepresentations(services.db, config.representationCacheMb)
   const app: FastifyInstance = Fastify({
     ...limits,
     loggerInstance: log as FastifyBaseLogger,

@@ -13,6 +13,7 @@ import { backgroundLimits, type Limits, requestLimits } from './database/limits.
 import { migrate } from './database/migrations.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
+import { forgetRepresentations } from './engine/representations.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
 import { createLog, type Log } from './process/log.ts'
@@ -153,7 +154,8 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   shutdown.add('the health of the database', () => databaseHealth.stop())
   const open = (poolMax: number, limits: Limits) => {
     const isPreparing = config.databasePreparedStatements
-    const client = connect(url, { poolMax, limits, isPreparing, health: databaseHealth })
+    const onLost = () => forgetRepresentations(client)
+    const client: Db = connect(url, { poolMax, limits, isPreparing, health: databaseHealth, onLost })
     shutdown.add('a database client', () => client.$disconnect())
     return client
   }

@@ -39,6 +39,8 @@ export interface ConnectOptions {
   /** Whether connections keep statements prepared; default: yes. A pooler may give each transaction another session. */
   readonly isPreparing?: boolean
   readonly health?: Guard
+  /** Called whenever a connection is lost. */
+  readonly onLost?: () => void
 }
 
 type Guard = Pick<DatabaseHealth, 'guard' | 'watch'>
@@ -67,7 +69,7 @@ const attached = new WeakMap<Db, Attached>()
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(
   url: string,
-  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded }: ConnectOptions = {},
+  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded, onLost }: ConnectOptions = {},
 ): Db {
   const names = new Map<string, string>()
   const statementName = (text: string) => {
@@ -89,7 +91,7 @@ export function connect(
     // Between two users of the pool a connection has no error listener for a moment, and an error from the server would
     // end the process. The next user gets the error anyway.
     onConnect: (client: pg.ClientBase) => {
-      client.on('error', () => undefined)
+      client.on('error', () => onLost?.())
       limitConnection(client, limits)
     },
   }

@@ -8,6 +8,7 @@ import type { Ledger } from './ledger.ts'
 import type { Link } from './links.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
 import type { Referrer } from './referrers.ts'
+import { type BytesRepresentation, jsonRepresentation } from './representations.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -109,9 +110,11 @@ export interface Resource
   /** `fields` and the definition's `privateFields` together. */
   readonly storedFields: FieldSet
   readonly reader: Reader
+  /** The records' JSON. */
+  readonly json: BytesRepresentation
   readonly privateReader: Reader
-  /** The readers of projected sub-resources, by the name of the object. */
-  readonly projections: ReadonlyMap<string, Reader>
+  /** The JSON of projected sub-resources, by the name of the object. */
+  readonly projections: ReadonlyMap<string, BytesRepresentation>
   /** The columns of the record's row that an update may write. */
   readonly columns: readonly string[]
   /** Sets all `columns` from the row `n`. Built once, because every change needs it. */
@@ -134,6 +137,7 @@ export function defineResource<const Service extends string>(
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
+  const reader = compileReader(fields)
   return {
     privilege: service,
     inputTypeNames: [],
@@ -150,7 +154,8 @@ export function defineResource<const Service extends string>(
     resultKey,
     fields,
     storedFields,
-    reader: compileReader(fields),
+    reader,
+    json: jsonRepresentation(service, reader),
     privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
     projections: projectionsOf(service, fields, subResources),
     columns: [...columns],
@@ -174,14 +179,14 @@ function checkList(path: string, field: ListField): void {
 }
 
 function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {
-  const readers = new Map<string, Reader>()
+  const projections = new Map<string, BytesRepresentation>()
   for (const sub of Object.values(subResources)) {
     if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list')
       throw new Error(`${service}: no list ${sub.list}`)
     if (sub.kind !== 'projected') continue
     const field = fields.get(sub.object)
     if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
-    readers.set(sub.object, compileReader(field.fields))
+    projections.set(sub.object, jsonRepresentation(`${service} ${sub.object}`, compileReader(field.fields)))
   }
-  return readers
+  return projections
 }

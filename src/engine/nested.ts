@@ -4,7 +4,8 @@ import type { NestedSubResource, Resource } from './define.ts'
 import type { ListField } from './fields.ts'
 import { readId } from './filters.ts'
 import type { Document } from './merge.ts'
-import { cursorIn, emptyPage, getRecord, type Page, pageOf, type Query } from './read.ts'
+import { cursorIn, emptyPage, pageOf, type Query } from './paging.ts'
+import { getRecord, type Page } from './read.ts'
 import { refused } from './refused.ts'
 
 /** Maximum and default items per page of a list inside a record (contract §8). */
@@ -38,7 +39,7 @@ export async function listItems(
   const page = items.slice(start, end)
   const cursorAfter = field.key === undefined ? String(end) : encodeURIComponent(String(page.at(-1)?.[field.key]))
   const next = end < items.length ? cursorAfter : null
-  return { records: page.map((item) => JSON.stringify(item)), next, total: null }
+  return { records: page.map((item) => JSON.stringify(item)), whole: null, size: page.length, next, total: null }
 }
 
 /**

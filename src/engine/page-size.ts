@@ -62,7 +62,7 @@ export async function readWithin<T>(
       return found.value
     }
     bytes = found.bytes
-    if (bytes > callerMax) throw tooLargePage(bytes)
+    refuseTooLarge(bytes)
   }
   throw new StoreFailure('unavailable', 'The records are being changed; try again in a moment')
 }
@@ -75,8 +75,10 @@ function readOnce<T>(caller: Caller, bytes: number, read: (room: number) => Prom
   )
 }
 
-function tooLargePage(bytes: number): StoreFailure {
+/** Throws `bad-request` for a page of more than 24 MB. */
+export function refuseTooLarge(bytes: number): void {
+  if (bytes <= callerMax) return
   const [size, most] = [bytes, callerMax].map((each) => Math.ceil(each / MEGABYTE))
   const message = `The page has ${size} MB; at most ${most} MB are allowed. Ask for fewer records by limit`
-  return new StoreFailure('bad-request', message, { field: 'limit' })
+  throw new StoreFailure('bad-request', message, { field: 'limit' })
 }

@@ -2,17 +2,23 @@ import type { StoreFailure } from '../values/failure.ts'
 import type { FieldSet } from './fields.ts'
 import type { Json } from './input.ts'
 import type { Document } from './merge.ts'
-import type { Query } from './read.ts'
+import type { Query } from './paging.ts'
 import { refused } from './refused.ts'
+import type { JsonText } from './representations.ts'
 
 /** Maximum names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200
+
+/** Whether `shapeRecords` would change the page. */
+export function isShaped(query: Query): boolean {
+  return query.has('$orderby') || query.has('$select')
+}
 
 /**
  * Applies `$orderby` and `$select` to the JSON texts of a page already read (rest-protocol §8.1); returns the texts
  * unparsed without either. Throws `bad-request` for a name that is not a property of the record.
  */
-export function shapeRecords(records: readonly string[], fields: FieldSet, query: Query): readonly string[] {
+export function shapeRecords(records: readonly JsonText[], fields: FieldSet, query: Query): readonly JsonText[] {
   const orderby = query.get('$orderby')
   const select = query.get('$select')
   if (orderby === undefined && select === undefined) return records
@@ -20,7 +26,7 @@ export function shapeRecords(records: readonly string[], fields: FieldSet, query
   const selected = select === undefined ? [] : namesIn(select, '$select')
   const selection: Selection = new Map()
   for (const property of selected) addChoice(selection, property, property.split('/'), fields)
-  const page = records.map((text) => ({ text, record: JSON.parse(text) as Document }))
+  const page = records.map((text) => ({ text, record: JSON.parse(String(text)) as Document }))
   if (orders.length > 0) page.sort((one, other) => compareRecords(one.record, other.record, orders))
   return page.map(({ text, record }) => (select === undefined ? text : JSON.stringify(chosen(record, selection))))
 }

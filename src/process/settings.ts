@@ -54,6 +54,7 @@ const Settings = z.object({
   DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
   DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
+  REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default('64'),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secret(
     (text) => text.length >= 32,
@@ -134,6 +135,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     databaseBackgroundConnections: Number(settings.DATABASE_BACKGROUND_CONNECTIONS),
     /** Whether connections keep statements prepared, which some poolers do not allow. */
     databasePreparedStatements: settings.DATABASE_PREPARED_STATEMENTS,
+    representationCacheMb: Number(settings.REPRESENTATION_CACHE_MB),
     /** Absolute. */
     dataDir: resolve(settings.DATA_DIR),
     /** Null, with the embedded database alone: generated into `dataDir`. */

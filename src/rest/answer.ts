@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
 import { defect } from '../engine/change.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/endpoints.ts'
+import { joined, jsonFrame } from '../engine/representations.ts'
 import { sendCompressible } from '../server/compression.ts'
 import { anyOrigin } from '../server/headers.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -26,7 +27,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   reply
     .code(answer.kind === 'results' ? answer.status : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
-  return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
+  const whole = answer.kind === 'records' ? answer.whole : null
+  return sendCompressible(reply, whole ?? (format === 'xml' ? toXml(answer) : toJson(answer)))
 }
 
 /** Turns an error into the answer of rest-protocol §5. A defect reveals nothing internal; the log has the error. */
@@ -121,21 +123,7 @@ function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | B
   if (answer.kind !== 'records') {
     return JSON.stringify(answer.kind === 'count' ? { TotalCount: answer.count } : answer.items)
   }
-  return jsonPage(answer.records)
-}
-
-/** Writes each record into one buffer, because a large page as one text would exist three times. */
-function jsonPage(records: readonly string[]): Buffer {
-  let length = 2 + Math.max(0, records.length - 1)
-  for (const record of records) length += Buffer.byteLength(record)
-  const page = Buffer.allocUnsafe(length)
-  let end = page.write('[')
-  records.forEach((record, index) => {
-    if (index > 0) end += page.write(',', end)
-    end += page.write(record, end)
-  })
-  page.write(']', end)
-  return page
+  return joined(answer.records, jsonFrame)
 }
 
 function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {

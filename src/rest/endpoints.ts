@@ -14,10 +14,19 @@ import {
 } from '../engine/endpoints.ts'
 import { ITEMS_MAX, listField, listItems } from '../engine/nested.ts'
 import type { RequestedChange } from '../engine/plan-change.ts'
-import { exists, getRecord, type Listing, listProjection, listRecords, listRelated } from '../engine/read.ts'
-import { shapeRecords } from '../engine/shape.ts'
+import {
+  exists,
+  getJson,
+  type Listing,
+  type ListOptions,
+  listProjection,
+  listRecords,
+  listRelated,
+} from '../engine/read.ts'
+import { isShaped, shapeRecords } from '../engine/shape.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
+import { xmlRepresentation } from './xml.ts'
 
 /** All endpoints of a service: its records, what its definition names below them (rest-resources §0.9), and its own. */
 export function endpointsOf(resource: Resource): Endpoint[] {
@@ -54,8 +63,8 @@ function recordEndpoints(resource: Resource): Endpoint[] {
     gives: { kind: 'results', key, change: 'deleted' },
     changeOf: ({ id }) => ({ kind: 'delete', id }),
   })
-  const list = listing({ ...resource, type: resource }, (call) =>
-    listRecords(call.caller, resource, call.query, listOptions(call)),
+  const list = listing({ ...resource, type: resource }, ({ caller, query }, options) =>
+    listRecords(caller, resource, query, options),
   )
   const collection = { GET: list, POST: create, ...(resource.changesMany && { PUT: update(true) }) }
   const item = { GET: get(resource), PUT: update(false), DELETE: remove }
@@ -74,7 +83,7 @@ function get(resource: Resource): Operation {
   return {
     gives: { kind: 'record', type: resource },
     run: async ({ caller, id, query, headers }) => {
-      const record = await getRecord(caller, resource, id)
+      const record = await getJson(caller, resource, id)
       // Before the conditions, which are ignored if the answer is a refusal (RFC 9110 §13.2.1).
       const records = shapeRecords([record], resource.fields, query)
       const etag = entityTag(record, acceptedFormat(headers.accept), query)
@@ -90,15 +99,21 @@ type ListGiven = Extract<Given, { kind: 'list' }>
 /** Lists what `read` returns; null: the record above does not exist. */
 function listing(
   { type, maxRecords, filters }: Omit<ListGiven, 'kind'>,
-  read: (call: Call) => Promise<Listing | null>,
+  read: (call: Call, options: ListOptions) => Promise<Listing | null>,
 ): Operation {
   return {
     gives: { kind: 'list', type, maxRecords, filters },
     run: async (call) => {
-      const listed = await read(call)
+      const listed = await read(call, { ...listOptions(call), wholeAs: wholeAs(call, type) })
       return listed === null ? { kind: 'nothing' } : listingAnswer(listed, type, call.query)
     },
   }
+}
+
+/** The form of a page that is answered as it was read: all but those with `$select` or `$orderby`. */
+function wholeAs({ query, headers }: Call, type: RecordType): ListOptions['wholeAs'] {
+  if (isShaped(query)) return undefined
+  return (json) => (acceptedFormat(headers.accept) === 'xml' ? xmlRepresentation(json, type) : json)
 }
 
 interface Changing {
@@ -158,10 +173,10 @@ function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubR
   const type = resource.fields.get(sub.object)
   if (type?.kind !== 'object') throw new Error(`${resource.service}: no object ${sub.object}`)
   const listed = { type, maxRecords: resource.maxRecords, filters: sub.filters }
-  const read = (call: Call, id: number | null) =>
-    listProjection(call.caller, resource, sub, call.query, id, listOptions(call))
-  const ofAll = listing(listed, (call) => read(call, null))
-  const ofOne = listing(listed, async (call) => ofRecord(call, resource, await read(call, call.id)))
+  const read = ({ caller, query }: Call, id: number | null, options: ListOptions) =>
+    listProjection(caller, resource, sub, { query, id, options })
+  const ofAll = listing(listed, (call, options) => read(call, null, options))
+  const ofOne = listing(listed, async (call, options) => ofRecord(call, resource, await read(call, call.id, options)))
   return [
     { path: `/${name}`, params: {}, privileges, operations: { GET: ofAll } },
     { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET: ofOne } },
@@ -171,8 +186,8 @@ function projectedEndpoints(resource: Resource, name: string, sub: ProjectedSubR
 /** Requires both privileges, because the records belong to another service. */
 function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResource): Endpoint {
   const type = sub.resource()
-  const GET = listing({ ...type, type }, async (call) =>
-    ofRecord(call, resource, await listRelated(call.caller, sub, call.id, call.query, listOptions(call))),
+  const GET = listing({ ...type, type }, async (call, options) =>
+    ofRecord(call, resource, await listRelated(call.caller, sub, call.id, { query: call.query, options })),
   )
   const privileges = [resource.privilege, type.privilege]
   return { path: `/:id/${name}`, params: idOf(resource), privileges, operations: { GET } }
@@ -180,6 +195,6 @@ function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResour
 
 /** Answers a count of 0 or an empty page after a cursor only if the record exists. */
 async function ofRecord({ caller, id }: Call, resource: Resource, listed: Listing): Promise<Listing | null> {
-  const isUncertain = ('count' in listed ? listed.count : listed.records.length) === 0
+  const isUncertain = ('count' in listed ? listed.count : listed.size) === 0
   return isUncertain && !(await exists(caller, resource, id)) ? null : listed
 }

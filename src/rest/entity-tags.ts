@@ -1,6 +1,7 @@
 import type { Conditions } from '../engine/change.ts'
 import type { Call } from '../engine/endpoints.ts'
-import type { Query } from '../engine/read.ts'
+import type { Query } from '../engine/paging.ts'
+import type { JsonText } from '../engine/representations.ts'
 import { digest, plainTag } from '../server/compression.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'
@@ -12,7 +13,7 @@ import type { Format } from './format.ts'
  */
 
 /** The strong tag of the representation that this request receives (RFC 9110 §8.8.3). */
-export function entityTag(record: string, format: Format, query: Query): string {
+export function entityTag(record: JsonText, format: Format, query: Query): string {
   const select = query.get('$select')
   if (format === 'json' && select === undefined) return `"${digest(record)}"`
   return `"${digest(record)}.${digest(`${format} ${select ?? ''}`).slice(0, 8)}"`

@@ -1,6 +1,7 @@
 import type { RecordType } from '../engine/endpoints.ts'
 import type { FieldSet, ListField } from '../engine/fields.ts'
 import type { WireRecord, WireValue } from '../engine/reader.ts'
+import { type BytesRepresentation, bytesRepresentation, type JsonText } from '../engine/representations.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { jsonBounds } from '../values/json.ts'
 import type { ResultItem } from '../values/result-item.ts'
@@ -92,9 +93,24 @@ function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: Item
 }
 
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */
-export function recordsToXml(texts: readonly string[], { typeName, fields }: RecordType): string {
-  const records = texts.map((text) => JSON.parse(text))
+export function recordsToXml(texts: readonly JsonText[], { typeName, fields }: RecordType): string {
+  const records = texts.map((text) => JSON.parse(String(text)))
   return rooted(`ArrayOf${typeName}`, listContent(records, typeName, fields))
+}
+
+const xmlRepresentations = new WeakMap<BytesRepresentation, BytesRepresentation>()
+
+/** The records of a representation in JSON, as XML. */
+export function xmlRepresentation(json: BytesRepresentation, { typeName, fields }: RecordType): BytesRepresentation {
+  const known = xmlRepresentations.get(json)
+  if (known !== undefined) return known
+  const [first = '', last = ''] = rooted(`ArrayOf${typeName}`, '\0').split('\0')
+  const xml = bytesRepresentation(`${json.name} xml`, json, {
+    write: (row) => listContent([JSON.parse(String(json.make(row)))], typeName, fields),
+    frame: { first, between: '', last },
+  })
+  xmlRepresentations.set(json, xml)
+  return xml
 }
 
 export function resultsToXml(items: readonly ResultItem[]): string {

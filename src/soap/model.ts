@@ -127,5 +127,6 @@ function answerFrame(
   const inside = `<${response} xmlns="${escapeAttribute(namespace)}"><${result}>`
   const start = Buffer.from(`${XML_DECLARATION}${envelope}<soap:Body>${inside}`)
   const end = Buffer.from(`</${result}></${response}></soap:Body></soap:Envelope>`)
-  return (content) => Buffer.concat([start, ...[content].flat().map((piece) => Buffer.from(piece)), end])
+  const bytesOf = (piece: string | Buffer) => (typeof piece === 'string' ? Buffer.from(piece) : piece)
+  return (content) => Buffer.concat([start, ...[content].flat().map(bytesOf), end])
 }

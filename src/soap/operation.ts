@@ -86,12 +86,16 @@ export function readBatch(parameters: Parameters): { limit: number; offset: numb
 }
 
 /** The result of a page: each record as `write` has it. Refuses (33) a page of more than 32 million characters. */
-export function writePage<T>(root: string, records: readonly T[], write: (record: T) => string): Xml {
+export function writePage<T>(
+  root: string,
+  records: readonly T[],
+  write: (record: T) => string | (string | Buffer)[],
+): Xml {
   let length = 0
-  const pieces = records.map((record) => {
-    const piece = write(record)
-    length += piece.length
-    if (length <= ANSWER_LENGTH_MAX) return piece
+  const pieces = records.flatMap((record) => {
+    const written = write(record)
+    for (const piece of Array.isArray(written) ? written : [written]) length += piece.length
+    if (length <= ANSWER_LENGTH_MAX) return written
     throw new ResultError('invalidBatchSize', 'These records are too large for one answer; ask for fewer by batchSize')
   })
   return [`<${root} xmlns="">`, ...pieces, `</${root}>`]

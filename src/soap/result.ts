@@ -1,8 +1,8 @@
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { escapeXml } from '../xml/text.ts'
 
-/** XML. A page, which may have several hundred kilobytes, comes in pieces: joined, it would be copied three times on its way out. */
-export type Xml = string | readonly string[]
+/** XML, as text or its UTF-8 bytes. A page, which may have several hundred kilobytes, comes in pieces: joined, it would be copied three times on its way out. */
+export type Xml = string | readonly (string | Buffer)[]
 
 export interface Answer {
   readonly xml: Xml

@@ -4,7 +4,7 @@ import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
 import type { FilterKind } from '../../engine/filters.ts'
 import type { JsonSchema } from '../../engine/json-schema.ts'
 import { ITEMS_MAX } from '../../engine/nested.ts'
-import { LIMIT_DEFAULT } from '../../engine/read.ts'
+import { LIMIT_DEFAULT } from '../../engine/paging.ts'
 import { type Parameter, query, type Ref, ref } from '../../server/openapi.ts'
 import { dateForms } from '../../values/dates.ts'
 

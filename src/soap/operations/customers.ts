@@ -2,7 +2,8 @@ import type { Caller } from '../../engine/caller.ts'
 import { changeRecord, deleteRecord } from '../../engine/change.ts'
 import { exactly, type Filters } from '../../engine/filters.ts'
 import type { Patch } from '../../engine/input.ts'
-import { countRecords, type Query, readPage } from '../../engine/read.ts'
+import type { Query } from '../../engine/paging.ts'
+import { countRecords, readPage } from '../../engine/read.ts'
 import { issueCustomerToken } from '../../people/customer-tokens.ts'
 import { findGroup, readGroupNames } from '../../resources/customer-groups/group-names.ts'
 import { customers } from '../../resources/customers/customers.ts'
@@ -10,7 +11,7 @@ import { type CustomerIds, findCustomer, findCustomerByEmail } from '../../resou
 import { isEmailAddress } from '../../resources/customers/rules.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { type Operation, readBatch, writePage } from '../operation.ts'
-import { customerElements, customerReader, groupIdOf } from '../records/customer.ts'
+import { customerElements, customerValues, groupIdOf } from '../records/customer.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
 import {
   type CustomerData,
@@ -26,7 +27,7 @@ import {
 export const getCustomer: Operation = async ({ caller, parameters }) => {
   const batch = readBatch(parameters)
   const query = readFilter(parameters.text('customersFilter'))
-  const page = await readPage(caller, customers, { reader: customerReader, filters }, { query, ...batch })
+  const page = await readPage(caller, customers, { as: customerValues, filters }, { query, ...batch })
   if (page.length === 0) throw new ResultError('customerNotFound', 'There is no customer that fits, from startNum on')
   const groupIds = page.map(groupIdOf).filter((id) => id !== 0)
   const groupNames = await readGroupNames(caller, groupIds)

@@ -1,7 +1,9 @@
 import type { Caller } from '../../engine/caller.ts'
 import { changeRecord, updateRecord } from '../../engine/change.ts'
 import type { NestedSubResource, Resource } from '../../engine/define.ts'
-import { countRecords, type Query, readPage } from '../../engine/read.ts'
+import type { Query } from '../../engine/paging.ts'
+import { countRecords, readPage } from '../../engine/read.ts'
+import { recordValues } from '../../engine/representations.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import {
@@ -14,7 +16,7 @@ import { readLineProducts } from '../../resources/products/products-by-id.ts'
 import { shown } from '../../xml/read.ts'
 import { type Operation, type Parameters, readBatch, writePage } from '../operation.ts'
 import { readerOf } from '../records/elements.ts'
-import { lineProductIds, orderElements, orderReader } from '../records/order.ts'
+import { lineProductIds, orderElements, orderValues } from '../records/order.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
 
 /** A page of the orders that match, by OrderID. Refuses (49) an empty page. */
@@ -22,7 +24,7 @@ export const getOrder: Operation = async ({ caller, parameters }) => {
   const batch = readBatch(parameters)
   const statuses = await readStatusTexts(caller)
   const query = readOrdersQuery(caller, parameters, statuses)
-  const source = { reader: orderReader, filters: cartOrders.filters }
+  const source = { as: orderValues, filters: cartOrders.filters }
   const page = await readPage(caller, cartOrders, source, { query, ...batch })
   if (page.length === 0) throw new ResultError('orderNotFound', 'No order matches, or startNum is behind the last')
   const products = await readLineProducts(caller, page.flatMap(lineProductIds))
@@ -130,7 +132,9 @@ function checkInvoiceNum(invoiceNum: string): void {
   throw new ResultError('invalidInvoiceNum', 'invoiceNum must be a number such as 1347 or AB-1347')
 }
 
-const reader = readerOf(orders.fields, ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'OrderStatusID'])
+const namesAndStatus = recordValues(
+  readerOf(orders.fields, ['InvoiceNumberPrefix', 'InvoiceNumber', 'OrderID', 'OrderStatusID']),
+)
 
 /**
  * The order with this invoice number, with its prefix or without (soap-cartapi §4.7, §4.8). Refuses a number that no order has
@@ -138,7 +142,7 @@ const reader = readerOf(orders.fields, ['InvoiceNumberPrefix', 'InvoiceNumber', 
  */
 async function findOrder(caller: Caller, invoiceNum: string) {
   const query = new Map([['invoice', invoiceNum]])
-  const source = { reader, filters: cartOrders.filters }
+  const source = { as: namesAndStatus, filters: cartOrders.filters }
   const [order, other] = await readPage(caller, cartOrders, source, { query, limit: 2, offset: 0 })
   if (order === undefined) {
     const message = `There is no order with the number ${invoiceNum}`

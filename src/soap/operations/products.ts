@@ -4,7 +4,7 @@ import { products } from '../../resources/products/products.ts'
 import { readProductNames } from '../../resources/products/products-by-id.ts'
 import { shown } from '../../xml/read.ts'
 import { type Operation, readBatch, writePage } from '../operation.ts'
-import { productElements, productReader, relatedIdsOf } from '../records/product.ts'
+import { productTexts, writeProduct } from '../records/product.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
 
 /**
@@ -15,14 +15,17 @@ export const getProduct: Operation = async ({ caller, parameters }) => {
   const batch = readBatch(parameters)
   const sku = parameters.text('productId')
   const query = new Map(sku === '' ? [] : [['sku', sku]])
-  const source = { reader: productReader, filters: products.filters }
+  const source = { as: productTexts, filters: products.filters }
   const page = await readPage(caller, products, source, { query, ...batch })
   if (page.length === 0) {
     const what = sku === '' ? 'Product' : `Product ${shown(sku)}`
     throw new ResultError('productNotFound', `There is no ${what} from position ${batch.offset + 1} on`)
   }
-  const related = await readProductNames(caller, page.flatMap(relatedIdsOf))
-  return writePage('GetProductDetailsResponse', page, (product) => productElements.write(product, related))
+  const related = await readProductNames(
+    caller,
+    page.flatMap(({ relatedIds }) => relatedIds),
+  )
+  return writePage('GetProductDetailsResponse', page, (product) => writeProduct(product, related))
 }
 
 /** Counts the products of the store, hidden ones too. */

@@ -1,4 +1,5 @@
 import type { WireRecord } from '../../engine/reader.ts'
+import { recordValues } from '../../engine/representations.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { computed, empty, group, readerOf, valuesOf } from './elements.ts'
 
@@ -43,7 +44,7 @@ export const customerElements = group(
 )
 
 /** Does not read the hash of the password. */
-export const customerReader = readerOf(customers.storedFields, customerElements.fields)
+export const customerValues = recordValues(readerOf(customers.storedFields, customerElements.fields))
 
 /** The CustomerGroupID of a customer; 0: none. */
 export function groupIdOf({ CustomerGroupID }: WireRecord): number {

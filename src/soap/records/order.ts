@@ -1,4 +1,5 @@
 import type { WireRecord } from '../../engine/reader.ts'
+import { recordValues } from '../../engine/representations.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { amountOf, exact, toNumber } from '../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../resources/orders/order-lines.ts'
@@ -144,7 +145,7 @@ export const orderElements = group<OrderContext>(
   ),
 )
 
-export const orderReader = readerOf(orders.storedFields, orderElements.fields)
+export const orderValues = recordValues(readerOf(orders.storedFields, orderElements.fields))
 
 export function lineProductIds({ OrderItemList }: WireRecord): number[] {
   return itemsOf(OrderItemList)

@@ -1,4 +1,5 @@
 import type { WireRecord } from '../../engine/reader.ts'
+import { ownBytes, type Representation } from '../../engine/representations.ts'
 import { products } from '../../resources/products/products.ts'
 import type { ProductName } from '../../resources/products/products-by-id.ts'
 import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'
@@ -19,8 +20,11 @@ const images = [
 
 const relatedElements = group('Product', text('ProductID=sku', 'ProductName=name'))
 
-/** A product as getProduct shows it (soap-cartapi §4.10). The context has the names of related products, by CatalogID. */
-export const productElements = group<ReadonlyMap<number, ProductName>>(
+/** The text of the related products with these ids. */
+type WriteRelated = (ids: readonly number[]) => string
+
+/** A product as getProduct shows it (soap-cartapi §4.10). */
+const productElements = group<WriteRelated>(
   'Product',
   member('SKUInfo', plain('CatalogID'), text('ProductID=SKU', 'ProductName=Name')),
   group('Categories', each('CategoryList', 'Category', plain('CategoryID'), text('CategoryName'))),
@@ -34,12 +38,7 @@ export const productElements = group<ReadonlyMap<number, ProductName>>(
   text('Description=ShortDescription', 'ExtendedDescription=Description', 'Keywords'),
   group('RelatedProducts', {
     fields: ['RelatedProductList'],
-    write: (product, names) =>
-      relatedIdsOf(product)
-        .map((id) => names.get(id))
-        .filter((name) => name !== undefined)
-        .map((name) => relatedElements.write({ ...name }, undefined))
-        .join(''),
+    write: (product, writeRelated) => writeRelated(relatedIdsOf(product)),
   }),
   fixed('ShipCost'),
   text('Title', 'MetaTags', 'DisplayText'),
@@ -100,9 +99,43 @@ export const productElements = group<ReadonlyMap<number, ProductName>>(
   ),
 )
 
-export const productReader = readerOf(products.fields, productElements.fields)
+const reader = readerOf(products.fields, productElements.fields)
 
-export function relatedIdsOf({ RelatedProductList }: WireRecord): number[] {
+/** A product's text around its related products, whose names change without it. */
+interface ProductText {
+  readonly before: Buffer
+  readonly relatedIds: readonly number[]
+  readonly after: Buffer
+}
+
+export const productTexts: Representation<ProductText> = {
+  name: 'Products cartAPI',
+  select: reader.select,
+  make: (row) => {
+    let relatedIds: readonly number[] = []
+    const text = productElements.write(reader.record(row), (ids) => {
+      relatedIds = ids
+      return RELATED_MARK
+    })
+    const [before = '', after = ''] = text.split(RELATED_MARK)
+    return { before: ownBytes(before), relatedIds, after: ownBytes(after) }
+  },
+  bytesOf: ({ before, relatedIds, after }) => before.length + relatedIds.length * 8 + after.length,
+}
+
+/** No stored text has it. */
+const RELATED_MARK = '\0'
+
+/** A product with the names of its related products, by CatalogID. Those without a name are left out. */
+export function writeProduct(
+  { before, relatedIds, after }: ProductText,
+  names: ReadonlyMap<number, ProductName>,
+): (string | Buffer)[] {
+  const known = relatedIds.map((id) => names.get(id)).filter((name) => name !== undefined)
+  return [before, known.map((name) => relatedElements.write({ ...name }, undefined)).join(''), after]
+}
+
+function relatedIdsOf({ RelatedProductList }: WireRecord): number[] {
   return itemsOf(RelatedProductList)
     .map(({ RelatedProductID }) => Number(RelatedProductID))
     .filter((id) => id > 0)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { customerReader } from '../../../src/soap/records/customer.ts'
+import { customerValues } from '../../../src/soap/records/customer.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { childNames, errorDocument, soapCall, type Tree, treeOf } from './support.ts'
 
@@ -224,7 +224,7 @@ describe('a customer', () => {
     const { shop } = await storeWithOne()
 
     expect(await getCustomers(shop)).not.toMatch(/password|argon2|secret words/i)
-    expect(customerReader.select).not.toContain('passwordHash')
+    expect(customerValues.select).not.toContain('passwordHash')
   })
 })
 

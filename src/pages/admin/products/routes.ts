@@ -28,7 +28,7 @@ export function productPages(app: FastifyInstance, services: CallerServices): vo
       title: 'Products',
       values: { name, sku, stock },
       data: {
-        products: records.map((record) => JSON.parse(record)),
+        products: records.map((record) => JSON.parse(String(record))),
         more: next === null ? null : `/admin/products?${new URLSearchParams({ name, sku, stock, cursor: next })}`,
         isFiltered: Object.keys(filters).length > 0,
       },

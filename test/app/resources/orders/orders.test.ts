@@ -58,7 +58,7 @@ describe('filters', () => {
       expect(error.kind).toBe('not-found')
       return { records: [] }
     })
-    const found = 'records' in listing ? listing.records.map((text) => JSON.parse(text).OrderID) : []
+    const found = 'records' in listing ? listing.records.map((text) => JSON.parse(String(text)).OrderID) : []
     expect(found).toEqual(expected.map((index) => ids[index]))
   })
 
@@ -96,7 +96,7 @@ describe('sub-resources', () => {
       const sub = orders.subResources[name] as NestedSubResource
       expect(sub.methods).toEqual(['GET', 'POST', 'PUT'])
       const { records } = await listItems(shop.application, orders, sub, id, new Map())
-      expect(records.map((text) => JSON.parse(text))).toEqual(order[list])
+      expect(records.map((text) => JSON.parse(String(text)))).toEqual(order[list])
       expect(records).toHaveLength(1)
     }
     expect(order.TransactionList[0].TransactionDateTime).toBe('2026-02-01T10:00:00')
@@ -107,7 +107,7 @@ describe('sub-resources', () => {
 describe('OrderStatus', () => {
   test('lists the twelve statuses that a store begins with, for whoever may read orders', async () => {
     const listing = await listRecords(shop.application, orderStatuses, new Map([['limit', '500']]))
-    const records = 'records' in listing ? listing.records.map((text) => JSON.parse(text)) : []
+    const records = 'records' in listing ? listing.records.map((text) => JSON.parse(String(text))) : []
     expect(records).toHaveLength(12)
     expect(records[6]).toEqual({
       OrderStatusID: 7,
