@@ -84,6 +84,8 @@ export function connect(
   const config = {
     connectionString: url,
     max: poolMax,
+    // A statement need not wait for the answer to the one before it.
+    pipeline: true,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     // A connection that the network dropped silently would hang forever, with everything that waits for it.
     keepAlive: true,
@@ -154,9 +156,24 @@ function inReadTurns(health: Guard, poolMax: number): RunSingle {
   }
 }
 
+/**
+ * Lets the end of the transaction `tx` leave together with its last statements, which must be on their way already. What they
+ * return cannot undo the transaction any more; their failure does.
+ */
+export function endWith(tx: Db | Transaction, last: Promise<unknown>): Promise<unknown> | undefined {
+  const opened = open.get(tx)
+  if (opened === undefined) return last
+  // It is waited for behind the end.
+  last.catch(() => {})
+  opened.last = last
+  return undefined
+}
+
 /** A transaction of `inTransaction`. */
 interface Open {
   readonly followUps: FollowUp[]
+  /** What the transaction still waits for when its end is on its way. */
+  last?: Promise<unknown>
   /** Present as soon as it has begun. */
   run?: RunStatement
 }
@@ -308,7 +325,9 @@ export async function inTransaction<T>(
     }
     const times = { maxWait: CONNECT_MS_MAX, timeout: limits.transactionMs }
     const transaction = starting.run(opened, () => db.$transaction(limited, times))
-    return transaction.finally(() => runAll(opened.followUps, db))
+    // Where the last statement fails, PostgreSQL makes a rollback of the commit behind it.
+    const ended = transaction.finally(() => opened.last)
+    return ended.finally(() => runAll(opened.followUps, db))
   }
   return inTurn(db, storeId, () => retried(transact))
 }

@@ -42,22 +42,31 @@ type Callback = (error: Error | undefined, result: unknown) => void
 /** pg's, which has no code. */
 const TIMEOUT_MESSAGE = 'Query read timeout'
 
+/** What a statement returns that returns nothing. */
+const nothing = { rows: [], rowCount: 0, fields: [] }
+
 /**
  * Gives each statement of a connection its time, and each transaction its limits, by the statement that begins it: behind a
- * pooler, a session belongs to a connection for no longer than a transaction.
+ * pooler, a session belongs to a connection for no longer than a transaction. What is sent at once leaves in one piece, and
+ * nobody waits for a transaction to begin: it leaves with its first statement.
  */
 export function limitConnection(client: pg.ClientBase, { lockMs, statementMs, idleMs, singleMs }: Limits): void {
   const begin = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
   const query = client.query.bind(client) as (statement: pg.QueryConfig, ...others: unknown[]) => unknown
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  let isInside = false
   const limited = (statement: pg.QueryConfig & { query_timeout?: number }, values?: unknown, callback?: Callback) => {
+    stream.cork()
+    process.nextTick(() => stream.uncork())
     const isBegin = statement.text === 'BEGIN'
     // A text of several statements cannot be prepared.
     if (isBegin) Object.assign(statement, { text: begin, name: undefined })
-    const isInside = isBegin || client.getTransactionStatus() === 'T'
-    statement.query_timeout = isInside ? statementMs + MARGIN_MS : singleMs
+    const isOfTransaction = isBegin || isInside
+    isInside = isOfTransaction && statement.text !== 'COMMIT' && statement.text !== 'ROLLBACK'
+    statement.query_timeout = isOfTransaction ? statementMs + MARGIN_MS : singleMs
     const answered: Callback | undefined =
-      callback && !isInside
+      callback && !isOfTransaction
         ? (error, result) => {
             if (error?.message !== TIMEOUT_MESSAGE) return callback(error, result)
             // Otherwise PostgreSQL would go on with it, and the next request would begin another.
@@ -65,8 +74,10 @@ export function limitConnection(client: pg.ClientBase, { lockMs, statementMs, id
           }
         : callback
     const running = query(statement, values, answered)
-    if (running instanceof Promise) running.catch(({ message }) => message === TIMEOUT_MESSAGE && cutConnection(client))
-    return running
+    if (!(running instanceof Promise)) return running
+    // Without its transaction, no statement may have an effect.
+    running.catch(({ message }) => (isBegin || message === TIMEOUT_MESSAGE) && cutConnection(client))
+    return isBegin ? Promise.resolve(nothing) : running
   }
   client.query = limited as pg.ClientBase['query']
 }

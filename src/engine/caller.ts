@@ -1,5 +1,6 @@
 import type { Db, Transaction } from '../database/client.ts'
 import type { Resource } from './define.ts'
+import type { Selected } from './reader.ts'
 
 export type Access = 'read' | 'write'
 
@@ -37,6 +38,8 @@ export interface Caller {
   readonly isGone?: () => boolean
   /** The events that the change will record, by kind and record, each once; undefined outside a change. */
   readonly raised?: RaisedEvents
+  /** The json arrays of records that the change has written for good, by id. */
+  readonly written?: ReadonlyMap<Resource, ReadonlyMap<number, Selected>>
 }
 
 export type RaisedEvents = Map<string, RaisedEvent>

@@ -40,6 +40,10 @@ export interface Definition {
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
   endpoints?: () => Endpoint[]
+  /** Changes of several records are made one by one, because `rules` writes, or locks other records. */
+  isOneByOne?: boolean
+  /** Nothing writes a record after its own statement: `effects` writes other rows alone. Spares reading it for its events. */
+  isFinalOnceWritten?: boolean
   /** Limits the caller to some of the store's records; for operations the others do not exist. Null: all. */
   owner?: (caller: Caller) => Sql | null
   /** Checks, completes or refuses changes before they are written, in their transaction. */
@@ -99,6 +103,8 @@ type Defaulted =
   | 'filters'
   | 'subResources'
   | 'referrers'
+  | 'isOneByOne'
+  | 'isFinalOnceWritten'
 
 export interface Resource
   extends Readonly<Omit<Definition, Defaulted | 'fields' | 'privateFields'>>,
@@ -147,6 +153,8 @@ export function defineResource<const Service extends string>(
     changesMany: true,
     filters: {},
     referrers: [],
+    isOneByOne: false,
+    isFinalOnceWritten: false,
     ...definition,
     names: [service, ...aliases],
     subResources,

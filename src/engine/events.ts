@@ -5,8 +5,10 @@ import type { Resource } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Selected } from './reader.ts'
 
-/** Maximum bodies or events per statement, because a body can have 10 MB and one text carries them all. */
-const BATCH_MAX = 20
+/** Bodies that one statement reads, because a body can have 10 MB and one text carries them all. */
+const READ_MAX = 20
+/** Characters of bodies that one statement writes. */
+const WRITTEN_MAX = 4 * 1024 * 1024
 
 /**
  * Raises an event in the transaction of a change, once for each kind and record. The body is the record as the change
@@ -18,32 +20,65 @@ export function raise({ raised }: Caller, kind: EventKind, resource: Resource, r
   if (!raised.has(key)) raised.set(key, { eventType: kind.type, resource, recordId, body: body ?? null })
 }
 
-/** Writes events. Each body is the record's JSON text as GET returns it, and never changes afterwards. */
-export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<void> {
-  for (let first = 0; first < raised.length; first += BATCH_MAX) {
-    const batch = raised.slice(first, first + BATCH_MAX)
+/**
+ * Writes events. Each body is the record's JSON text as GET returns it, and never changes afterwards. Returns what writes the
+ * last of them, which is on its way as soon as it is called.
+ */
+export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): Promise<() => Promise<void>> {
+  let rows: EventRow[] = []
+  let length = 0
+  for (let first = 0; first < raised.length; first += READ_MAX) {
+    const batch = raised.slice(first, first + READ_MAX)
     const bodies = await readBodies(tx, batch)
-    const rows = batch.map(({ resource, ...event }) => {
-      const name = nameOf(resource, event.recordId)
-      const body = event.body ?? bodies.get(name)
+    for (const { resource, recordId, eventType, body: given } of batch) {
+      const name = nameOf(resource, recordId)
+      const body = given ?? bodies.get(name)
       if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
-      return { ...event, body }
-    })
-    await execute(
-      tx.db,
-      sql`
-      INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
-      SELECT ${tx.store.id}::int, n."eventType", n."recordId", n."body", ${tx.now().toISOString()}::timestamptz
-      FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("eventType" smallint, "recordId" int, "body" text)`,
-    )
+      if (length + body.length > WRITTEN_MAX) {
+        await insertEvents(tx, rows)
+        rows = []
+        length = 0
+      }
+      rows.push({ eventType, recordId, body })
+      length += body.length
+    }
   }
+  return () => insertEvents(tx, rows)
 }
 
+interface EventRow {
+  readonly eventType: number
+  readonly recordId: number
+  readonly body: string
+}
+
+async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const columnOf = (name: keyof EventRow) => rows.map((row) => row[name]).join('\n')
+  // JSON as it is written here has no line feed, and a list of lines is read sooner than JSON in JSON.
+  await execute(
+    db,
+    sql`
+    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+    SELECT ${store.id}::int, n."eventType", n."recordId", n."body", ${now().toISOString()}::timestamptz
+    FROM unnest(string_to_array(${columnOf('eventType')}, E'\\n')::smallint[],
+      string_to_array(${columnOf('recordId')}, E'\\n')::int[], string_to_array(${columnOf('body')}, E'\\n'))
+      AS n ("eventType", "recordId", "body")`,
+  )
+}
+
+/** The bodies of these records: composed from what the change's own statement returned, or read. */
 async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, string>> {
   const bodies = new Map<string, string>()
   const wanted = raised.filter(({ body }) => body === null)
   for (const [resource, events] of Map.groupBy(wanted, (event) => event.resource)) {
-    const ids = new Set(events.map(({ recordId }) => recordId))
+    const ids = new Set<number>()
+    for (const { recordId } of events) {
+      const written = tx.written?.get(resource)?.get(recordId)
+      if (written) bodies.set(nameOf(resource, recordId), resource.reader.compose(written))
+      else ids.add(recordId)
+    }
+    if (ids.size === 0) continue
     const rows = await queryRows<{ id: number; row: string }>(
       tx.db,
       sql`

@@ -181,18 +181,29 @@ export function rememberAnswer<Key>(
  * wait from then on. Throws `in-progress` and stores nothing if another attempt has taken over: the change must be
  * rolled back.
  */
-export async function rememberItem(
+export function rememberItem(
   tx: Pick<Caller, 'db' | 'now'>,
-  { attempt: { storeId, scope, claim, stored }, place, records }: Omit<PendingAnswer, 'itemOf'>,
+  { attempt, place, records }: Omit<PendingAnswer, 'itemOf'>,
   item: ResultItem,
 ): Promise<void> {
-  const isLast = stored.size === records - 1
+  return rememberItems(tx, { attempt, records }, new Map([[place, item]]))
+}
+
+/** `rememberItem` for several records, by their places. */
+export async function rememberItems(
+  tx: Pick<Caller, 'db' | 'now'>,
+  { attempt: { storeId, scope, claim, stored }, records }: Pick<PendingAnswer, 'attempt' | 'records'>,
+  items: ReadonlyMap<number, ResultItem>,
+): Promise<void> {
+  const isLast = stored.size + items.size === records
+  const rows = [...items].map(([place, item]) => ({ place, item }))
   const inserted = await tx.db.$executeRaw(sql`
     WITH held AS (
       UPDATE "IdempotencyKey" SET "leasedUntil" = ${leaseEnd(tx)}::timestamptz, "answered" = ${isLast}::boolean
       WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claim" = ${claim} RETURNING "storeId", "scope")
     INSERT INTO "IdempotencyAnswer" ("storeId", "scope", "place", "item")
-    SELECT held."storeId", held."scope", ${place}::int, ${JSON.stringify(item)}::text::json FROM held`)
+    SELECT held."storeId", held."scope", n."place", n."item"
+    FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("place" int, "item" json)`)
   if (inserted === 0) throw inProgress()
 }
 

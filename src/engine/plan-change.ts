@@ -8,7 +8,7 @@ import { type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts
 import { type InputRules, type Patch, patchSteps } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
 import { listField } from './nested.ts'
-import { findByAlternateKey } from './read.ts'
+import { findByAlternateKeys } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { wrongField } from './refused.ts'
 import { reserveIds, type Stored } from './write.ts'
@@ -55,28 +55,81 @@ export interface NewRows {
 /** A patch that changes nothing. */
 export const emptyPatch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
 
+/** A change whose record's id is still to be found. */
+interface Draft {
+  /** The record is new and gets an id. */
+  readonly isNew?: boolean
+  /** The alternate key that names the record. */
+  readonly named?: string
+  /** Without `isNew` and `named`, the id is known already. */
+  readonly plan: (id: number) => PlannedChange
+}
+
 /** Reads the input of a change. Throws `bad-request` that names the field, `not-found` for an unknown alternate key. */
 export async function planChange(
   caller: Caller,
   resource: Resource,
   requested: RequestedChange,
 ): Promise<PlannedChange> {
+  const [planned] = await planChanges(caller, resource, [requested])
+  if (planned === undefined || planned instanceof StoreFailure) throw planned
+  return planned
+}
+
+/** `planChange` for several, with their refusals. Reserves the ids of new records in one statement, and looks all names up in one. */
+export async function planChanges(
+  caller: Caller,
+  resource: Resource,
+  requested: readonly RequestedChange[],
+): Promise<(PlannedChange | StoreFailure)[]> {
+  const drafts: (Draft | StoreFailure)[] = []
+  for (const one of requested) {
+    const draft = await draftOf(caller, resource, one).catch((error: unknown) => {
+      if (error instanceof StoreFailure) return error
+      throw error
+    })
+    drafts.push(draft)
+  }
+  const known = drafts.filter((draft): draft is Draft => !(draft instanceof StoreFailure))
+  const added = known.filter(({ isNew }) => isNew).length
+  let nextId = added === 0 ? 0 : await reserveIds(caller, resource.table, added)
+  const texts = known.flatMap(({ named }) => named ?? [])
+  const byName = texts.length === 0 ? new Map<string, number>() : await findByAlternateKeys(caller, resource, texts)
+  return drafts.map((draft) => {
+    if (draft instanceof StoreFailure) return draft
+    const { isNew, named, plan } = draft
+    if (isNew) return plan(nextId++)
+    if (named === undefined) return plan(0)
+    const id = byName.get(named)
+    if (id !== undefined) return plan(id)
+    return new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named })
+  })
+}
+
+async function draftOf(caller: Caller, resource: Resource, requested: RequestedChange): Promise<Draft> {
   switch (requested.kind) {
     case 'create':
-      return planPatch(caller, resource, null, await readBody(caller, resource, requested.body, 'create'))
+      return draftPatch(resource, null, await readBody(caller, resource, requested.body, 'create'))
     case 'update': {
       const patch = await readBody(caller, resource, requested.body, 'update')
-      if (requested.id !== undefined) return planPatch(caller, resource, requested.id, patch)
-      return planNamed(caller, resource, patch)
+      if (requested.id !== undefined) return draftPatch(resource, requested.id, patch)
+      return draftNamed(resource, patch)
     }
     case 'patch':
-      return planPatch(caller, resource, requested.id, requested.patch)
-    case 'delete':
-      return { kind: 'delete', id: requested.id, patch: emptyPatch, lists: [], newRows: { keyless: 0, all: 0 } }
-    case 'add-item':
-      return planNewItem(resource, requested.id, requested.list, await readItem(caller, resource, requested))
-    case 'update-item':
-      return planItem(resource, requested, await readItem(caller, resource, requested))
+      return draftPatch(resource, requested.id, requested.patch)
+    case 'delete': {
+      const { id } = requested
+      return { plan: () => ({ kind: 'delete', id, patch: emptyPatch, lists: [], newRows: { keyless: 0, all: 0 } }) }
+    }
+    case 'add-item': {
+      const item = await readItem(caller, resource, requested)
+      return { plan: () => planNewItem(resource, requested.id, requested.list, item) }
+    }
+    case 'update-item': {
+      const item = await readItem(caller, resource, requested)
+      const planned = planItem(resource, requested, item)
+      return { plan: () => planned }
+    }
   }
 }
 
@@ -89,25 +142,23 @@ function readBody(
   return runInSlices(patchSteps(fields, body, { mode, timeZone: caller.store.timeZone }))
 }
 
-async function planPatch(caller: Caller, resource: Resource, id: number | null, patch: Patch): Promise<PlannedChange> {
+function draftPatch(resource: Resource, id: number | null, patch: Patch): Draft {
   const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch) }
-  if (id !== null) return { kind: 'update', id, ...plan }
-  return { kind: 'create', id: await reserveIds(caller, resource.table, 1), ...plan }
+  if (id !== null) return { plan: () => ({ kind: 'update', id, ...plan }) }
+  return { isNew: true, plan: (newId) => ({ kind: 'create', id: newId, ...plan }) }
 }
 
 /** The alternate key identifies the record and is not changed (rest-resources §0.8). */
-async function planNamed(caller: Caller, resource: Resource, patch: Patch): Promise<PlannedChange> {
+function draftNamed(resource: Resource, patch: Patch): Draft {
   const { key } = patch
   if (key !== undefined && key !== 0) {
     if (typeof key !== 'number' || key < 0) throw unnamed(resource)
-    return planPatch(caller, resource, key, patch)
+    return draftPatch(resource, key, patch)
   }
   const { alternateKey = '' } = resource
-  const { [alternateKey]: text, ...columns } = patch.columns
-  if (typeof text !== 'string') throw unnamed(resource)
-  const id = await findByAlternateKey(caller, resource, text)
-  if (id === null) throw new StoreFailure('not-found', `There is no ${resource.typeName} "${text}"`, { field: text })
-  return planPatch(caller, resource, id, { ...patch, columns })
+  const { [alternateKey]: named, ...columns } = patch.columns
+  if (typeof named !== 'string') throw unnamed(resource)
+  return { named, plan: (id) => draftPatch(resource, id, { ...patch, columns }).plan(id) }
 }
 
 function unnamed(resource: Resource): StoreFailure {

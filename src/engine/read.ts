@@ -157,13 +157,22 @@ function owned(caller: Caller, { owner }: Resource): Sql[] {
 
 /** The id of the record with this alternate key (a product's SKU), ignoring case; null if none. */
 export async function findByAlternateKey(caller: Caller, resource: Resource, text: string): Promise<number | null> {
-  const [found] = await queryRows<{ id: number }>(
-    caller.db,
+  return (await findByAlternateKeys(caller, resource, [text])).get(text) ?? null
+}
+
+/** The ids of the records with these alternate keys, ignoring case. */
+export async function findByAlternateKeys(
+  { db, store }: Caller,
+  { table, alternateKey = '' }: Resource,
+  texts: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const found = await queryRows<{ text: string; id: number }>(
+    db,
     sql`
-    SELECT t."id" FROM ${identifier(resource.table)} t
-    WHERE t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(resource.alternateKey ?? '')}) = lower(${text})`,
+    SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(texts)}::text::json) AS n ("text")
+    JOIN ${identifier(table)} t ON t."storeId" = ${store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`,
   )
-  return found?.id ?? null
+  return new Map(found.map(({ text, id }) => [text, id]))
 }
 
 export function notFound(resource: Resource, id: number): StoreFailure {

@@ -1,15 +1,16 @@
 import { execute, inTurn, queryRows } from '../database/client.ts'
-import { empty, identifier, join, type Sql, sql } from '../database/sql.ts'
+import { anyOfFew, empty, identifier, join, type Sql, sql } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
 import { hasRows, type ListField, type TableList } from './fields.ts'
-import type { Patch } from './input.ts'
+import type { Json, Patch } from './input.ts'
 import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
+import { sized, within } from './page-size.ts'
 import type { NewRows } from './plan-change.ts'
 import { notFound } from './read.ts'
-import { hasDocumentMember, keyColumn } from './reader.ts'
+import { hasDocumentMember, keyColumn, rowOrder, type Selected } from './reader.ts'
 
 // The rows of records: ids, locks, contents after a change, and writes.
 
@@ -90,6 +91,21 @@ export async function withRowIds<T>(caller: Caller, { keyless, all }: NewRows, w
   }
 }
 
+/** How records are locked. */
+interface Locking {
+  readonly kind?: 'update' | 'delete'
+  /** How long the transaction waits for a lock from now on, if less than usual; 0: leaves out what somebody else has locked. */
+  readonly waitMs?: number
+  /** Bytes that all rows together may have; null: any number. */
+  readonly bytesMax?: number | null
+}
+
+export interface Locked {
+  readonly stored: ReadonlyMap<number, Stored>
+  /** With `waitMs`: the records that there are, locked or not. */
+  readonly ids: ReadonlySet<number>
+}
+
 /**
  * Locks a record against other changes and reads its row and the named table lists. For a deletion, also prevents new
  * references to it. Throws `not-found`.
@@ -101,35 +117,73 @@ export async function lockRecord(
   listNames: readonly string[],
   kind: 'update' | 'delete' = 'update',
 ): Promise<Stored> {
+  const stored = (await lockRecords(caller, resource, [id], listNames, { kind }))?.stored.get(id)
+  if (stored === undefined) throw notFound(resource, id)
+  return stored
+}
+
+/** Locks several in the order of their ids, and reads them likewise. Null: their rows have more than `bytesMax`. */
+export async function lockRecords(
+  caller: Caller,
+  resource: Resource,
+  ids: readonly number[],
+  listNames: readonly string[],
+  { kind = 'update', waitMs, bytesMax = null }: Locking = {},
+): Promise<Locked | null> {
+  const { db, store } = caller
   const own = resource.owner?.(caller)
-  const [found] = await queryRows<{ row: string }>(
-    caller.db,
-    sql`
-    SELECT to_json(t)::text AS "row" FROM ${identifier(resource.table)} t
-    WHERE t."storeId" = ${caller.store.id}::int AND t."id" = ${id}::int ${own ? sql`AND ${own}` : empty}
-    ${kind === 'update' ? sql`FOR NO KEY UPDATE` : sql`FOR UPDATE`}`,
-  )
-  if (!found) throw notFound(resource, id)
-  const lists: Record<string, Row[]> = {}
-  for (const name of listNames) {
+  const table = identifier(resource.table)
+  const wanted = sql`t."storeId" = ${store.id}::int AND t."id" = ${anyOfFew(ids)} ${own ? sql`AND ${own}` : empty}`
+  // Evaluated once, before the first lock.
+  const waiting = waitMs ? sql`AND (SELECT set_config('lock_timeout', ${String(waitMs)}, true)) IS NOT NULL` : empty
+  const strength = kind === 'update' ? sql`FOR NO KEY UPDATE` : sql`FOR UPDATE`
+  const tableLists = listNames.flatMap((name) => {
     const field = resource.fields.get(name)
-    if (hasRows(field)) lists[name] = await readRows(caller, field, id)
-  }
-  return { row: JSON.parse(found.row) as Row, lists }
+    return hasRows(field) ? [{ name, field }] : []
+  })
+  const locking = queryRows<{ rows: string | null; ids: string | null }>(
+    db,
+    sql`
+    SELECT ${within(bytesMax, sql`l."rows"`)} AS "rows",
+      ${waitMs === undefined ? sql`NULL` : sql`(SELECT string_agg(t."id"::text, ',') FROM ${table} t WHERE ${wanted})`} AS "ids"
+    FROM (
+      SELECT json_agg(o."row")::text AS "rows" FROM (
+        SELECT to_json(t) AS "row" FROM ${table} t WHERE ${wanted} ${waiting}
+        ORDER BY t."id" ${strength} ${waitMs === 0 ? sql`SKIP LOCKED` : empty}) o) l`,
+  )
+  // Each list is read by a statement of its own, which begins after the locks are held.
+  const lists = tableLists.map(({ field }) => readRowsOf(caller, field, ids))
+  const [[found], ...read] = await Promise.all([locking, ...lists])
+  const { value } = sized(found?.rows ?? null)
+  if (value === undefined) return null
+  const rows = value === null ? [] : (JSON.parse(value) as Row[])
+  const stored = rows.map((row): [number, Stored] => {
+    const id = Number(row.id)
+    return [id, { row, lists: Object.fromEntries(tableLists.map(({ name }, at) => [name, read[at]?.get(id) ?? []])) }]
+  })
+  return { stored: new Map(stored), ids: new Set(found?.ids?.split(',').map(Number)) }
 }
 
 /** The rows of one record's table list, in order. */
-export async function readRows({ db, store }: Caller, field: ListField, id: number): Promise<Row[]> {
+export async function readRows(caller: Caller, field: ListField, id: number): Promise<Row[]> {
   if (!hasRows(field)) throw new Error(`${field.typeName} has no table`)
-  const { table, parent, position } = field.rows
-  const found = await queryRows<{ row: string }>(
+  return (await readRowsOf(caller, field, [id])).get(id) ?? []
+}
+
+/** The rows of a table list by record, in order. */
+async function readRowsOf(
+  { db, store }: Caller,
+  field: TableList,
+  ids: readonly number[],
+): Promise<Map<number, Row[]>> {
+  const { table, parent } = field.rows
+  const [found] = await queryRows<{ rows: string | null }>(
     db,
     sql`
-    SELECT to_json(r)::text AS "row" FROM ${identifier(table)} r
-    WHERE r."storeId" = ${store.id}::int AND r.${identifier(parent)} = ${id}::int
-    ORDER BY r.${identifier(position ?? keyColumn(field))}`,
+    SELECT json_agg(to_json(r) ORDER BY ${rowOrder(field, field.rows)})::text AS "rows" FROM ${identifier(table)} r
+    WHERE r."storeId" = ${store.id}::int AND r.${identifier(parent)} = ${anyOfFew(ids)}`,
   )
-  return found.map(({ row }) => JSON.parse(row) as Row)
+  return Map.groupBy(JSON.parse(found?.rows ?? '[]') as Row[], (row) => Number(row[parent]))
 }
 
 /** A new row of a record, before its fields are set. */
@@ -211,15 +265,33 @@ export function upsertOn(primaryKey: readonly string[], columns: readonly string
   return sql`ON CONFLICT (${join(primaryKey.map(identifier))}) DO UPDATE SET ${join(assignments)}`
 }
 
-export async function updateRow({ db }: Caller, { table, assignments }: Resource, row: Row): Promise<void> {
+/** Writes rows over those with the same ids. With `select`, returns the json array of each record as it is then, by id. */
+export async function updateRows(
+  { db, store }: Caller,
+  { table, assignments }: Resource,
+  rows: readonly Row[],
+  select: Sql | null = null,
+): Promise<ReadonlyMap<number, Selected>> {
+  if (rows.length === 0) return new Map()
   const name = identifier(table)
-  await execute(
+  // The planner expects one row, or a hundred.
+  const given =
+    rows.length === 1
+      ? sql`json_populate_record(NULL::${name}, ${JSON.stringify(rows[0])}::text::json)`
+      : sql`json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json)`
+  const update = sql`UPDATE ${name} AS t SET ${assignments} FROM ${given} n, "Store" s
+    WHERE t."storeId" = ${store.id}::int AND t."id" = n."id" AND s."id" = t."storeId"`
+  if (select === null) {
+    await execute(db, update)
+    return new Map()
+  }
+  const [written] = await queryRows<{ rows: string | null }>(
     db,
     sql`
-    UPDATE ${name} AS t SET ${assignments}
-    FROM json_populate_record(NULL::${name}, ${JSON.stringify(row)}::text::json) n
-    WHERE t."storeId" = n."storeId" AND t."id" = n."id"`,
+    WITH written AS (${update} RETURNING json_build_array(t."id", ${select}) AS "row")
+    SELECT json_agg("row")::text AS "rows" FROM written`,
   )
+  return new Map(JSON.parse(written?.rows ?? '[]') as [number, Selected][])
 }
 
 export async function deleteRow({ db, store }: Caller, { table }: Resource, id: number): Promise<void> {
@@ -230,37 +302,54 @@ export async function deleteRow({ db, store }: Caller, { table }: Resource, id: 
   )
 }
 
+/** The lists of a record before and after its change. */
+export interface ChangedLists {
+  readonly id: number
+  readonly before: Stored | null
+  readonly after: Stored
+}
+
+/** Writes what has changed in the table lists of these records. */
 export async function storeLists(
   caller: Caller,
   { fields }: Resource,
-  id: number,
-  before: Stored | null,
-  after: Stored,
-) {
-  for (const [name, rows] of Object.entries(after.lists)) {
+  changes: readonly ChangedLists[],
+): Promise<void> {
+  const names = new Set(changes.flatMap(({ after }) => Object.keys(after.lists)))
+  const writes = [...names].map(async (name) => {
     const field = fields.get(name)
-    if (hasRows(field)) await replaceRows(caller, field, id, before?.lists[name] ?? [], rows)
-  }
+    if (hasRows(field)) await replaceRows(caller, name, field, changes)
+  })
+  await Promise.all(writes)
 }
 
-async function replaceRows(caller: Caller, field: TableList, parentId: number, before: Row[], after: Row[]) {
+async function replaceRows(caller: Caller, name: string, field: TableList, changes: readonly ChangedLists[]) {
   const { table, parent } = field.rows
   const column = keyColumn(field)
-  const kept = new Set(after.map((row) => row[column]))
-  const gone = before.map((row) => row[column]).filter((key) => !kept.has(key))
-  if (gone.length > 0) {
-    await execute(
+  const gone: Row[] = []
+  const changed: Row[] = []
+  for (const { id, before, after } of changes) {
+    const rows = after.lists[name]
+    if (rows === undefined) continue
+    const stored = new Map((before?.lists[name] ?? []).map((row) => [row[column], JSON.stringify(sorted(row))]))
+    changed.push(...rows.filter((row) => stored.get(row[column]) !== JSON.stringify(sorted(row))))
+    for (const { [column]: key } of rows) stored.delete(key)
+    gone.push(...[...stored.keys()].map((key): Row => ({ parent: id, key: key as Json })))
+  }
+  const primaryKey = field.keyFrom === 'counter' ? ['storeId', column] : ['storeId', parent, column]
+  const deletion = async () =>
+    gone.length > 0 &&
+    execute(
       caller.db,
       sql`
-      DELETE FROM ${identifier(table)} WHERE "storeId" = ${caller.store.id}::int AND ${identifier(parent)} = ${parentId}::int
-      AND ${identifier(column)}::text IN (SELECT json_array_elements_text(${JSON.stringify(gone)}::text::json))`,
+      DELETE FROM ${identifier(table)} r
+      USING json_to_recordset(${JSON.stringify(gone)}::text::json) AS g ("parent" int, "key" text)
+      WHERE r."storeId" = ${caller.store.id}::int AND r.${identifier(parent)} = g."parent"
+        AND r.${identifier(column)}::text = g."key"`,
     )
-  }
-  const stored = new Map(before.map((row) => [row[column], JSON.stringify(sorted(row))]))
-  const changed = after.filter((row) => stored.get(row[column]) !== JSON.stringify(sorted(row)))
-  if (changed.length === 0) return
-  const primaryKey = field.keyFrom === 'counter' ? ['storeId', column] : ['storeId', parent, column]
-  await insertRows(caller, table, changed, upsertOn(primaryKey, Object.keys(changed[0] ?? {})))
+  const insertion = () => insertRows(caller, table, changed, upsertOn(primaryKey, Object.keys(changed[0] ?? {})))
+  // The statements of one connection run in this order.
+  await Promise.all([deletion(), insertion()])
 }
 
 function sorted(row: Row): [string, unknown][] {

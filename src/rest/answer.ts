@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
-import { defect } from '../engine/change.ts'
+import { defect } from '../engine/change-requests.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/endpoints.ts'
 import { joined, jsonFrame } from '../engine/representations.ts'
 import { sendCompressible } from '../server/compression.ts'

@@ -1,4 +1,4 @@
-import { changeRecords } from '../engine/change.ts'
+import { changeRecords } from '../engine/change-requests.ts'
 import type { Method, NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/define.ts'
 import {
   type Call,

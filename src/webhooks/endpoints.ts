@@ -1,6 +1,6 @@
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
-import { changeOnce, created, updated } from '../engine/change.ts'
+import { changeOnce, created, updated } from '../engine/change-requests.ts'
 import {
   type Answer,
   type Call,

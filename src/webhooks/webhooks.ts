@@ -87,4 +87,5 @@ export const webhooks = defineResource({
   owner: ownWebhooks,
   endpoints: webhookEndpoints,
   rules: webhookRules,
+  isOneByOne: true,
 })

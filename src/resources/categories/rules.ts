@@ -1,24 +1,24 @@
 import { anyOf, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Change } from '../../engine/change.ts'
+import { type Change, forEachChange } from '../../engine/change.ts'
 import type { Document } from '../../engine/merge.ts'
 import { refused } from '../../engine/refused.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
 
 /** Writes the category's id into its external ids. Refuses (400) a category below itself, and unknown products. */
 export async function categoryRules(changes: readonly Change[]): Promise<void> {
-  for (const change of changes) {
+  await forEachChange(changes, async (change) => {
     const details = change.after.row.details as Document
     for (const externalId of (details.CategoryExternalIdsList ?? []) as Document[]) externalId.CategoryID = change.id
     await refuseCircle(change)
     await refuseUnknownProducts(change)
-  }
+  })
 }
 
-/** Refuses (400) imported cycles, and reserves the ids of named products. */
+/** Refuses (400) cycles that several changes form together, and reserves the ids of named products. */
 export async function categoryEffects(changes: readonly Change[]): Promise<void> {
   const [first] = changes
-  if (first?.kind === 'import') await refuseCircles(first.caller, changes)
+  if (first?.kind === 'import' || changes.length > 1) await refuseCircles((first as Change).caller, changes)
   await keepNamedProducts(changes)
 }
 
@@ -44,7 +44,9 @@ async function refuseCircle({ caller, id, before, after }: Change): Promise<void
 
 /** Refuses (400) imported categories that form a cycle. */
 async function refuseCircles(caller: Caller, changes: readonly Change[]): Promise<void> {
-  const moved = changes.filter(({ after }) => after.row.parentId !== null).map(({ id }) => id)
+  const isMoved = ({ kind, before, after: { row } }: Change) =>
+    row.parentId !== null && (kind === 'import' || (before !== null && before.row.parentId !== row.parentId))
+  const moved = changes.filter(isMoved).map(({ id }) => id)
   if (moved.length === 0) return
   await lockTree(caller)
   const circling = firstInCircle(await parentsAbove(caller, moved))

@@ -91,5 +91,6 @@ export const customers = defineResource({
   },
   rules: customerRules,
   effects: customerEffects,
+  isFinalOnceWritten: true,
   referrers: [{ table: 'Order', fields: ['CustomerID'], by: { column: 'customerId' }, rule: 'clear' }],
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Change } from '../../engine/change.ts'
+import { type Change, forEachChange } from '../../engine/change.ts'
 import { customerNew } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import { hashPassword } from '../../people/passwords.ts'
@@ -7,13 +7,13 @@ import { StoreFailure } from '../../values/failure.ts'
 
 /** Checks a changed e-mail address, and stores a sent password only as its argon2id hash. */
 export async function customerRules(changes: readonly Change[]): Promise<void> {
-  for (const change of changes) {
+  await forEachChange(changes, async (change) => {
     settleEmail(change)
     const { caller, patch, after } = change
     const password = patch.writeOnly.Password
-    if (typeof password !== 'string' || password === '') continue
+    if (typeof password !== 'string' || password === '') return
     after.row.passwordHash = await hashPassword(password, `store ${caller.store.id}`)
-  }
+  })
 }
 
 export async function customerEffects(changes: readonly Change[]): Promise<void> {

@@ -113,5 +113,6 @@ export const orders = defineResource({
     Questions: nested('QuestionList', 'questionanswerindexid', { resultKey: 'QuestionID' }),
   },
   rules: orderRules,
+  isOneByOne: true,
   effects: orderEffects,
 })

@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { inChange } from '../../engine/change.ts'
+import { inChange, remembering } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { orderNew } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
@@ -42,7 +42,7 @@ export async function placeOrder(caller: Caller, body: unknown, answer?: Pending
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, newRows)
   try {
-    return await inChange(caller, (tx) => store(tx, id, patch, ids.anew()), answer)
+    return await inChange(caller, (tx) => store(tx, id, patch, ids.anew()), remembering(answer))
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }
@@ -56,7 +56,7 @@ async function store(caller: Caller, id: number, patch: Patch, ids: RowIds): Pro
   noteStocks(lines, takes)
   const order = newOrder(caller, id, patch, billing, lines, ids)
   await insertRows(caller, orders.table, [order.row])
-  await storeLists(caller, orders, id, null, order)
+  await storeLists(caller, orders, [{ id, before: null, after: order }])
   if (takes) {
     raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)

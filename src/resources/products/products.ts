@@ -292,6 +292,7 @@ export const products = defineResource({
   },
   rules: productRules,
   effects: productEffects,
+  isFinalOnceWritten: true,
   referrers: [
     itemsOf('Order', 'OrderItemList', { table: 'OrderItem', record: 'orderId', column: 'productId' }),
     itemsOf('Rma', 'RMAItemList', { table: 'RmaItem', record: 'rmaId', column: 'productId' }),

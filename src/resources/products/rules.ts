@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Change } from '../../engine/change.ts'
+import type { Caller } from '../../engine/caller.ts'
+import { type Change, forEachChange } from '../../engine/change.ts'
+import type { Resource } from '../../engine/define.ts'
 import {
   type EventKind,
   productChanged,
@@ -16,7 +18,7 @@ import { moveStocks, type StockMove } from './stock.ts'
 
 /** Refuses (400) unknown linked products, keeps an untrimmed stored SKU, and raises Product Deleted. */
 export async function productRules(changes: readonly Change[]): Promise<void> {
-  for (const change of changes) {
+  await forEachChange(changes, async (change) => {
     const { kind, caller, resource, id } = change
     if (kind === 'delete') {
       raise(caller, productDeleted, resource, id, await getRecord(caller, resource, id))
@@ -24,7 +26,7 @@ export async function productRules(changes: readonly Change[]): Promise<void> {
       await keepUntrimmedSku(change)
       await refuseUnknownProducts(change)
     }
-  }
+  })
 }
 
 /**
@@ -43,11 +45,20 @@ async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Ch
 /** Writes the ledger for stocks set through the record, and raises events. Imports bring their own ledger. */
 export async function productEffects(changes: readonly Change[]): Promise<void> {
   await keepNamedProducts(changes)
+  const written: { caller: Caller; move: StockMove }[] = []
   for (const { kind, caller, resource, id, before, after } of changes) {
     if (kind === 'delete') continue
     const moves = stockMoves(id, before, after)
-    if (kind !== 'import') await moveStocks(caller, resource, [...moves, ...goneOptions(id, before, after)])
+    const made = kind === 'import' ? [] : [...moves, ...goneOptions(id, before, after)]
+    written.push(...made.map((move) => ({ caller, move })))
     for (const event of eventsOf(before, after, moves)) raise(caller, event, resource, id)
+  }
+  const [{ resource } = {}] = changes
+  // The ledger says who moved each stock.
+  for (const byActor of Map.groupBy(written, ({ caller }) => caller.actor).values()) {
+    const [{ caller }] = byActor as [(typeof byActor)[number]]
+    const moves = byActor.map(({ move }) => move)
+    await moveStocks(caller, resource as Resource, moves)
   }
 }
 

@@ -36,4 +36,5 @@ export const rma = defineResource({
   },
   subResources: { Items: nested('RMAItemList', 'catalogid', { methods: ['GET'] }) },
   rules: returnRules,
+  isOneByOne: true,
 })

@@ -1,4 +1,4 @@
-import { created, deleted, updated } from '../../engine/change.ts'
+import { created, deleted, updated } from '../../engine/change-requests.ts'
 import { accessOf, type Method, type Resource } from '../../engine/define.ts'
 import type { Endpoint, Operation as EndpointOperation, Given, RecordType, Taken } from '../../engine/endpoints.ts'
 import { describeRecord, type JsonSchema, type Schemas } from '../../engine/json-schema.ts'

@@ -33,11 +33,15 @@ export function numberEvents(db: Db, at: Date, except: readonly number[]): Promi
   return inTransaction(db, async (tx) => ((await tryLock(tx)) ? numberLocked(tx, at, except) : null))
 }
 
-/** A separate statement, so that the next one sees what the former holder committed. */
+/**
+ * A separate statement, so that the next one sees what the former holder committed. Its plan is made once, when there may be a
+ * handful of events, and would read all that there will ever be if it did not keep to the indexes.
+ */
 async function tryLock(tx: Transaction): Promise<boolean> {
   const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
     SELECT pg_try_advisory_xact_lock(${NUMBERING_LOCK}::int, 0) AS "isOurs",
-      set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true)`
+      set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true),
+      set_config('enable_seqscan', 'off', true)`
   return lock?.isOurs === true
 }
 
