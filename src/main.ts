@@ -16,7 +16,7 @@ import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
 import { createLog, type Log } from './process/log.ts'
-import { watchMemory } from './process/memory-pressure.ts'
+import { watchMemory, watchRest } from './process/memory-pressure.ts'
 import { misspeltSettings } from './process/misspelt-settings.ts'
 import { cannotListen, findPort } from './process/port.ts'
 import { type Config, readConfig } from './process/settings.ts'
@@ -43,6 +43,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   // A closed standard output must not stop the server.
   process.stdout.on('error', () => {})
   watchMemory()
+  watchRest()
   let log: Log | undefined
   let shutdown: Shutdown | undefined
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
