@@ -7,6 +7,7 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 import type { DatabaseHealth } from './health.ts'
 import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
 import { driverError, Outage } from './outage.ts'
+import { queryCompilerOptions } from './query-compiler.ts'
 import type { Sql } from './sql.ts'
 
 export type Db = PrismaClient
@@ -67,7 +68,8 @@ const attached = new WeakMap<Db, Attached>()
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(url: string, options: ConnectOptions = {}): Db {
   const { adapter, attach } = openPool(url, options)
-  return attach(new PrismaClient({ adapter, errorFormat: 'minimal' }))
+  const clientOptions: Prisma.PrismaClientOptions = { adapter, errorFormat: 'minimal', ...queryCompilerOptions }
+  return attach(new PrismaClient(clientOptions))
 }
 
 /**
