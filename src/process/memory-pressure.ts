@@ -33,6 +33,8 @@ export function watchMemory(): void {
 const REST_CHECKED_EVERY_MS = 3_000
 /** At rest, the process works for at most so much of the time. */
 const REST_UTILIZATION_MAX = 0.02
+/** A minute of rest after load, because the next requests are slower for a second: space and compiled code come anew. */
+const CHECKS_AT_REST = 20
 const GROWTH_MIN_BYTES = 16 * 1024 * 1024
 
 /**
@@ -45,11 +47,13 @@ export function watchRest(): void {
   setFlagsFromString('--no-expose-gc')
   let since = performance.eventLoopUtilization()
   let keptBytes = 0
+  let checksAtRest = 0
   const check = () => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, since)
     since = now
-    const isAtRest = utilization <= REST_UTILIZATION_MAX
+    checksAtRest = utilization <= REST_UTILIZATION_MAX ? checksAtRest + 1 : 0
+    const isAtRest = checksAtRest >= (keptBytes === 0 ? 1 : CHECKS_AT_REST)
     if (!isAtRest || getHeapStatistics().total_heap_size < keptBytes + GROWTH_MIN_BYTES) return
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     keptBytes = getHeapStatistics().total_heap_size
