@@ -5,11 +5,11 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
-import { connect, type Db } from './database/client.ts'
+import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
-import { backgroundLimits, type Limits, requestLimits } from './database/limits.ts'
+import { backgroundLimits, requestLimits } from './database/limits.ts'
 import { migrate } from './database/migrations.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
@@ -17,7 +17,7 @@ import { forgetRepresentations } from './engine/representations.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
 import { createLog, type Log } from './process/log.ts'
-import { watchMemory } from './process/memory-pressure.ts'
+import { watchMemory, watchRest } from './process/memory-pressure.ts'
 import { misspeltSettings } from './process/misspelt-settings.ts'
 import { cannotListen, findPort } from './process/port.ts'
 import { type Config, readConfig } from './process/settings.ts'
@@ -44,6 +44,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   // A closed standard output must not stop the server.
   process.stdout.on('error', () => {})
   watchMemory()
+  watchRest()
   let log: Log | undefined
   let shutdown: Shutdown | undefined
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
@@ -152,15 +153,13 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   shutdown.checkpoint()
   const databaseHealth = createHealth(url, log)
   shutdown.add('the health of the database', () => databaseHealth.stop())
-  const open = (poolMax: number, limits: Limits) => {
-    const isPreparing = config.databasePreparedStatements
-    const onLost = () => forgetRepresentations(client)
-    const client: Db = connect(url, { poolMax, limits, isPreparing, health: databaseHealth, onLost })
-    shutdown.add('a database client', () => client.$disconnect())
-    return client
-  }
-  const db = open(config.databaseConnections, requestLimits)
-  const backgroundDb = open(config.databaseBackgroundConnections, backgroundLimits)
+  const options = { isPreparing: config.databasePreparedStatements, health: databaseHealth }
+  const onLost = () => forgetRepresentations(db)
+  const db: Db = connect(url, { ...options, onLost, poolMax: config.databaseConnections, limits: requestLimits })
+  shutdown.add('the database client', () => db.$disconnect())
+  const poolMax = config.databaseBackgroundConnections
+  const backgroundDb = await connectBeside(db, url, { ...options, poolMax, limits: backgroundLimits })
+  shutdown.add('the background database client', () => backgroundDb.$disconnect())
   const secrets = createSecrets(keys.secretKey)
   const hasStore = await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.

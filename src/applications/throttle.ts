@@ -139,7 +139,11 @@ export function createThrottle(now: () => Date) {
 
 function createBuckets(now: () => Date) {
   /** With the time at which the bucket is empty and can be dropped. */
-  const kept = new LRUCache<string, { readonly bucket: Bucket; readonly emptyAtMs: number }>({ max: BUCKETS_MAX })
+  const kept = new LRUCache<string, { readonly bucket: Bucket; readonly emptyAtMs: number }>({
+    // With `max`, room for all would be taken at once: 1 MB.
+    maxSize: BUCKETS_MAX,
+    sizeCalculation: () => 1,
+  })
   const take = (key: string, rateLimit: RateLimit): BucketReading => {
     const nowMs = now().getTime()
     const reading = fillBucket(kept.get(key)?.bucket, rateLimit, nowMs)

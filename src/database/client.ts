@@ -7,6 +7,7 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 import type { DatabaseHealth } from './health.ts'
 import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
 import { driverError, Outage } from './outage.ts'
+import { queryCompilerOptions } from './query-compiler.ts'
 import type { Sql } from './sql.ts'
 
 export type Db = PrismaClient
@@ -67,10 +68,40 @@ type RunStatement = (statement: Sql) => Promise<pg.QueryResult>
 const attached = new WeakMap<Db, Attached>()
 
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
-export function connect(
+export function connect(url: string, options: ConnectOptions = {}): Db {
+  const { adapter, attach } = openPool(url, options)
+  const clientOptions: Prisma.PrismaClientOptions = { adapter, errorFormat: 'minimal', ...queryCompilerOptions }
+  return attach(new PrismaClient(clientOptions))
+}
+
+/**
+ * A client like `connect`'s, with connections and limits of its own. It shares what Prisma makes of the data model for `db`,
+ * which takes 13 MB, and ends with it at the latest.
+ */
+export async function connectBeside(db: Db, url: string, options: ConnectOptions): Promise<Db> {
+  const { adapter, attach } = openPool(url, options)
+  const connected = await adapter.connect()
+  const $transaction: Db['$transaction'] = (work: unknown, options?: object) => {
+    // What the transaction's work runs by another client is that one's.
+    const outside = (tx: Transaction) =>
+      adapters.run(undefined, () => (work as (tx: Transaction) => Promise<never>)(tx))
+    return adapters.run(connected, () => db.$transaction(outside, options))
+  }
+  const beside = db.$extends({
+    client: { $transaction, $disconnect: () => connected.dispose() },
+    // Awaited inside, because an operation begins when its promise is awaited.
+    query: { $allOperations: ({ args, query }) => adapters.run(connected, async () => await query(args)) },
+  })
+  return attach(beside as unknown as Db)
+}
+
+/** The adapter of a client beside another, for what it runs. Absent: that of the other. */
+const adapters = new AsyncLocalStorage<Adapter | undefined>()
+
+function openPool(
   url: string,
-  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded, onLost }: ConnectOptions = {},
-): Db {
+  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded, onLost }: ConnectOptions,
+) {
   const names = new Map<string, string>()
   const statementName = (text: string) => {
     const known = names.get(text)
@@ -105,10 +136,12 @@ export function connect(
   const prepare = ({ text, values }: Sql) => ({ name: statementName(text), text, values })
   const single = inReadTurns(health, poolMax)
   const adapter = new GuardedPg({ health, single, prepare }, pool, options)
-  const db = new PrismaClient({ adapter, errorFormat: 'minimal' })
   const run: RunStatement = (statement) => single(() => pool.query(prepare(statement)))
-  attached.set(db, { limits, changes: createSemaphore(boundsOfChanges(poolMax)), run })
-  return db
+  const attach = (db: Db) => {
+    attached.set(db, { limits, changes: createSemaphore(boundsOfChanges(poolMax)), run })
+    return db
+  }
+  return { adapter, attach }
 }
 
 /** How long a change or a read waits for its turn. */
@@ -236,8 +269,25 @@ class GuardedPg extends PrismaPg {
       if (opened) opened.run ??= run
       return guarded(transaction, watch)
     }
-    return guarded(adapter, single)
+    return routed(guarded(adapter, single))
   }
+}
+
+/** Leaves to the adapter of a client beside this one what that client runs. */
+function routed(adapter: Adapter): Adapter {
+  const own = {
+    queryRaw: adapter.queryRaw.bind(adapter),
+    executeRaw: adapter.executeRaw.bind(adapter),
+    startTransaction: adapter.startTransaction.bind(adapter),
+  }
+  const current = () => {
+    const other = adapters.getStore()
+    return other === undefined || other === adapter ? own : other
+  }
+  adapter.queryRaw = (statement) => current().queryRaw(statement)
+  adapter.executeRaw = (statement) => current().executeRaw(statement)
+  adapter.startTransaction = (level) => current().startTransaction(level)
+  return adapter
 }
 
 /** Cuts the connection of a transaction when a statement of it is given up: it may end later, under another user of the pool. */

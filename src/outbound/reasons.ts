@@ -1,5 +1,3 @@
-import { errors } from 'undici'
-
 /** A failure whose message is safe to show. */
 export class OutboundFailure extends Error {
   override name = 'OutboundFailure'
@@ -11,7 +9,7 @@ export class OutboundFailure extends Error {
  */
 export function reasonOf(error: unknown, host: string): string | null {
   if (error instanceof OutboundFailure) return error.message
-  if (error instanceof errors.HTTPParserError) return 'The answer is not valid HTTP'
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'The answer is not valid HTTP'
   const code = codeOf(error)
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return null
   if (Object.hasOwn(sentences, code)) return String(sentences[code]).replace('{host}', host)
@@ -28,7 +26,7 @@ export function lookupFailure(error: unknown, host: string): OutboundFailure {
 
 const closed = 'The connection was closed before the answer was complete'
 const notReached = '{host} cannot be reached'
-const stopping = 'The server is stopping'
+export const stopping = 'The server is stopping'
 
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: '{host} refused the connection',

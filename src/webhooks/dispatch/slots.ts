@@ -5,15 +5,16 @@ import type { Outcome } from './decide.ts'
 
 /** How long an answer counts. */
 const STANDING_MS = 600_000
-const KNOWN_MAX = 10_000
+/** Webhooks and stores that are remembered. With lru-cache's `max`, room for all would be taken at once. */
+const known = { maxSize: 10_000, sizeCalculation: () => 1 }
 
 /** The attempts in progress in this process, and what each webhook's answers to it have earned. */
 export class Slots {
   /** Of the attempts in progress. */
   readonly claims = new Set<Claim>()
-  readonly #standings = new LRUCache<string, Standing>({ max: KNOWN_MAX, ttl: STANDING_MS })
+  readonly #standings = new LRUCache<string, Standing>({ ...known, ttl: STANDING_MS })
   /** By webhook and by store, the number of the last attempt that began. */
-  readonly #turns = new LRUCache<string | number, number>({ max: KNOWN_MAX })
+  readonly #turns = new LRUCache<string | number, number>(known)
   #begun = 0
   /** Whether due deliveries wait for slots. */
   #isWaitedFor = false
