@@ -46,6 +46,11 @@ interface RequestedChanges {
   readonly precondition: Conditions['precondition']
 }
 
+/** Bytes of the body of a list whose changes are made together, because a set is in memory several times. */
+const LIST_BYTES_MAX = 1024 * 1024
+/** Bytes of the body of a single change that goes with others. */
+const JOINED_BYTES_MAX = 64 * 1024
+
 /** How the changes of a request are made together: those of a list with one another, a single one with those of other requests. */
 function togetherFor(
   { caller, log, headers }: Call,
@@ -53,13 +58,16 @@ function togetherFor(
   { requested, changes, precondition }: RequestedChanges,
 ): Together | null {
   if (resource.isOneByOne || resource.owner) return null
-  if (requested.length > 1) {
+  const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  if (requested.length > 1 && bytes <= LIST_BYTES_MAX) {
     return (places, attempt) => changeList({ caller, log }, resource, { requested, changes, places, attempt })
   }
   const [one] = requested
   const isPlain = one?.kind === 'update' || one?.kind === 'create'
   const { db } = caller
-  if (!isPlain || precondition || 'idempotency-key' in headers || !isClient(db)) return null
+  // A large one would not leave the others the time that they need.
+  const isSmall = requested.length === 1 && bytes <= JOINED_BYTES_MAX
+  if (!isPlain || !isSmall || precondition || 'idempotency-key' in headers || !isClient(db)) return null
   return async () => {
     const plan = await planChanges(caller, resource, [one])
     const [planned] = plan

@@ -1,8 +1,7 @@
 import { queryRows } from '../database/client.ts'
 import { identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
-import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type Caller, callerKey } from './caller.ts'
+import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
 import { type Filters, readId } from './filters.ts'
 import { readOne } from './lanes.ts'
@@ -199,7 +198,7 @@ async function list(
   const size = records.length
   // A client that follows cursors to the end gets an empty page, not an error.
   if (size === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
-  const whole = wholeAs === undefined ? null : await wholeOf(caller, page, as)
+  const whole = wholeAs === undefined ? null : wholeOf(caller, page, as)
   return {
     records: whole === null ? records : [],
     whole,
@@ -209,18 +208,14 @@ async function list(
   }
 }
 
-/** The page as one. A large one waits for its turn, unless it is kept. Throws `bad-request` for more than 24 MB. */
-async function wholeOf(caller: Caller, { records, name }: Rows<Buffer>, as: BytesRepresentation): Promise<Buffer> {
+/** The page as one. Throws `bad-request` for more than 24 MB. */
+function wholeOf(caller: Caller, { records, name }: Rows<Buffer>, as: BytesRepresentation): Buffer {
   const kept = name === null ? null : keptFor(caller, as)
   const scope = kept?.scopeOf(caller, as) ?? ''
   const known = kept?.page(scope, name ?? '')
   if (known !== undefined) return known
-  const bytes = records.reduce((sum, { length }) => sum + length, 0)
-  refuseTooLarge(bytes)
-  const join = async () => joined(records, as.frame)
-  const { isGone } = caller
-  const isAlone = bytes > bytesInFlight.largeMin
-  const page = isAlone ? await bytesInFlight.readLarge(callerKey(caller), { bytes, isGone }, join) : await join()
+  refuseTooLarge(records.reduce((sum, { length }) => sum + length, 0))
+  const page = joined(records, as.frame)
   kept?.keepPage(scope, name ?? '', page)
   return page
 }

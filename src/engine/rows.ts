@@ -38,6 +38,9 @@ export interface Rows<Made> {
   readonly name: string | null
 }
 
+/** Bytes of the rows of a page that is kept. */
+const KEPT_PAGE_MAX = 4 * 1024 * 1024
+
 /** What a statement read. The highest record may be one more than were asked for, which begins the next page. */
 interface Found {
   readonly ids: readonly number[]
@@ -48,6 +51,8 @@ interface Found {
 }
 
 interface FoundRows extends Found {
+  /** Of all rows as PostgreSQL wrote them. */
+  readonly bytes: number
   /** The record at a place, which is asked for once. */
   readonly rowAt: (place: number) => Selected
 }
@@ -68,19 +73,27 @@ export async function readRecords<Made>(
     const page = await readKept(caller, kept, choice, bounds, as)
     if (page !== null) return page
   }
-  const found = await readRows(caller, choice.table, bounds.limit, as.select, chosenRows(choice, bounds))
-  let known = 0
-  const records = pageOf(found, bounds.limit).map((id, place) => {
-    const version = versionAt(found, place)
-    const record = kept?.record<Made>(scope, id)
-    if (isOf(record, version)) {
-      known++
-      return record.made
-    }
-    return make(kept, scope, as, id, version, found.rowAt(place))
-  })
-  kept?.note(scope, known, records.length)
-  return { records, next: nextOf(found, bounds.limit), name: kept === null ? null : nameOf(found, bounds) }
+  const { table } = choice
+  return readRows(
+    caller,
+    { table, limit: bounds.limit, select: as.select, records: chosenRows(choice, bounds) },
+    (found) => {
+      // A page that is very large would leave room for nothing else.
+      const keeping = found.bytes > KEPT_PAGE_MAX ? null : kept
+      let known = 0
+      const records = pageOf(found, bounds.limit).map((id, place) => {
+        const version = versionAt(found, place)
+        const record = keeping?.record<Made>(scope, id)
+        if (isOf(record, version)) {
+          known++
+          return record.made
+        }
+        return make(keeping, scope, as, id, version, found.rowAt(place))
+      })
+      keeping?.note(scope, known, records.length)
+      return { records, next: nextOf(found, bounds.limit), name: keeping === null ? null : nameOf(found, bounds) }
+    },
+  )
 }
 
 /** Asks which records there are, and reads those that are not kept. Null: too few are, or one is being changed. */
@@ -113,18 +126,20 @@ async function addMissing<Made>(
   as: Representation<Made>,
   { found, records, missing }: { found: Found; records: (Made | undefined)[]; missing: readonly number[] },
 ): Promise<boolean> {
-  const read = await readRows(caller, table, missing.length, as.select, rowsById(caller, table, missing))
   const scope = kept.scopeOf(caller, as)
-  let added = 0
-  for (const [place, id] of read.ids.entries()) {
-    const version = versionAt(read, place)
-    const made = make(kept, scope, as, id, version, read.rowAt(place))
-    const at = found.ids.indexOf(id)
-    if (!isOf(version, versionAt(found, at))) continue
-    records[at] = made
-    added++
-  }
-  return added === missing.length
+  const source = { table, limit: missing.length, select: as.select, records: rowsById(caller, table, missing) }
+  return readRows(caller, source, (read) => {
+    let added = 0
+    for (const [place, id] of read.ids.entries()) {
+      const version = versionAt(read, place)
+      const made = make(kept, scope, as, id, version, read.rowAt(place))
+      const at = found.ids.indexOf(id)
+      if (!isOf(version, versionAt(found, at))) continue
+      records[at] = made
+      added++
+    }
+    return added === missing.length
+  })
 }
 
 function make<Made>(
@@ -286,10 +301,12 @@ async function readEachById<Made>(
   const scope = kept?.scopeOf(caller, as) ?? ''
   const records = new Map<number, Made>()
   for (const one of ids) {
-    const found = await readRows(caller, table, 1, as.select, rowsById(caller, table, [one]))
-    for (const [place, id] of found.ids.entries()) {
-      records.set(id, make(kept, scope, as, id, versionAt(found, place), found.rowAt(place)))
-    }
+    const source = { table, limit: 1, select: as.select, records: rowsById(caller, table, [one]) }
+    await readRows(caller, source, (found) => {
+      for (const [place, id] of found.ids.entries()) {
+        records.set(id, make(kept, scope, as, id, versionAt(found, place), found.rowAt(place)))
+      }
+    })
   }
   return records
 }
@@ -305,16 +322,36 @@ async function readVersions(caller: Caller, choice: Choice, bounds: Bounds): Pro
   return foundIn(found?.found ?? null, found?.referenced ?? '')
 }
 
-/** Reads `select` of the records `t`, about `limit` of them. */
-function readRows(caller: Caller, table: string, limit: number, select: Sql, records: Sql): Promise<FoundRows> {
+interface RowsSource {
+  readonly table: string
+  /** About as many records. */
+  readonly limit: number
+  readonly select: Sql
+  /** Provides the records as `t`. */
+  readonly records: Sql
+}
+
+/** Reads the rows of records. `use` works on them while they have their turn, if they are large. */
+function readRows<T>(
+  caller: Caller,
+  { table, limit, select, records }: RowsSource,
+  use: (found: FoundRows) => T,
+): Promise<T> {
   const from = sql`FROM ${records} JOIN "Store" s ON s."id" = t."storeId"`
-  return readWithin(caller, { table, limit }, (room) =>
-    isLarge(room) ? readEach(caller, select, from, room) : readTogether(caller, select, from, room),
-  )
+  return readWithin(caller, { table, limit }, async (room): Promise<Sized<T>> => {
+    const read = isLarge(room) ? readEach(caller, select, from, room) : readTogether(caller, select, from, room)
+    const { bytes, value } = await read
+    return value === undefined ? { bytes } : { bytes, value: use({ ...value, bytes }) }
+  })
 }
 
 /** The page as one value, because each value returned has a cost. */
-async function readTogether(caller: Caller, select: Sql, from: Sql, room: number | null): Promise<Sized<FoundRows>> {
+async function readTogether(
+  caller: Caller,
+  select: Sql,
+  from: Sql,
+  room: number | null,
+): Promise<Sized<Omit<FoundRows, 'bytes'>>> {
   const [together] = await queryRows<{ page: string | null; found: string | null; referenced: string }>(
     caller.db,
     sql`
@@ -330,7 +367,12 @@ async function readTogether(caller: Caller, select: Sql, from: Sql, room: number
 }
 
 /** The rows of a large page one by one: as one value, they would be in memory four times. */
-async function readEach(caller: Caller, select: Sql, from: Sql, room: number): Promise<Sized<FoundRows>> {
+async function readEach(
+  caller: Caller,
+  select: Sql,
+  from: Sql,
+  room: number,
+): Promise<Sized<Omit<FoundRows, 'bytes'>>> {
   // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
   const rows = await queryRows<{ id: number; version: string; row: string | null; bytes: number; referenced: string }>(
     caller.db,

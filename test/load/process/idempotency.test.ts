@@ -155,10 +155,12 @@ async function killWithin(
   table: string,
   condition: string,
   retry: (next: { baseUrl: string }) => Promise<{ answer: Sent }> = async (next) => ({ answer: send(next, change) }),
+  untilHeld: () => Promise<unknown> = async () => {},
 ) {
   const [server, next] = await Promise.all([startServer(), startServer()])
   const retried = await whileHeld(table, condition, async () => {
     const cutOff = send(server, change).catch(() => 'cut off')
+    await untilHeld()
     await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
     expect((await send(next, change)).status).toBe(409)
     const alive = await processLocks()
@@ -196,11 +198,15 @@ describe('a process that kill -9 ends between changes and answer', () => {
     const change = { ...setStocks(numbers, 5), key: 'key' }
     const done = numbers.filter((id) => id < HELD)
     const held = `NEW."productId" = ${HELD} AND NEW."storeId" = ${storeId}`
-    const { next, retry } = await killWithin(change, 'StockMovement', held, async (next) => {
-      expect([...(await ledger()).keys()]).toEqual(done)
+    // Together they cannot be changed, because of the held one, and then they are changed one by one.
+    const areDone = async () => expect([...(await ledger()).keys()]).toEqual(done)
+    const retrying = async (next: { baseUrl: string }) => {
+      await areDone()
       expect((await send(next, setStocks(done, 7))).status).toBe(200)
       return { answer: send(next, change) }
-    })
+    }
+    const untilDone = () => vi.waitFor(areDone, { timeout: 20_000 })
+    const { next, retry } = await killWithin(change, 'StockMovement', held, retrying, untilDone)
     expect([retry.status, retry.isReplay]).toEqual([200, false])
     expect(statusesIn(retry.text)).toEqual(numbers.map(() => '200'))
     expect(await ledger()).toEqual(new Map(numbers.map((id) => [id, id < HELD ? [5, 2] : [5]])))
