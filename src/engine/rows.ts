@@ -238,19 +238,18 @@ export async function readByIds<Made>(
 ): Promise<ReadonlyMap<number, Made>> {
   const kept = keptFor(caller, as)
   const scope = kept?.scopeOf(caller, as) ?? ''
-  const known = new Map(ids.map((id) => [id, kept?.record<Made>(scope, id)]))
-  const { referenced = '' } = [...known.values()].find((record) => record !== undefined) ?? {}
-  const versions = ids.map((id) => {
-    const record = known.get(id)
-    return record?.referenced === referenced ? record.row : ''
-  })
+  const all = ids.map((id) => kept?.record<Made>(scope, id))
+  const { referenced = '' } = all.find((record) => record !== undefined) ?? {}
+  // Only what the statement is told of: it returns the rows of all others.
+  const known = all.map((record) => (record?.referenced === referenced ? record : undefined))
+  const versions = known.map((record) => record?.row ?? '')
   const found = await readUnlessKept(caller, source, { ids, versions, referenced }, as.select)
   if (found === null) return readEachById(caller, source, ids, as)
   let read = 0
   return new Map(
     found.ids.map((id, place): [number, Made] => {
       const version = versionAt(found, place)
-      const record = known.get(id)
+      const record = known[ids.indexOf(id)]
       if (isOf(record, version)) return [id, record.made]
       return [id, make(kept, scope, as, id, version, found.rows[read++] as Selected)]
     }),

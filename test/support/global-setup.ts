@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/database/migrations.ts'
 import { databasesOf, dropDatabase, onServer } from './database.ts'
+import { guardVersions } from './version-guard.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -50,6 +51,7 @@ async function makeTemplate(): Promise<Template> {
   try {
     await onServer(server.url, `CREATE DATABASE "${name}"`)
     await migrate(url)
+    await guardVersions(url)
   } catch (error) {
     await server.close()
     throw error

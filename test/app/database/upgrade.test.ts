@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../../src/database/migrations.ts'
 import { openClient } from '../../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+import { dropVersionGuards } from '../../support/version-guard.ts'
 
 // What migrations make of records that an earlier version has stored.
 
@@ -10,6 +11,7 @@ let database: TestDatabase
 let client: pg.Client
 beforeEach(async () => {
   database = await cloneDatabase()
+  await dropVersionGuards(database.url)
   client = await openClient(database.url)
   for (const id of [1, 2]) {
     await database.db.store.create({

@@ -402,18 +402,18 @@ describe('many records that refer to one', () => {
       ...[2, 3].map((OrderID) => line('Orders', { OrderID, OrderStatusID: 4, OrderItemList: [sold(2)] })),
     ]
     expect((await importInto(server, each, lines)).refused).toEqual([])
-    for (const [table, change] of [
-      ['Order', `'id', n + 3, 'customerId', NULL`],
-      ['OrderItem', `'id', t."id" + n * 10, 'orderId', n + 3`],
-    ] as const) {
-      await server.database.db.$executeRawUnsafe(
+    const copy = (table: string, record: string, change: string) =>
+      server.database.db.$executeRawUnsafe(
         `INSERT INTO "${table}" SELECT (json_populate_record(t, json_build_object(${change}))).*
          FROM "${table}" t, generate_series(1, $2::int) n
-         WHERE t."storeId" = $1::int AND t."${table === 'Order' ? 'id' : 'orderId'}" = 1`,
+         WHERE t."storeId" = $1::int AND t."${record}" = 1`,
         each.store.id,
         count,
       )
-    }
+    await server.database.db.$transaction([
+      copy('Order', 'id', `'id', n + 3, 'customerId', NULL`),
+      copy('OrderItem', 'orderId', `'id', t."id" + n * 10, 'orderId', n + 3`),
+    ])
   }
 })
 

@@ -133,7 +133,9 @@ async function sellOptions(): Promise<void> {
   })
   expect(placed.statusCode, placed.body).toBe(201)
   await source.database.db.$executeRawUnsafe(
-    `UPDATE "OrderItem" SET "optionCode" = '4,9' WHERE "storeId" = $1::int AND "productId" = $2::int`,
+    `WITH changed AS (
+       UPDATE "OrderItem" SET "optionCode" = '4,9' WHERE "storeId" = $1::int AND "productId" = $2::int RETURNING "orderId")
+     UPDATE "Order" SET "updatedAt" = "updatedAt" FROM changed WHERE "storeId" = $1::int AND "id" = "orderId"`,
     shop.store.id,
     CatalogID,
   )

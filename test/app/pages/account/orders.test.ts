@@ -221,10 +221,14 @@ describe('a customer', () => {
         ShipmentList: [{ ShipmentID: 0, ShipmentTrackingCode: '1Z-999', ShipmentShippedDate: '03/11/2026' }],
       },
     })
-    await server.services.db.orderItem.updateMany({
-      where: { storeId: shop.store.id, orderId: placed.id },
-      data: { description: 'Lamp <small> & Co<br><b>Colour:</b>&nbsp;Red &amp; blue', unitCost: 77.77 },
-    })
+    const { db } = server.services
+    await db.$transaction([
+      db.orderItem.updateMany({
+        where: { storeId: shop.store.id, orderId: placed.id },
+        data: { description: 'Lamp <small> & Co<br><b>Colour:</b>&nbsp;Red &amp; blue', unitCost: 77.77 },
+      }),
+      db.order.updateMany({ where: { storeId: shop.store.id, id: placed.id }, data: { updatedBy: 'somebody' } }),
+    ])
     const person = await customerIn(customer)
     const { body, statusCode } = await person.open(`/account/orders/${placed.id}`)
     const json = (await person.call('GET', `/account/orders/${placed.id}`)).json()
