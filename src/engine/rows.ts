@@ -301,11 +301,13 @@ async function readEachById<Made>(
   const records = new Map<number, Made>()
   for (const one of ids) {
     const source = { table, limit: 1, select: as.select, records: rowsById(caller, table, [one]) }
-    await readRows(caller, source, (found) => {
-      for (const [place, id] of found.ids.entries()) {
-        records.set(id, make(kept, scope, as, id, versionAt(found, place), found.rowAt(place)))
-      }
-    })
+    const found = await readRows(caller, source, (read) =>
+      read.ids.map((id, place): [number, Made] => [
+        id,
+        make(kept, scope, as, id, versionAt(read, place), read.rowAt(place)),
+      ]),
+    )
+    for (const [id, made] of found) records.set(id, made)
   }
   return records
 }
@@ -330,8 +332,8 @@ interface RowsSource {
   readonly records: Sql
 }
 
-/** Reads the rows of records. `use` works on them while they have their turn, if they are large. */
-function readRows<T>(
+/** Reads the rows of records. `use` makes something of them while they have their turn, if they are large. */
+function readRows<T extends object | boolean>(
   caller: Caller,
   { table, limit, select, records }: RowsSource,
   use: (found: FoundRows) => T,
