@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Sql } from '../../../src/database/sql.ts'
+import type { Resource } from '../../../src/engine/define.ts'
+import { servedResources } from '../../../src/registry.ts'
+import { products } from '../../../src/resources/products/products.ts'
+import { productTexts } from '../../../src/soap/records/product.ts'
+import { openClient } from '../../support/client.ts'
+import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+import { listTables } from '../../support/version-guard.ts'
+
+// What a record shows of other rows than its own and those of its lists has a version, which triggers raise.
+
+interface Trigger {
+  readonly table: string
+  readonly events: string
+  /** Of UPDATE; empty: all. */
+  readonly columns: readonly string[]
+}
+
+let database: TestDatabase
+let triggers: readonly Trigger[]
+beforeAll(async () => {
+  database = await cloneDatabase()
+  const client = await openClient(database.url)
+  const { rows } = await client.query<Trigger>(`
+    SELECT c.relname AS "table", concat(CASE WHEN tgtype & 4 > 0 THEN 'INSERT ' END, CASE WHEN tgtype & 8 > 0 THEN 'DELETE ' END,
+        CASE WHEN tgtype & 16 > 0 THEN 'UPDATE ' END) AS "events",
+      ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = tgrelid AND attnum = ANY (tgattr)) AS "columns"
+    FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+    WHERE tgfoid = '"raiseReferencedVersion"'::regproc AND tgenabled = 'O' AND tgtype & 1 > 0`)
+  triggers = rows
+  await client.end()
+})
+afterAll(() => database.drop())
+
+const kept: [name: string, resource: Resource, select: Sql][] = [
+  ...servedResources.flatMap((resource: Resource) => [
+    [resource.service, resource, resource.json.select] as [string, Resource, Sql],
+    ...[...resource.projections].map(([name, { select }]): [string, Resource, Sql] => [name, resource, select]),
+  ]),
+  ['getProduct', products, productTexts.select],
+]
+
+function namesIn({ sql }: Sql, pattern: RegExp): string[] {
+  return [...new Set([...sql.matchAll(pattern)].map(([, name = '']) => name))]
+}
+
+describe.each(kept)('%s', (_name, { table: own }, select) => {
+  test('reads other tables only if a trigger raises their version', () => {
+    const ofLists = listTables.filter(({ recordTable }) => recordTable === own).map(({ table }) => table)
+    const tables = namesIn(select, /(?:FROM|JOIN)\s+"(\w+)"/g)
+    const watched = triggers.filter(({ events, columns }) => events.includes('UPDATE') && columns.length === 0)
+    expect(watched.map(({ table }) => table)).toEqual(
+      expect.arrayContaining(tables.filter((table) => !ofLists.includes(table))),
+    )
+  })
+
+  test('reads columns of the store only if a change of them raises its version', () => {
+    const store = triggers.find(({ table }) => table === 'Store')
+    expect(store?.columns).toEqual(expect.arrayContaining(namesIn(select, /\bs\."(\w+)"/g)))
+  })
+})
+
+test('something is read of other tables, and of the store', () => {
+  const all = kept.map(([, , { sql }]) => sql).join('\n')
+  for (const text of ['FROM "Manufacturer"', 'FROM "Distributor"', 's."currency"', 's."timeZone"', 's."secureUrl"']) {
+    expect(all).toContain(text)
+  }
+})
+
+test('a payment method that is added counts too, since orders name it by a text', () => {
+  const events = triggers.filter(({ table }) => table === 'PaymentMethod').map((trigger) => trigger.events.trim())
+  expect(events.toSorted()).toEqual(['INSERT DELETE', 'UPDATE'])
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type SentStatement, statementsOf } from '../../support/statements.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { change, send } from './fixture.ts'
+
+// How many statements a read sends.
+
+let server: TestServer
+let shop: TestStore
+beforeAll(async () => {
+  server = await openServer()
+})
+// Of which nothing is kept.
+beforeEach(async () => {
+  shop = await server.openStore()
+  await change(server, shop, 'POST', '/Manufacturers', { ManufacturerName: 'Maker' })
+  const products = Array.from({ length: 20 }, (_, place) => ({
+    SKUInfo: { SKU: `SKU-${place}`, Name: 'Lamp' },
+    ManufacturerID: 1,
+  }))
+  await change(server, shop, 'POST', '/Products', products)
+  await read('/Customers?countonly=1')
+})
+afterAll(() => server.close())
+
+const read = (path: string, accept?: string, known?: string) =>
+  send(server, shop, 'GET', path, { ...(known !== undefined && { known }), accept })
+
+/** The statements of a request. The process announces earlier changes meanwhile. */
+async function sentFor(request: () => Promise<unknown>): Promise<SentStatement[]> {
+  return (await statementsOf(request)).filter(({ text }) => !text.includes('pg_notify'))
+}
+
+test.each([
+  ['a record', '/Products/1'],
+  ['a list', '/Products?limit=10'],
+  ['a list of all', '/Products?limit=200'],
+  ['a list that is filtered', '/Products?limit=200&sku=SKU-3'],
+  ['a list by offset', '/Products?limit=7&offset=3'],
+  ['a part of all records', '/Products/skuinfo?limit=100'],
+  ['the products of a manufacturer', '/Manufacturers/1/Products?limit=100'],
+  ['a number', '/Products?countonly=1'],
+  ['the number of those that match', '/Products?countonly=1&sku=SKU-3'],
+])('%s is read by one statement, the first time and every other', async (_name, path) => {
+  for (const accept of ['application/json', 'application/xml']) {
+    for (const _time of ['first', 'second', 'third', 'fourth']) {
+      expect(await sentFor(() => read(path, accept))).toHaveLength(1)
+    }
+  }
+})
+
+test('a record that is as the client knows it is found so by one statement', async () => {
+  const { etag } = (await read('/Products/2')).headers
+  expect(await sentFor(() => read('/Products/2', undefined, etag))).toHaveLength(1)
+})
+
+test('a page of which little has changed is read by two statements: what is kept, and the rest', async () => {
+  for (const _time of ['first', 'second']) await read('/Products?limit=15')
+  await change(server, shop, 'PUT', '/Products/4', { Description: 'Changed' })
+
+  const [, rest, ...more] = await sentFor(() => read('/Products?limit=15'))
+  expect(more).toEqual([])
+  expect(rest?.values).toContain('4')
+  expect(await sentFor(() => read('/Products?limit=15'))).toHaveLength(1)
+})
+
+test('a page of which nothing is as it was kept costs two statements once', async () => {
+  for (const _time of ['first', 'second']) await read('/Products?limit=12')
+  await change(server, shop, 'PUT', '/Manufacturers/1', { ManufacturerName: 'Renamed' })
+
+  expect(await sentFor(() => read('/Products?limit=12'))).toHaveLength(2)
+  expect(await sentFor(() => read('/Products?limit=12'))).toHaveLength(1)
+})
+
+test('a process that keeps nothing needs one statement too', async () => {
+  const other = await openServer({ REPRESENTATION_CACHE_MB: '0' })
+  for (const path of ['/Products/1', '/Products?limit=10', '/Products/skuinfo']) {
+    for (const _time of ['first', 'second']) {
+      await send(other, shop, 'GET', '/Customers?countonly=1')
+      expect(await sentFor(() => send(other, shop, 'GET', path))).toHaveLength(1)
+    }
+  }
+  await other.close()
+})
