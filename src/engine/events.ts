@@ -1,6 +1,7 @@
 import { execute, queryRows } from '../database/client.ts'
 import { anyOfFew, identifier, sql, storeId } from '../database/sql.ts'
 import type { Caller, RaisedEvent } from './caller.ts'
+import type { Template } from './composed.ts'
 import type { Resource } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Selected } from './reader.ts'
@@ -32,50 +33,68 @@ export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): 
     const bodies = await readBodies(tx, batch)
     for (const { resource, recordId, eventType, body: given } of batch) {
       const name = nameOf(resource, recordId)
-      const body = given ?? bodies.get(name)
+      const body = given === null ? bodies.get(name) : { body: given, template: null, bodyBytes: null }
       if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
-      if (length + body.length > WRITTEN_MAX) {
+      if (length + body.body.length > WRITTEN_MAX) {
         await insertEvents(tx, rows)
         rows = []
         length = 0
       }
-      rows.push({ eventType, recordId, body })
-      length += body.length
+      rows.push({ eventType, recordId, ...body })
+      length += body.body.length
     }
   }
   return () => insertEvents(tx, rows)
 }
 
-interface EventRow {
-  readonly eventType: number
-  readonly recordId: number
+interface Body {
   readonly body: string
+  /** Null: the body is whole. */
+  readonly template: Template | null
+  /** Of the whole body; null without a template. */
+  readonly bodyBytes: number | null
 }
 
+interface EventRow extends Body {
+  readonly eventType: number
+  readonly recordId: number
+}
+
+/** JSON as it is written here has no line feed, and a list of lines is read sooner than JSON in JSON. */
 async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
-  const columnOf = (name: keyof EventRow) => rows.map((row) => row[name]).join('\n')
-  // JSON as it is written here has no line feed, and a list of lines is read sooner than JSON in JSON.
+  const linesOf = (of: (row: EventRow) => string | number | null) => {
+    const lines = rows.map(of).join('\n')
+    return sql`string_to_array(${lines}, E'\\n', '')`
+  }
+  const templates = [...new Set(rows.flatMap(({ template }) => template ?? []))]
+  const ids = templates.map(({ id }) => id).join('\n')
+  const texts = templates.map(({ text }) => text).join('\n')
   await execute(
     db,
     sql`
-    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
-    SELECT ${store.id}::int, n."eventType", n."recordId", n."body", ${now().toISOString()}::timestamptz
-    FROM unnest(string_to_array(${columnOf('eventType')}, E'\\n')::smallint[],
-      string_to_array(${columnOf('recordId')}, E'\\n')::int[], string_to_array(${columnOf('body')}, E'\\n'))
-      AS n ("eventType", "recordId", "body")`,
+    WITH templates AS (
+      INSERT INTO "EventTemplate" ("id", "text")
+      SELECT n.* FROM unnest(string_to_array(${ids}, E'\\n')::bigint[], string_to_array(${texts}, E'\\n')) n ("id", "text")
+      WHERE NOT EXISTS (SELECT FROM "EventTemplate" t WHERE t."id" = n."id")
+      ON CONFLICT DO NOTHING)
+    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "templateId", "bodyBytes", "createdAt")
+    SELECT ${store.id}::int, n.*, ${now().toISOString()}::timestamptz
+    FROM unnest(${linesOf(({ eventType }) => eventType)}::smallint[], ${linesOf(({ recordId }) => recordId)}::int[],
+      ${linesOf(({ body }) => body)}, ${linesOf(({ template }) => template?.id ?? null)}::bigint[],
+      ${linesOf(({ bodyBytes }) => bodyBytes)}::int[]) n`,
   )
 }
 
-/** The bodies of these records: composed from what the change's own statement returned, or read. */
-async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, string>> {
-  const bodies = new Map<string, string>()
+/** The bodies of these records: made from what the change's own statement returned, or read. */
+async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, Body>> {
+  const bodies = new Map<string, Body>()
   const wanted = raised.filter(({ body }) => body === null)
   for (const [resource, events] of Map.groupBy(wanted, (event) => event.resource)) {
     const ids = new Set<number>()
     for (const { recordId } of events) {
       const written = tx.written?.get(resource)?.get(recordId)
-      if (written) bodies.set(nameOf(resource, recordId), resource.reader.compose(written))
+      if (written) bodies.set(nameOf(resource, recordId), bodyOf(resource, written))
       else ids.add(recordId)
     }
     if (ids.size === 0) continue
@@ -86,10 +105,14 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
       WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`,
     )
-    for (const { id, row } of rows)
-      bodies.set(nameOf(resource, id), resource.reader.compose(JSON.parse(row) as Selected))
+    for (const { id, row } of rows) bodies.set(nameOf(resource, id), bodyOf(resource, JSON.parse(row) as Selected))
   }
   return bodies
+}
+
+function bodyOf({ reader }: Resource, row: Selected): Body {
+  const { text, bytes } = reader.abridge(row)
+  return { body: text, template: reader.template, bodyBytes: bytes }
 }
 
 function nameOf({ service }: Resource, recordId: number): string {

@@ -1,4 +1,5 @@
 import { identifier, join, type Sql, sql } from '../database/sql.ts'
+import { type Abridged, Abridging, Composed, type Region, type Template, templateOf } from './composed.ts'
 import type { ListField, ListRows, Scalar, ValueField } from './fields.ts'
 import { type FieldFold, type FieldSet, type Folded, foldFields, isDocumentMember, isFilledIn } from './fields.ts'
 
@@ -12,6 +13,10 @@ export interface Reader {
   readonly select: Sql
   /** Writes the wire record's JSON text from the parsed array. */
   readonly compose: (row: Selected) => string
+  /** The same text in short, for `inFull` with `template`. */
+  readonly abridge: (row: Selected) => Abridged
+  /** The texts of a record and of the items of its lists in which every member has its default. */
+  readonly template: Template
   /** The wire record as a value, for other formats, without the cost of parsing its text. */
   readonly record: (row: Selected) => WireRecord
 }
@@ -24,7 +29,20 @@ export type WireValue = string | number | boolean | WireRecord | readonly WireRe
 export type Selected = readonly unknown[]
 
 export function compileReader(fields: FieldSet): Reader {
-  return compileRow(fields, foldFields(fields, compilers), sql`t`)
+  const regions: Region[] = []
+  const { select, write, record } = compileRow(fields, foldFields(fields, compilers), sql`t`, regions)
+  const template = templateOf(regions)
+  const compose = (row: Selected) => {
+    const out = new Composed()
+    write(out, row)
+    return out.text
+  }
+  const abridge = (row: Selected) => {
+    const out = new Abridging()
+    write(out, row)
+    return out.abridged()
+  }
+  return { select, compose, abridge, template, record }
 }
 
 type Details = Readonly<Record<string, unknown>>
@@ -33,66 +51,95 @@ const noDetails: Details = {}
 /** Adds a column to the array and returns its index. */
 type SlotOf = (column: Sql) => number
 
-/** Compiles the reader of a record's row, or of the row or document of a list item. */
-function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sql): Reader {
+/** How a row is read, or the row or document of a list item. */
+interface RowReader extends Pick<Reader, 'select' | 'record'> {
+  readonly write: (out: Composed, row: Selected) => void
+}
+
+function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sql, regions: Region[]): RowReader {
   const columns: Sql[] = []
   const slotOf: SlotOf = (column) => columns.push(column) - 1
   const detailsSlot = hasDocumentMember(fields) ? slotOf(sql`${alias}."details"`) : -1
-  const { compose, record } = compileMembers(compiled, slotOf, alias)
+  const region: Region = { base: 0, text: '' }
+  regions.push(region)
+  const { write, record } = compileMembers(compiled, { slotOf, alias, regions }, region)
   const detailsOf = (row: Selected) => (detailsSlot === -1 ? noDetails : ((row[detailsSlot] ?? noDetails) as Details))
   return {
     select: arrayOf(columns),
-    compose: (row) => compose(row, detailsOf(row)),
+    write: (out, row) => out.writeOver(region, write, row, detailsOf(row)),
     record: (row) => record(row, detailsOf(row)),
   }
 }
 
-/** Compiles the reader of one member of a row. */
-type CompileMember = (slotOf: SlotOf, alias: Sql) => CompiledMember
+/** Where the members of a row are compiled. */
+interface Place {
+  readonly slotOf: SlotOf
+  readonly alias: Sql
+  readonly regions: Region[]
+}
+
+/** Compiles the reader of one member of a row, and adds its default to the region's text. */
+type CompileMember = (place: Place, region: Region) => CompiledMember
 
 /** `write` and `show` get what `read` returned, unless that was undefined: the value is the default. */
 interface CompiledMember {
-  readonly defaultText: string
   readonly read: (row: Selected, details: Details) => unknown
-  readonly write: (stored: never) => string
+  /** Writes in place of the default. */
+  readonly write: (out: Composed, stored: never) => void
   readonly show: (stored: never) => WireValue
   /** Whether the value is a member of `details` and has the default if `details` lacks it. */
   readonly isDocumentValue: boolean
 }
 
 const compilers: FieldFold<CompileMember> = {
-  value: (field, name) => (slotOf, alias) => {
+  value: (field, name) => (place, region) => {
     const isTime = field.kind === 'date' && (field.column !== undefined || field.sql !== undefined)
+    const textOf = isTime ? (time: string) => `"${dateText(time)}"` : writers[field.kind]
     return {
-      defaultText: JSON.stringify(field.default),
-      read: compileValue(field, name, slotOf, alias),
-      write: isTime ? (time: string) => `"${dateText(time)}"` : writers[field.kind],
+      read: compileValue(field, name, place),
+      write: replacing(region, JSON.stringify(field.default), (out, value) => out.write(textOf(value))),
       show: isTime ? dateText : (value: Scalar) => value,
       isDocumentValue: isDocumentMember(field) && field.sql === undefined,
     }
   },
-  object: (_field, members, name) => (slotOf, alias) => {
-    const { defaults, compose, record } = compileMembers(members, slotOf, alias)
+  object: (_field, members, name) => (place, region) => {
+    const { write, record } = compileMembers(members, place, region)
     return {
-      defaultText: defaults,
       read: (row, details) => ({ row, details: (details[name] as Details | undefined) ?? noDetails }),
-      write: ({ row, details }: Part) => compose(row, details),
+      write: (out, { row, details }: Part) => write(out, row, details),
       show: ({ row, details }: Part) => record(row, details),
       isDocumentValue: false,
     }
   },
-  list: (field, members, name) => (slotOf) => {
-    const { compose, record, select } = compileItems(field, members)
+  list: (field, members, name) => (place, region) => {
+    const item = compileItems(field, members, place.regions)
     const isDocumentValue = isDocumentMember(field)
-    const slot = isDocumentValue ? -1 : slotOf(select)
+    const slot = isDocumentValue ? -1 : place.slotOf(item.select)
     return {
-      defaultText: '[]',
       read: (row, details) => (isDocumentValue ? details[name] : row[slot]) ?? undefined,
-      write: (items: readonly Selected[]) => `[${items.map((item) => compose(item)).join(',')}]`,
-      show: (items: readonly Selected[]) => items.map((item) => record(item)),
+      write: replacing(region, '[]', (out, items: readonly Selected[]) => {
+        items.forEach((one, index) => {
+          out.write(index === 0 ? '[' : ',')
+          item.write(out, one)
+        })
+        out.write(items.length === 0 ? '[]' : ']')
+      }),
+      show: (items: readonly Selected[]) => items.map((one) => item.record(one)),
       isDocumentValue,
     }
   },
+}
+
+/** Adds a default to the region, and returns what writes something else in its place. */
+function replacing<Stored>(region: Region, defaultText: string, write: (out: Composed, stored: Stored) => void) {
+  const start = region.text.length
+  region.text += defaultText
+  const end = region.text.length
+  return (out: Composed, stored: Stored) => {
+    out.copyTo(start)
+    write(out, stored)
+    out.skipTo(end)
+  }
 }
 
 /** The stored content of an object inside a row. */
@@ -102,9 +149,7 @@ interface Part {
 }
 
 interface Members {
-  /** The JSON text of a record in which every member has its default. */
-  readonly defaults: string
-  readonly compose: (row: Selected, details: Details) => string
+  readonly write: (out: Composed, row: Selected, details: Details) => void
   readonly record: (row: Selected, details: Details) => WireRecord
 }
 
@@ -113,23 +158,27 @@ interface Members {
  * text, and a record consists of its own values and the slices of that text between them: a few dozen pieces instead of
  * more than a hundred members (a third of the time for a page of products).
  */
-function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: Sql): Members {
-  let defaults = '{'
+function compileMembers(compiled: Folded<CompileMember>, place: Place, region: Region): Members {
+  const start = region.text.length
   const stored: Member[] = []
   const documented = new Map<string, Member>()
+  region.text += '{'
   for (const [name, compile] of compiled) {
-    const { defaultText, isDocumentValue, read, write, show } = compile(slotOf, alias)
-    const start = `${defaults}${defaults === '{' ? '' : ','}${JSON.stringify(name)}:`
-    defaults = start + defaultText
-    const member: Member = { name, start: start.length, end: defaults.length, read, write, show }
-    if (isDocumentValue) documented.set(name, member)
-    else stored.push(member)
+    region.text += `${region.text.length === start + 1 ? '' : ','}${JSON.stringify(name)}:`
+    const position = region.text.length
+    const { isDocumentValue, ...member } = compile(place, region)
+    if (isDocumentValue) documented.set(name, { name, position, ...member })
+    else stored.push({ name, position, ...member })
   }
-  defaults += '}'
-  const defaultRecord = JSON.parse(defaults) as WireRecord
+  region.text += '}'
+  const defaultRecord = JSON.parse(region.text.slice(start)) as WireRecord
   return {
-    defaults,
-    compose: (row, details) => composePieces(defaults, membersOf(stored, documented, details), row, details),
+    write: (out, row, details) => {
+      for (const { read, write } of membersOf(stored, documented, details)) {
+        const value = read(row, details)
+        if (value !== undefined) write(out, value as never)
+      }
+    },
     record: (row, details) => {
       const record: Record<string, WireValue> = Object.create(defaultRecord)
       const add = ({ name, read, show }: Member) => {
@@ -148,9 +197,8 @@ function compileMembers(compiled: Folded<CompileMember>, slotOf: SlotOf, alias: 
 
 interface Member extends Pick<CompiledMember, 'read' | 'write' | 'show'> {
   readonly name: string
-  /** The position of its default in the text of defaults. */
-  readonly start: number
-  readonly end: number
+  /** Of its default in the region's text. */
+  readonly position: number
 }
 
 /** The members that may differ from the default in this record, in wire order. */
@@ -166,19 +214,7 @@ function membersOf(
     const member = documented.get(name)
     if (member !== undefined) members.push(member)
   }
-  return members.sort((a, b) => a.start - b.start)
-}
-
-function composePieces(defaults: string, members: readonly Member[], row: Selected, details: Details): string {
-  let text = ''
-  let copied = 0
-  for (const { start, end, read, write } of members) {
-    const value = read(row, details)
-    if (value === undefined) continue
-    text += defaults.slice(copied, start) + write(value as never)
-    copied = end
-  }
-  return text + defaults.slice(copied)
+  return members.sort((a, b) => a.position - b.position)
 }
 
 const writers = { text: JSON.stringify, date: JSON.stringify, integer: String, decimal: String, boolean: String }
@@ -186,8 +222,7 @@ const writers = { text: JSON.stringify, date: JSON.stringify, integer: String, d
 function compileValue(
   field: ValueField,
   name: string,
-  slotOf: SlotOf,
-  alias: Sql,
+  { slotOf, alias }: Place,
 ): (row: Selected, details: Details) => Scalar | undefined {
   if (field.access === 'wo') return () => undefined
   const column = columnOf(field, alias)
@@ -212,22 +247,22 @@ function columnOf(field: ValueField, alias: Sql): Sql | undefined {
 }
 
 /** Compiles the reader of a list's items; `select` is unused for items in `details`. */
-function compileItems(field: ListField, members: Folded<CompileMember>): Reader {
+function compileItems(field: ListField, members: Folded<CompileMember>, regions: Region[]): RowReader {
   if (field.sql !== undefined) {
     // The items are wire objects already.
     return {
       select: field.sql,
-      compose: (item) => JSON.stringify(item),
+      write: (out, item) => out.write(JSON.stringify(item)),
       record: (item) => item as unknown as WireRecord,
     }
   }
-  const item = compileRow(field.fields, members, sql`r`)
+  const item = compileRow(field.fields, members, sql`r`, regions)
   if (field.rows !== undefined) return { ...item, select: rowsSql(field, field.rows, item) }
   // An item of a document list has no columns: its one slot is the item itself.
-  return { ...item, compose: (value) => item.compose([value]), record: (value) => item.record([value]) }
+  return { ...item, write: (out, value) => item.write(out, [value]), record: (value) => item.record([value]) }
 }
 
-function rowsSql(field: ListField, rows: ListRows, { select }: Reader): Sql {
+function rowsSql(field: ListField, rows: ListRows, { select }: RowReader): Sql {
   return sql`(SELECT json_agg(${select} ORDER BY ${rowOrder(field, rows)}) FROM ${identifier(rows.table)} r
     WHERE r."storeId" = t."storeId" AND r.${identifier(rows.parent)} = t."id")`
 }

@@ -274,13 +274,16 @@ export async function updateRows(
 ): Promise<ReadonlyMap<number, Selected>> {
   if (rows.length === 0) return new Map()
   const name = identifier(table)
-  // The planner expects one row, or a hundred.
-  const given =
+  // The planner expects one row, or a hundred, for which it would read the whole table if it did not see that there are few ids.
+  const [given, ids] =
     rows.length === 1
-      ? sql`json_populate_record(NULL::${name}, ${JSON.stringify(rows[0])}::text::json)`
-      : sql`json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json)`
+      ? [sql`json_populate_record(NULL::${name}, ${JSON.stringify(rows[0])}::text::json)`, empty]
+      : [
+          sql`json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json)`,
+          sql`AND t."id" = ${anyOfFew(rows.map(({ id }) => Number(id)))}`,
+        ]
   const update = sql`UPDATE ${name} AS t SET ${assignments} FROM ${given} n, "Store" s
-    WHERE t."storeId" = ${store.id}::int AND t."id" = n."id" AND s."id" = t."storeId"`
+    WHERE t."storeId" = ${store.id}::int AND t."id" = n."id" ${ids} AND s."id" = t."storeId"`
   if (select === null) {
     await execute(db, update)
     return new Map()

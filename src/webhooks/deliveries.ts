@@ -2,6 +2,7 @@ import type { Delivery, DeliveryAttempt } from '../database/generated/client.ts'
 import { empty, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
+import { type StoredBody, wholeBodies } from '../engine/event-bodies.ts'
 import { eventKind } from '../engine/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, list, long, text } from '../engine/fields.ts'
 import { requireAccess } from '../subscriptions/authenticate.ts'
@@ -115,18 +116,19 @@ export async function listDeliveries(
 
 /** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const [found] = await caller.db.$queryRaw<(SummaryRow & Pick<DeliveryDetails, 'body' | 'log'>)[]>`
-    SELECT ${summaryColumns}, e."body",
+  const rows = await caller.db.$queryRaw<(SummaryRow & StoredBody & Pick<DeliveryDetails, 'log'>)[]>`
+    SELECT ${summaryColumns}, e."body", e."templateId"::text AS "templateId",
       (SELECT coalesce(json_agg(a ORDER BY a."id" DESC), '[]') FROM (
         SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
         WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
     WHERE ${ofWebhook(caller, webhookId)} AND d."id" = ${deliveryId}::bigint
       AND EXISTS (SELECT 1 FROM ${ownWebhook(caller, webhookId)})`
+  const [found] = await wholeBodies(caller.db, rows)
   if (!found) throw noDelivery(deliveryId)
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')
-  const { body, log, ...summary } = found
+  const { body, templateId: _, log, ...summary } = found
   // JSON has times as text.
   return { ...summaryOf(summary), body, log: log.map((one) => ({ ...one, at: new Date(one.at) })) }
 }

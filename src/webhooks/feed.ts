@@ -2,6 +2,7 @@ import { allows } from '../applications/privileges.ts'
 import type { Event } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
+import { type StoredBody, wholeBodies } from '../engine/event-bodies.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
 import { date, integer, long, oneOf, text } from '../engine/fields.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
@@ -61,7 +62,8 @@ export async function readFeed(
     LEFT JOIN LATERAL (
       SELECT * FROM (
         SELECT e."sequence"::float8 AS "sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
-          e."createdAt", e."body", sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
+          e."createdAt", e."body", e."templateId"::text AS "templateId",
+          sum(coalesce(e."bodyBytes", octet_length(e."body"))) OVER (ORDER BY e."sequence") AS "bytes",
           row_number() OVER (ORDER BY e."sequence") AS "place"
         FROM (
           SELECT n."id" FROM unnest(${types}) k,
@@ -79,10 +81,11 @@ export async function readFeed(
     const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
     throw new StoreFailure('gone', message, { field: 'after' })
   }
-  return rows.filter((row) => row.sequence !== null).map(named)
+  const found = rows.filter((row) => row.sequence !== null)
+  return (await wholeBodies(caller.db, found)).map(named)
 }
 
-type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number }
+type FeedRow = Omit<FeedEvent, 'eventName'> & StoredBody & { readonly deletedThrough: number }
 
 type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
 

@@ -9,7 +9,7 @@ import { raiseCounter } from '../../engine/write.ts'
 import { lockProducts } from './stock.ts'
 
 // Documents of products and categories name related products, up-selling items and the bundled products of options. No
-// foreign key covers them; the SQL function linkedProducts finds them through an index.
+// foreign key covers them; the SQL function linkedProducts finds them through an index over those that namesProducts selects.
 
 const related = { list: 'RelatedProductList', product: 'RelatedProductID' }
 const upSelling = { list: 'UpSellingItemList', product: 'UpSellingItemID' }
@@ -19,7 +19,7 @@ const bundled = { list: 'OptionList', product: 'OptionBundleCatalogId' }
 /** No store assigns as many ids; a wrong number in a file must not use them up. */
 const KEPT_MAX = 1_000_000_000
 
-const by = (id: number) => sql`"linkedProducts"(t."details") @> ARRAY[${id}::int]`
+const by = (id: number) => sql`"namesProducts"(t."details") AND "linkedProducts"(t."details") @> ARRAY[${id}::int]`
 const inItems = [related, upSelling].map(({ list, product }) => `${list}.${product}`)
 const inOptions = `${sets}.${bundled.list}.${bundled.product}`
 

@@ -2,6 +2,7 @@ import type { Db, Transaction } from '../../database/client.ts'
 import type { Delivery, Event, Webhook } from '../../database/generated/client.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
 import type { Privileges } from '../../engine/caller.ts'
+import { type StoredBody, wholeBodies } from '../../engine/event-bodies.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { SecretSeeds } from '../secret.ts'
 import { type Allotment, SLOT_BYTES, slotsOf, type Usage } from './allot.ts'
@@ -72,7 +73,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
       ) AS "next"
     )
     SELECT "waiting"."storeId", "waiting"."webhookId", "webhook".*, "application".*, (
-        SELECT octet_length("body") FROM "Event" WHERE "id" = (
+        SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "id" = (
           SELECT "eventId" FROM "Delivery"
           WHERE "state" = 'pending' AND "storeId" = "waiting"."storeId" AND "webhookId" = "waiting"."webhookId"
           ORDER BY "dueAt" LIMIT 1
@@ -96,10 +97,12 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
 export async function claimDue(db: Db | Transaction, at: Date, allotments: readonly Allotment[]): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
   const given = JSON.stringify(allotments, ['storeId', 'webhookId', 'deliveries', 'slots'])
-  const rows = await db.$queryRaw<Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey> | 'leaseEnd'>[]>`
+  const rows = await db.$queryRaw<ClaimRow[]>`
     WITH "found" AS MATERIALIZED (
       SELECT "delivery"."id", "allotted".*, row_number() OVER () AS "position",
-        (SELECT octet_length("body") FROM "Event" WHERE "Event"."id" = "delivery"."eventId") AS "bytes"
+        (
+          SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "Event"."id" = "delivery"."eventId"
+        ) AS "bytes"
       FROM json_to_recordset(${given}::text::json) AS "allotted" (
         "storeId" int, "webhookId" int, "deliveries" int, "slots" int
       ) CROSS JOIN LATERAL (
@@ -120,16 +123,19 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
       "claimed"."triesBefore", "isMoreDue", "event".*
     FROM "claimed" JOIN "sized" ON "sized"."id" = "claimed"."id" CROSS JOIN LATERAL (
-      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
+      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body",
+        "templateId"::text AS "templateId", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
     ) AS "event"
     ORDER BY "position"`
   const byKey = new Map(allotments.map((allotment) => [allotment.key, allotment]))
-  return rows.map((row) => {
+  return (await wholeBodies(db, rows)).map(({ templateId: _, ...row }) => {
     const allotment = byKey.get(keyOf(row)) as Allotment
     return { ...allotment, ...row, leaseEnd, slots: slotsOf(Buffer.byteLength(row.body)) }
   })
 }
+
+type ClaimRow = Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey> | 'leaseEnd'> & StoredBody
 
 /** Undoes claims: makes them due at once, uncounts the attempts, and notifies other processes. */
 export async function releaseClaims(db: Db, at: Date, claims: readonly Claim[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
+import { type StoredBody, wholeBodies } from '../../../src/engine/event-bodies.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
@@ -37,9 +38,12 @@ async function stocks() {
 }
 
 async function events(recordId: number) {
-  return server.services.db.$queryRaw<{ eventType: number; stock: number }[]>`
-    SELECT "eventType"::int AS "eventType", (("body"::json -> 'SKUInfo') ->> 'Stock')::float8 AS "stock" FROM "Event"
+  const { db } = server.services
+  const stored = await db.$queryRaw<(StoredBody & { eventType: number })[]>`
+    SELECT "eventType"::int AS "eventType", "body", "templateId"::text AS "templateId" FROM "Event"
     WHERE "storeId" = ${shop.store.id} AND "recordId" = ${recordId} ORDER BY "id" OFFSET 1`
+  const whole = await wholeBodies(db, stored)
+  return whole.map(({ eventType, body }) => ({ eventType, stock: JSON.parse(body).SKUInfo.Stock as number }))
 }
 
 describe('a list', () => {
