@@ -12,6 +12,7 @@ import { type PlannedChange, planChange, type RequestedChange } from './plan-cha
 import { getRecord } from './read.ts'
 import type { Selected } from './reader.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
+import { updateRows } from './update-rows.ts'
 import {
   deleteRow,
   insertRows,
@@ -20,7 +21,6 @@ import {
   type RowIds,
   type Stored,
   storeLists,
-  updateRows,
   withRowIds,
 } from './write.ts'
 
@@ -168,14 +168,17 @@ async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Pr
     await applyReferrers(tx, resource, id)
     await deleteRow(tx, resource, id)
   }
-  const rowsOf = (wanted: Change['kind']) => changes.filter(({ kind }) => kind === wanted).map(({ after }) => after.row)
+  const created = changes.filter(({ kind }) => kind === 'create').map(({ after }) => after.row)
+  const updated = changes.flatMap(({ kind, before, after }) =>
+    kind === 'update' && before !== null ? { before: before.row, after: after.row } : [],
+  )
   const stored = changes.filter(({ kind }) => kind !== 'delete')
   // A record's lists are written after it.
   const isFinal = ({ after }: Change) => resource.isFinalOnceWritten && Object.keys(after.lists).length === 0
   const final = new Set(stored.filter(isFinal).map(({ id }) => id))
   const [, written] = await Promise.all([
-    insertRows(tx, resource.table, rowsOf('create')),
-    updateRows(tx, resource, rowsOf('update'), final.size > 0 ? resource.reader.select : null),
+    insertRows(tx, resource.table, created),
+    updateRows(tx, resource, updated, final.size > 0 ? resource.reader.select : null),
     storeLists(tx, resource, stored),
   ])
   tx.written.set(resource, new Map([...written].filter(([id]) => final.has(id))))

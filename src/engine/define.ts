@@ -1,4 +1,4 @@
-import { identifier, join, type Sql, sql } from '../database/sql.ts'
+import type { Sql } from '../database/sql.ts'
 import type { Access, Caller } from './caller.ts'
 import type { Change } from './change.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -123,8 +123,6 @@ export interface Resource
   readonly projections: ReadonlyMap<string, BytesRepresentation>
   /** The columns of the record's row that an update may write. */
   readonly columns: readonly string[]
-  /** Sets all `columns` from the row `n`. Built once, because every change needs it. */
-  readonly assignments: Sql
   readonly hasDetails: boolean
 }
 
@@ -167,7 +165,6 @@ export function defineResource<const Service extends string>(
     privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
     projections: projectionsOf(service, fields, subResources),
     columns: [...columns],
-    assignments: join([...columns].map(identifier).map((column) => sql`${column} = n.${column}`)),
     hasDetails,
   }
 }

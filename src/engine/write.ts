@@ -6,11 +6,19 @@ import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
 import { hasRows, type ListField, type TableList } from './fields.ts'
 import type { Json, Patch } from './input.ts'
-import { columnDefaults, type Document, mergeDocument, mergeRows, type NewKey, type Row } from './merge.ts'
+import {
+  columnDefaults,
+  type Document,
+  isOfDocument,
+  mergeDocument,
+  mergeRows,
+  type NewKey,
+  type Row,
+} from './merge.ts'
 import { sized, within } from './page-size.ts'
 import type { NewRows } from './plan-change.ts'
 import { notFound } from './read.ts'
-import { hasDocumentMember, keyColumn, rowOrder, type Selected } from './reader.ts'
+import { hasDocumentMember, keyColumn, rowOrder } from './reader.ts'
 
 // The rows of records: ids, locks, contents after a change, and writes.
 
@@ -228,7 +236,7 @@ export function mergeRecord(
   }
   const base = before === null ? newRecordRow(caller, resource, id) : stamped(before.row, caller)
   const row: Row = { ...base, ...patch.columns }
-  if (resource.hasDetails) {
+  if (resource.hasDetails && (before === null || isOfDocument(resource.storedFields, patch))) {
     row.details = mergeDocument(resource.storedFields, (base.details ?? {}) as Document, patch, newKey)
   }
   const lists: Record<string, Row[]> = {}
@@ -263,38 +271,6 @@ export function upsertOn(primaryKey: readonly string[], columns: readonly string
   const others = columns.filter((name) => !primaryKey.includes(name)).map(identifier)
   const assignments = others.map((name) => sql`${name} = excluded.${name}`)
   return sql`ON CONFLICT (${join(primaryKey.map(identifier))}) DO UPDATE SET ${join(assignments)}`
-}
-
-/** Writes rows over those with the same ids. With `select`, returns the json array of each record as it is then, by id. */
-export async function updateRows(
-  { db, store }: Caller,
-  { table, assignments }: Resource,
-  rows: readonly Row[],
-  select: Sql | null = null,
-): Promise<ReadonlyMap<number, Selected>> {
-  if (rows.length === 0) return new Map()
-  const name = identifier(table)
-  // The planner expects one row, or a hundred, for which it would read the whole table if it did not see that there are few ids.
-  const [given, ids] =
-    rows.length === 1
-      ? [sql`json_populate_record(NULL::${name}, ${JSON.stringify(rows[0])}::text::json)`, empty]
-      : [
-          sql`json_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::text::json)`,
-          sql`AND t."id" = ${anyOfFew(rows.map(({ id }) => Number(id)))}`,
-        ]
-  const update = sql`UPDATE ${name} AS t SET ${assignments} FROM ${given} n, "Store" s
-    WHERE t."storeId" = ${store.id}::int AND t."id" = n."id" ${ids} AND s."id" = t."storeId"`
-  if (select === null) {
-    await execute(db, update)
-    return new Map()
-  }
-  const [written] = await queryRows<{ rows: string | null }>(
-    db,
-    sql`
-    WITH written AS (${update} RETURNING json_build_array(t."id", ${select}) AS "row")
-    SELECT json_agg("row")::text AS "rows" FROM written`,
-  )
-  return new Map(JSON.parse(written?.rows ?? '[]') as [number, Selected][])
 }
 
 export async function deleteRow({ db, store }: Caller, { table }: Resource, id: number): Promise<void> {

@@ -12,6 +12,7 @@ import {
 import { raise } from '../../engine/events.ts'
 import type { Row } from '../../engine/merge.ts'
 import { getRecord } from '../../engine/read.ts'
+import { changedColumns } from '../../engine/update-rows.ts'
 import type { Stored } from '../../engine/write.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'
@@ -91,19 +92,21 @@ function stockMove(productId: number, optionCode: string | null, before: Row | u
 /** Distinguishes a change of stock alone from other changes (webhooks §2). */
 function eventsOf(before: Stored | null, after: Stored, moves: readonly StockMove[]): EventKind[] {
   if (before === null) return [productNew]
-  const isChanged = !isDeepStrictEqual(withoutStock(before), withoutStock(after))
+  const changed = changedColumns({ before: before.row, after: after.row }).filter((name) => !ofStock.has(name))
+  const isChanged = changed.length > 0 || !isDeepStrictEqual(withoutStock(before.lists), withoutStock(after.lists))
   return [...(isChanged ? [productChanged] : []), ...(moves.length > 0 ? [productStockChanged] : [])]
 }
 
-/** Omits the stock, and the time and editor of the change. Sorts by position: not every list keeps the order sent. */
-function withoutStock({ row, lists }: Stored) {
-  const { stock, updatedAt, updatedBy, ...columns } = row
-  const inOrder = Object.entries(lists).map(([name, rows]) => [
+/** The stock, and the time and editor of the change. */
+const ofStock: ReadonlySet<string> = new Set(['stock', 'updatedAt', 'updatedBy'])
+
+/** Sorts by position: not every list keeps the order sent. */
+function withoutStock(lists: Stored['lists']) {
+  return Object.entries(lists).map(([name, rows]) => [
     name,
     rows
       .toSorted((one, other) => Number(one.position ?? 0) - Number(other.position ?? 0))
       // Of the lists stored in tables, only advanced options have a stock.
       .map(({ stock, ...others }) => others),
   ])
-  return { columns, lists: inOrder }
 }

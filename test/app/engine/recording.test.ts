@@ -5,6 +5,7 @@ import { eventKinds, productChanged } from '../../../src/engine/event-kinds.ts'
 import { raise } from '../../../src/engine/events.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { products } from '../../../src/resources/products/products.ts'
+import { storedEvents } from '../../support/events.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto, linesOf, operator } from './transfer/fixture.ts'
 
@@ -31,14 +32,11 @@ async function recordedBy(work: () => Promise<unknown>, { store } = shop): Promi
   const { db } = server.database
   const last = await db.event.findFirst({ orderBy: { id: 'desc' }, select: { id: true } })
   await work()
-  const rows = await db.event.findMany({
-    where: { storeId: store.id, id: { gt: last?.id ?? 0n } },
-    orderBy: { id: 'asc' },
-  })
-  return rows.map(({ eventType, recordId, body }) => ({
+  const events = await storedEvents(db, store.id, { id: { gt: last?.id ?? 0n } })
+  return events.map(({ eventType, recordId, record }) => ({
     name: eventKinds.find(({ type }) => type === eventType)?.name ?? '',
     recordId,
-    record: JSON.parse(body),
+    record,
   }))
 }
 

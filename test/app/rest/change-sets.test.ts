@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
-import { type StoredBody, wholeBodies } from '../../../src/engine/event-bodies.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
+import { storedEvents } from '../../support/events.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
@@ -38,12 +38,8 @@ async function stocks() {
 }
 
 async function events(recordId: number) {
-  const { db } = server.services
-  const stored = await db.$queryRaw<(StoredBody & { eventType: number })[]>`
-    SELECT "eventType"::int AS "eventType", "body", "templateId"::text AS "templateId" FROM "Event"
-    WHERE "storeId" = ${shop.store.id} AND "recordId" = ${recordId} ORDER BY "id" OFFSET 1`
-  const whole = await wholeBodies(db, stored)
-  return whole.map(({ eventType, body }) => ({ eventType, stock: JSON.parse(body).SKUInfo.Stock as number }))
+  const [, ...stored] = await storedEvents(server.services.db, shop.store.id, { recordId })
+  return stored.map(({ eventType, record }) => ({ eventType, stock: (record.SKUInfo as { Stock: number }).Stock }))
 }
 
 describe('a list', () => {

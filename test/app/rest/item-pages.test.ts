@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storedEvents } from '../../support/events.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
@@ -65,8 +66,8 @@ describe('a list of 1,203 items', () => {
     expect(keys).toHaveLength(1203)
     const [listed] = (await shop.call('GET', `/Products?catalogid=${id}`)).json()
     expect(listed.FeatureList).toHaveLength(1203)
-    const { body } = await server.services.db.event.findFirstOrThrow({ where: { recordId: id } })
-    expect(JSON.parse(body).FeatureList).toHaveLength(1203)
+    const [event] = await storedEvents(server.services.db, shop.store.id, { recordId: id })
+    expect(event?.record.FeatureList).toHaveLength(1203)
   })
 
   test.each(['', '?limit=0', '?limit=-1', '?limit=500', '?limit=501', '?limit=10000'])(

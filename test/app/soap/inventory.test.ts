@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteRecord } from '../../../src/engine/change.ts'
 import { eventKinds } from '../../../src/engine/event-kinds.ts'
 import { products } from '../../../src/resources/products/products.ts'
+import { storedEvents } from '../../support/events.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { operator } from '../engine/transfer/fixture.ts'
@@ -71,13 +72,11 @@ async function movementsOf({ id }: Sold, { store } = shop) {
 
 /** What was recorded of a product, after that it is new. */
 async function eventsOf({ id }: Sold, { store } = shop) {
-  const rows = await server.database.db.event.findMany({
-    where: { storeId: store.id, recordId: id, eventType: { in: [5, 6, 7] } },
-    orderBy: { id: 'asc' },
-  })
-  return rows.map(({ eventType, body }) => ({
+  const where = { recordId: id, eventType: { in: [5, 6, 7] } }
+  const events = await storedEvents(server.database.db, store.id, where)
+  return events.map(({ eventType, record }) => ({
     name: eventKinds.find(({ type }) => type === eventType)?.name,
-    record: JSON.parse(body),
+    record,
   }))
 }
 
@@ -334,7 +333,9 @@ describe('at once', () => {
     expect(await stockOf(product)).toBe(to)
     const events = await eventsOf(product)
     expect(events.map(({ name }) => name)).toEqual(Array(count).fill('Product Stock Changed'))
-    expect(events.map(({ record }) => record.SKUInfo.Stock)).toEqual(movements.map(({ stockAfter }) => stockAfter))
+    expect(events.map(({ record }) => (record.SKUInfo as { Stock: number }).Stock)).toEqual(
+      movements.map(({ stockAfter }) => stockAfter),
+    )
   }
 
   test('50 calls that add 1 raise the stock by 50, with 50 rows of the ledger and 50 events', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { storedEvents } from '../../../support/events.ts'
 import { openServer, type TestServer } from '../../../support/store.ts'
 import { exportOf, importInto } from '../../engine/transfer/fixture.ts'
 import { type Orders, openOrders } from '../../soap/orders-stage.ts'
@@ -41,10 +42,8 @@ describe('BillingPaymentMethod', () => {
     const listed = await stage.shop.call('GET', '/Orders?limit=300', { accept: 'application/xml' })
     expect(listed.body).toContain('<BillingPaymentMethod>Check &amp; more</BillingPaymentMethod>')
     expect(await stage.list()).toMatchObject([{ PaymentMethod: 'Check & more' }])
-    const { body } = await server.database.db.event.findFirstOrThrow({
-      where: { storeId: stage.shop.store.id, eventType: 1 },
-    })
-    expect(JSON.parse(body)).toMatchObject({ OrderID: id, BillingPaymentMethod: 'Check & more' })
+    const [event] = await storedEvents(server.database.db, stage.shop.store.id, { eventType: 1 })
+    expect(event?.record).toMatchObject({ OrderID: id, BillingPaymentMethod: 'Check & more' })
     await rename(3, 'Check')
     expect((await read(id)).BillingPaymentMethod).toBe('Check')
   })
