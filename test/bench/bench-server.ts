@@ -13,6 +13,7 @@ import type { Stops } from './bench.ts'
 
 export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly pid: number
+  readonly secretKey: string
   readonly databaseUrl: string
   /** The same server as its superuser. */
   readonly administratorUrl: string
@@ -43,6 +44,7 @@ export async function startBenchServer(
   await stops.add(stop)
 
   const operatorKey = 'operator-key-of-a-bench'
+  const secretKey = 'secret key of a bench, 32 letters or more'
   const logFile = join(folder, 'server.log')
   const start = async () => {
     const port = await freePort()
@@ -56,7 +58,7 @@ export async function startBenchServer(
         DATABASE_URL: databaseUrl,
         SANDBOX: 'true',
         OPERATOR_KEY: operatorKey,
-        SECRET_KEY: 'secret key of a bench, 32 letters or more',
+        SECRET_KEY: secretKey,
         ...settings,
       },
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
@@ -79,6 +81,7 @@ export async function startBenchServer(
     pid,
     baseUrl,
     operatorKey,
+    secretKey,
     databaseUrl,
     administratorUrl: await administratorUrl(folder, databaseUrl),
     inspectorUrl,
