@@ -4,6 +4,7 @@ import { StartupError } from '../../src/process/startup-error.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchBodies } from './bodies.ts'
 import { benchCompression } from './compression.ts'
+import { benchFresh } from './fresh.ts'
 import { benchIsolation } from './isolation/isolation.ts'
 import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
@@ -29,6 +30,7 @@ const benches = {
   bodies: benchBodies,
   isolation: benchIsolation,
   start: benchStart,
+  fresh: benchFresh,
 }
 
 /** Figures of the first seconds say nothing about the hours that webhooks, and those who attack, work. */
@@ -64,6 +66,7 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
   return {
     name,
     options: {
+      commit: null,
       file,
       seconds: positive(seconds),
       rounds: Math.ceil(positive(rounds)),

@@ -23,7 +23,7 @@ const RANDOM_PAGES = 400
 const forReads: readonly Baseline[] = ['memory', 'authenticated', 'pg']
 
 /** Writes come last, so that what they leave behind slows down no read. */
-const restCases: readonly RestCase[] = [
+export const restCases: readonly RestCase[] = [
   read('GET Products?limit=200', '/Products?limit=200'),
   read('GET Products?limit=200, sandbox', '/Products?limit=200', 'sandbox'),
   read('GET Orders?limit=100', '/Orders?limit=100'),
@@ -40,12 +40,19 @@ const restCases: readonly RestCase[] = [
   change('PUT Products, 100 stocks', 'Stock', 100),
 ]
 
-/** The cases whose titles hold one of the wanted texts; all when none is wanted. */
-export function chosenCases({ cases: wanted }: BenchOptions): RestCase[] {
-  const chosen = restCases.filter(({ title }) => wanted.length === 0 || wanted.some((text) => title.includes(text)))
+export function chosenCases(options: BenchOptions): RestCase[] {
+  return chosenOf(restCases, options)
+}
+
+/** Those whose titles hold one of the wanted texts; all when none is wanted. */
+export function chosenOf<T extends { readonly title: string }>(
+  all: readonly T[],
+  { cases: wanted }: BenchOptions,
+): T[] {
+  const chosen = all.filter(({ title }) => wanted.length === 0 || wanted.some((text) => title.includes(text)))
   if (chosen.length > 0) return chosen
-  const titles = restCases.map(({ title }) => title)
-  throw new StartupError(`No case is called ${wanted.join(' or ')}; there are: ${titles.join('; ')}`)
+  const titles = new Set(all.map(({ title }) => title))
+  throw new StartupError(`No case is called ${wanted.join(' or ')}; there are: ${[...titles].join('; ')}`)
 }
 
 function read(title: string, path: string, store: keyof BenchStores = 'year'): RestCase {

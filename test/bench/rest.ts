@@ -7,8 +7,8 @@ import { openBenchStores } from './rest-stores.ts'
 import { type CaseMeasurements, type Round, restTable } from './rest-table.ts'
 import { openRestTargets, type Target } from './rest-targets.ts'
 
-const CONNECTIONS = [1, 16, 64]
-const WARM_UP = { connections: 16, seconds: 1 }
+export const CONNECTIONS = [1, 16, 64]
+export const WARM_UP = { connections: 16, seconds: 1 }
 
 /**
  * Measures the REST interface against its baselines (rest-baselines.ts) and prints the table. All are measured in turn, round after round, so that whatever else the machine does befalls all of them.

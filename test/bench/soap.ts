@@ -1,11 +1,11 @@
 import { request } from 'undici'
 import { createProgress } from '../../src/cli/progress.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { startChild } from './child.ts'
 import type { Load, Measurement } from './load.ts'
 import { markdownTable } from './markdown-table.ts'
+import { chosenOf } from './rest-cases.ts'
 import { type BenchStore, type BenchStores, openBenchStores } from './rest-stores.ts'
 import { median, number, share, size } from './rest-table.ts'
 import { restUrl, untilIdle } from './rest-targets.ts'
@@ -56,11 +56,7 @@ type Protocol = (typeof protocols)[number]
 
 /** Measures operations of cartAPI beside REST for the same records, in turns within one run, and prints the table. */
 export async function benchSoap(options: BenchOptions, stops: Stops): Promise<void> {
-  const cases = soapCases.filter(
-    ({ title }) => options.cases.length === 0 || options.cases.some((text) => title.includes(text)),
-  )
-  if (cases.length === 0)
-    throw new StartupError(`No such case; there are: ${soapCases.map(({ title }) => title).join('; ')}`)
+  const cases = chosenOf(soapCases, options)
   const server = await startBenchServer(stops)
   const stores = await openBenchStores(server, options.file)
   const load = startChild('load.ts')
