@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/process/startup-error.ts'
+import { benchAgainst } from './against.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchBodies } from './bodies.ts'
 import { benchCompression } from './compression.ts'
@@ -31,6 +32,7 @@ const benches = {
   isolation: benchIsolation,
   start: benchStart,
   fresh: benchFresh,
+  against: benchAgainst,
 }
 
 /** Figures of the first seconds say nothing about the hours that webhooks, and those who attack, work. */
@@ -60,13 +62,14 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
   })
   const [first = 'rest', ...others] = positionals
   const [name, files] = isBench(first) ? [first, others] : (['rest', positionals] as const)
-  const [file = null, ...more] = files
+  const [commit = null, ...rest] = name === 'against' ? files : [null, ...files]
+  const [file = null, ...more] = rest
   if (more.length > 0) throw new StartupError(usage)
   const { seconds, rounds } = { ...(defaultsOf[name] ?? defaults), ...values }
   return {
     name,
     options: {
-      commit: null,
+      commit,
       file,
       seconds: positive(seconds),
       rounds: Math.ceil(positive(rounds)),
