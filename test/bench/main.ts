@@ -17,7 +17,7 @@ import { benchWebhooks } from './webhooks.ts'
 
 /*
  * `npm run bench -- [NAME] [FILE]`: NAME is one of the benches below, FILE the Online Retail data set; without it a
- * generated year of the same size is measured.
+ * generated year of the same size is measured. `against` takes a commit before FILE.
  */
 
 const benches = {
@@ -43,7 +43,13 @@ const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   start: { seconds: '10', rounds: '5' },
 }
 
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
+const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
+       npm run bench -- against COMMIT [FILE.csv[.gz]] [the same options]
+  NAME       ${Object.keys(benches).join(', ')} (default rest)
+  rest       requests beside baselines: the same bytes from memory; the same after authentication; plain statements of pg;
+             for changes, one transaction for the whole list
+  fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
+  against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
   --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks and isolation 1, start 5); the table shows medians, of those three all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
