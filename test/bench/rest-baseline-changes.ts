@@ -78,9 +78,10 @@ const writeEvents = `INSERT INTO "BaselineEvent" ("storeId", "eventType", "recor
 /** One transaction for all records: each table is locked, read and written by one statement. */
 async function changeTogether(client: pg.PoolClient, storeId: number, body: readonly ProductBody[]): Promise<void> {
   const ids = body.map(({ SKUInfo }) => SKUInfo.CatalogID)
-  const bodies = await eventBodies(client, storeId)
   const now = new Date()
   const isStock = body[0]?.SKUInfo.Stock !== undefined
+  const { type } = isStock ? productStockChanged : productChanged
+  const bodies = await eventBodies(client, storeId, type)
   await client.query('BEGIN')
   const { rows } = await client.query<{ id: number; stock: string }>({
     name: 'lock all',
@@ -97,25 +98,27 @@ async function changeTogether(client: pg.PoolClient, storeId: number, body: read
     const texts = body.map(({ Description }) => Description)
     await client.query({ name: 'descriptions', text: setDescriptions, values: [storeId, ids, texts, now] })
   }
-  const { type } = isStock ? productStockChanged : productChanged
   const written = ids.map((_id, place) => bodies[place % bodies.length])
   await client.query({ name: 'events', text: writeEvents, values: [storeId, ids, written, type, now] })
   await client.query('COMMIT')
 }
 
 const BODIES = 100
-const bodiesOfStores = new Map<number, readonly string[]>()
+const known = new Map<string, readonly string[]>()
 
-/** The bodies of the last events that our server wrote about products, read once. */
-async function eventBodies(client: pg.PoolClient, storeId: number): Promise<readonly string[]> {
-  const known = bodiesOfStores.get(storeId)
-  if (known) return known
-  const { rows } = await client.query<{ body: string }>(
-    'SELECT "body" FROM "Event" WHERE "storeId" = $1 AND "eventType" = ANY($2) ORDER BY "id" DESC LIMIT $3',
-    [storeId, [productChanged.type, productStockChanged.type], BODIES],
-  )
-  if (rows.length === 0) throw new Error('Our server has written no event about a product')
-  const bodies = rows.map(({ body }) => body)
-  bodiesOfStores.set(storeId, bodies)
+/** The bodies of the last events of this type that our server wrote, read once. */
+async function eventBodies(client: pg.PoolClient, storeId: number, type: number): Promise<readonly string[]> {
+  const key = `${storeId} ${type}`
+  const bodies = known.get(key) ?? (await readBodies(client, storeId, type))
+  known.set(key, bodies)
   return bodies
+}
+
+async function readBodies(client: pg.PoolClient, storeId: number, type: number): Promise<string[]> {
+  const { rows } = await client.query<{ body: string }>(
+    'SELECT "body" FROM "Event" WHERE "storeId" = $1 AND "eventType" = $2 ORDER BY "id" DESC LIMIT $3',
+    [storeId, type, BODIES],
+  )
+  if (rows.length === 0) throw new Error(`The server has written no event of type ${type}`)
+  return rows.map(({ body }) => body)
 }
