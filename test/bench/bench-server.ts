@@ -4,15 +4,18 @@ import { openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import { request } from 'undici'
 import type { Server } from '../../src/cli/server.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { administratorUrl } from '../support/administrator.ts'
-import { freePort, startArguments, startEnvironment } from '../support/run-server.ts'
+import { freePort, startCommand } from '../support/run-server.ts'
 import type { Stops } from './bench.ts'
 
 export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly pid: number
+  readonly secretKey: string
   readonly databaseUrl: string
   /** The same server as its superuser. */
   readonly administratorUrl: string
@@ -20,11 +23,19 @@ export interface BenchServer extends Omit<Server, 'storeId'> {
   readonly inspectorUrl: string | null
   /** Of PostgreSQL's first process, whose children are all others. */
   readonly postgresPid: number
-  /** Starts one more process on the same database. */
-  readonly startAnother: () => Promise<{ readonly pid: number; readonly end: () => Promise<void> }>
+  /** Starts one more process on the same database, with further settings. */
+  readonly startAnother: (settings?: Settings) => Promise<BenchProcess>
   /** One of the operator's routes. */
   readonly post: (path: string, body: object) => Promise<Record<string, string | number>>
 }
+
+export interface BenchProcess {
+  readonly pid: number
+  readonly baseUrl: string
+  readonly end: () => Promise<void>
+}
+
+type Settings = Readonly<Record<string, string>>
 
 const START_TIMEOUT_MS = 120_000
 
@@ -35,29 +46,71 @@ const START_TIMEOUT_MS = 120_000
 export async function startBenchServer(
   stops: Stops,
   nodeOptions: readonly string[] = [],
-  settings: Readonly<Record<string, string>> = {},
+  settings: Settings = {},
 ): Promise<BenchServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'store-platform-bench-'))
-  await stops.add(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(stops)
   const { url: databaseUrl, stop } = await startEmbedded({ dataDir: folder })
   await stops.add(stop)
+  const database = {
+    databaseUrl,
+    administratorUrl: await administratorUrl(folder, databaseUrl),
+    postgresPid: Number.parseInt(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8'), 10),
+  }
+  return startOn(database, { tree: ownTree, folder, nodeOptions, settings }, stops)
+}
 
+/** The same of another tree, in a database of its own beside that of `server`. */
+export async function startBenchServerBeside(server: BenchServer, tree: URL, stops: Stops): Promise<BenchServer> {
+  const { administratorUrl, postgresPid } = server
+  const databaseUrl = Object.assign(new URL(server.databaseUrl), { pathname: '/beside' })
+  const client = new pg.Client({ connectionString: administratorUrl })
+  await client.connect()
+  await client.query(`CREATE DATABASE "beside" OWNER "${databaseUrl.username}"`).finally(() => client.end())
+  const database = { databaseUrl: databaseUrl.href, administratorUrl, postgresPid }
+  return startOn(database, { tree, folder: await temporaryFolder(stops), nodeOptions: [], settings: {} }, stops)
+}
+
+async function temporaryFolder(stops: Stops): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'store-platform-bench-'))
+  await stops.add(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface Program {
+  readonly tree: URL
+  /** For the data and the log. */
+  readonly folder: string
+  readonly nodeOptions: readonly string[]
+  readonly settings: Settings
+}
+
+const ownTree = new URL('../../', import.meta.url)
+
+async function startOn(
+  database: Pick<BenchServer, 'databaseUrl' | 'administratorUrl' | 'postgresPid'>,
+  { tree, folder, nodeOptions, settings }: Program,
+  stops: Stops,
+): Promise<BenchServer> {
   const operatorKey = 'operator-key-of-a-bench'
+  const secretKey = 'secret key of a bench, 32 letters or more'
   const logFile = join(folder, 'server.log')
-  const start = async () => {
+  const { args, environment } = startCommand(tree)
+  const start = async (further: Settings = {}): Promise<BenchProcess> => {
     const port = await freePort()
     const baseUrl = `http://localhost:${port}`
-    const child = spawn(process.execPath, [...nodeOptions, ...startArguments], {
+    const child = spawn(process.execPath, [...nodeOptions, ...args], {
+      cwd: fileURLToPath(tree),
       env: {
         PATH: process.env.PATH,
-        ...startEnvironment,
+        ...environment,
         PORT: String(port),
         DATA_DIR: folder,
-        DATABASE_URL: databaseUrl,
+        DATABASE_URL: database.databaseUrl,
         SANDBOX: 'true',
         OPERATOR_KEY: operatorKey,
-        SECRET_KEY: 'secret key of a bench, 32 letters or more',
+        SECRET_KEY: secretKey,
         ...settings,
+        ...further,
       },
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     })
@@ -75,17 +128,7 @@ export async function startBenchServer(
     return (await answer.body.json()) as Record<string, string | number>
   }
   const [inspectorUrl = null] = /ws:\/\/\S+/.exec(readFileSync(logFile, 'utf8')) ?? []
-  return {
-    pid,
-    baseUrl,
-    operatorKey,
-    databaseUrl,
-    administratorUrl: await administratorUrl(folder, databaseUrl),
-    inspectorUrl,
-    postgresPid: Number.parseInt(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8'), 10),
-    startAnother: start,
-    post,
-  }
+  return { ...database, pid, baseUrl, operatorKey, secretKey, inspectorUrl, startAnother: start, post }
 }
 
 /** The server says its address when it listens. */

@@ -1,6 +1,8 @@
 import { StartupError } from '../../src/process/startup-error.ts'
 
 export interface BenchOptions {
+  /** The commit that `against` shows this tree beside. */
+  readonly commit: string | null
   /** The Online Retail data set; null: a generated one of the same size. */
   readonly file: string | null
   /** Length of one measurement. */

@@ -1,4 +1,5 @@
 import autocannon from 'autocannon'
+import { type Change, changeBody, random } from './change-body.ts'
 import { answerMessages } from './child.ts'
 
 /** What one measurement asks for: `connections` clients, each sending its next request when it has the answer to the last. */
@@ -10,11 +11,11 @@ export interface Load {
   /** The least duration; it goes on until there are as many answers as connections. */
   readonly seconds: number
   readonly method: 'GET' | 'PUT' | 'POST'
-  /** Taken in turn; each connection begins at another one. */
+  /** Taken in turn; the connections begin at places spread over the list. */
   readonly paths: readonly string[]
-  /** A body for every request: new stocks for so many products, taken from these. Null: none. */
-  readonly stock: { readonly records: number; readonly productIds: readonly number[] } | null
-  /** A body for every request, in place of `stock`: a text in which `{key}` and `{number}` become another one each time. */
+  /** Every request has another body of these changes. */
+  readonly change?: Change
+  /** A body for every request, in place of `change`: a text in which `{key}` and `{number}` become another one each time. */
   readonly text?: { readonly contentType: string; readonly template: string; readonly keys: readonly string[] }
 }
 
@@ -73,9 +74,12 @@ async function measure(load: Load): Promise<Measurement> {
   }
 }
 
-function requestsOf({ url, headers, method, paths, stock, text }: Load, turn: number): autocannon.Request[] {
+function requestsOf(
+  { url, headers, connections, method, paths, change, text }: Load,
+  turn: number,
+): autocannon.Request[] {
   const base = new URL(url).pathname
-  const first = (turn * 7) % paths.length
+  const first = Math.floor((turn * paths.length) / connections) % paths.length
   return [...paths.slice(first), ...paths.slice(0, first)].map((path) => {
     const request = { method, path: `${base}${path}`, headers: { ...headers } }
     if (text) {
@@ -85,32 +89,19 @@ function requestsOf({ url, headers, method, paths, stock, text }: Load, turn: nu
         setupRequest: (given) => ({ ...given, body: textBody(text) }),
       }
     }
-    if (!stock) return request
+    if (!change) return request
     return {
       ...request,
       headers: { ...headers, 'content-type': 'application/json' },
-      setupRequest: (given) => ({ ...given, body: stockBody(stock) }),
+      setupRequest: (given) => ({ ...given, body: changeBody(change) }),
     }
   })
-}
-
-/** Consecutive products from a random one on; each stock is one that the product hardly has already. */
-function stockBody({ records, productIds }: NonNullable<Load['stock']>): string {
-  const first = random(productIds.length)
-  const body = Array.from({ length: records }, (_, index) => ({
-    SKUInfo: { CatalogID: productIds[(first + index) % productIds.length], Stock: random(1_000_000) },
-  }))
-  return JSON.stringify(body)
 }
 
 function textBody({ template, keys }: NonNullable<Load['text']>): string {
   return template
     .replace('{key}', () => keys[random(keys.length)] ?? '')
     .replace('{number}', () => String(random(1_000_000)))
-}
-
-function random(below: number): number {
-  return Math.floor(Math.random() * below)
 }
 
 function quantile(sorted: readonly number[], share: number): number {

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/process/startup-error.ts'
+import { benchAgainst } from './against.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchBodies } from './bodies.ts'
 import { benchCompression } from './compression.ts'
+import { benchFresh } from './fresh.ts'
 import { benchIsolation } from './isolation/isolation.ts'
 import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
@@ -15,7 +17,7 @@ import { benchWebhooks } from './webhooks.ts'
 
 /*
  * `npm run bench -- [NAME] [FILE]`: NAME is one of the benches below, FILE the Online Retail data set; without it a
- * generated year of the same size is measured.
+ * generated year of the same size is measured. `against` takes a commit before FILE.
  */
 
 const benches = {
@@ -29,6 +31,8 @@ const benches = {
   bodies: benchBodies,
   isolation: benchIsolation,
   start: benchStart,
+  fresh: benchFresh,
+  against: benchAgainst,
 }
 
 /** Figures of the first seconds say nothing about the hours that webhooks, and those who attack, work. */
@@ -39,7 +43,13 @@ const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   start: { seconds: '10', rounds: '5' },
 }
 
-const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')}] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
+const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
+       npm run bench -- against COMMIT [FILE.csv[.gz]] [the same options]
+  NAME       ${Object.keys(benches).join(', ')} (default rest)
+  rest       requests beside baselines: the same bytes from memory; the same after authentication; plain statements of pg;
+             for changes, one transaction for the whole list
+  fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
+  against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
   --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks and isolation 1, start 5); the table shows medians, of those three all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
@@ -58,12 +68,14 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
   })
   const [first = 'rest', ...others] = positionals
   const [name, files] = isBench(first) ? [first, others] : (['rest', positionals] as const)
-  const [file = null, ...more] = files
+  const [commit = null, ...rest] = name === 'against' ? files : [null, ...files]
+  const [file = null, ...more] = rest
   if (more.length > 0) throw new StartupError(usage)
   const { seconds, rounds } = { ...(defaultsOf[name] ?? defaults), ...values }
   return {
     name,
     options: {
+      commit,
       file,
       seconds: positive(seconds),
       rounds: Math.ceil(positive(rounds)),

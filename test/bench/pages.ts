@@ -71,5 +71,5 @@ function request(
 ): Load {
   // Who is signed in is led away from the sign-in.
   const headers = { accept: 'text/html', ...(page !== '/admin/sign-in' && { cookie }) }
-  return { url: baseUrl.replace('localhost', '127.0.0.1'), headers, method: 'GET', paths: [page], stock: null, ...how }
+  return { url: baseUrl.replace('localhost', '127.0.0.1'), headers, method: 'GET', paths: [page], ...how }
 }

@@ -15,6 +15,8 @@ export interface BenchStore {
   readonly productIds: readonly number[]
   /** Of the same products. */
   readonly skus: readonly string[]
+  /** In an order of no meaning. */
+  readonly orderIds: readonly number[]
 }
 
 export interface BenchStores {
@@ -34,8 +36,15 @@ export async function openBenchStores(server: BenchServer, file: string | null):
   const open = async (id: number, secureUrl: string): Promise<BenchStore> => {
     const { Token } = await server.post(`/admin/stores/${id}/subscriptions`, { PublicKey: String(PublicKey) })
     const headers = { SecureURL: secureUrl, PrivateKey: String(PrivateKey), Token: String(Token) }
-    const products = await productsOf(server, id)
-    return { id, headers, productIds: products.map((product) => product.id), skus: products.map(({ sku }) => sku) }
+    const products = await rowsOf<{ id: number; sku: string }>(server, id, 'SELECT id, sku FROM "Product"')
+    const orders = await rowsOf<{ id: number }>(server, id, 'SELECT id FROM "Order"')
+    return {
+      id,
+      headers,
+      productIds: products.map((product) => product.id),
+      skus: products.map(({ sku }) => sku),
+      orderIds: orders.map((order) => order.id),
+    }
   }
   const year = {
     Name: 'Online Retail',
@@ -80,12 +89,9 @@ async function load(server: BenchServer, storeId: number, file: string | null): 
   if (counts.refused > 0) throw new Error(`${counts.refused} of ${counts.lines} lines were refused`)
 }
 
-async function productsOf(server: BenchServer, storeId: number): Promise<{ id: number; sku: string }[]> {
-  const { rows } = await query<{ id: number; sku: string }>(
-    server,
-    'SELECT id, sku FROM "Product" WHERE "storeId" = $1 ORDER BY md5(id::text) LIMIT 1000',
-    [storeId],
-  )
+/** In the same order in every run. */
+async function rowsOf<R extends { id: number }>(server: BenchServer, storeId: number, select: string): Promise<R[]> {
+  const { rows } = await query<R>(server, `${select} WHERE "storeId" = $1 ORDER BY md5(id::text)`, [storeId])
   return rows
 }
 

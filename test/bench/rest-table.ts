@@ -1,5 +1,6 @@
 import type { Measurement } from './load.ts'
 import { markdownTable } from './markdown-table.ts'
+import { type Baseline, baselines } from './rest-cases.ts'
 import type { Target } from './rest-targets.ts'
 
 export interface CaseMeasurements {
@@ -7,43 +8,55 @@ export interface CaseMeasurements {
   /** Length of our answer. */
   readonly bytes: number
   readonly connections: number
-  readonly rounds: readonly Readonly<Record<Target, Measurement>>[]
+  readonly rounds: readonly Round[]
 }
+
+/** Baselines that mean nothing for the case are missing. */
+export type Round = Readonly<Partial<Record<Target, Measurement>>>
+
+const head = [
+  'request',
+  'answer',
+  'at once',
+  'req/s',
+  'p50 ms',
+  'p99 ms',
+  ...baselines.map((name) => `${name} req/s`),
+  ...baselines.map((name) => `of ${name}`),
+]
 
 /** A Markdown table. Ratios are medians of the rounds' own, since what is measured side by side is disturbed alike. */
 export function restTable(results: readonly CaseMeasurements[]): string {
-  const names = ['', 'memory ', 'pg ']
-  const head = [
-    'request',
-    'answer',
-    'at once',
-    ...names.flatMap((name) => [`${name}req/s`, 'p50 ms', 'p99 ms']),
-    'of memory',
-    'of pg',
-  ]
   return markdownTable(head, results.map(rowOf))
 }
 
 function rowOf({ title, bytes, connections, rounds }: CaseMeasurements): string[] {
-  const figures = (target: Target) => {
-    const of = (figure: keyof Measurement) => number(median(rounds.map((round) => round[target][figure])))
-    return [of('perSecond'), of('p50Ms'), of('p99Ms')]
-  }
-  const ratio = (to: Target) => median(rounds.map((round) => round.ours.perSecond / round[to].perSecond))
+  const figure = (target: Target, name: keyof Measurement) =>
+    median(rounds.map((round) => round[target]?.[name] ?? NaN))
+  const ratio = (to: Baseline) =>
+    median(rounds.map(({ ours, [to]: other }) => (ours?.perSecond ?? NaN) / (other?.perSecond ?? NaN)))
   return [
     title,
-    bytes < 1024 ? `${bytes} B` : `${number(bytes / 1024)} KB`,
+    size(bytes),
     String(connections),
-    ...figures('ours'),
-    ...figures('memory'),
-    ...figures('pg'),
-    ratio('memory').toFixed(2),
-    ratio('pg').toFixed(2),
+    ...(['perSecond', 'p50Ms', 'p99Ms'] as const).map((name) => number(figure('ours', name))),
+    ...baselines.map((name) => number(figure(name, 'perSecond'))),
+    ...baselines.map((name) => share(ratio(name))),
   ]
 }
 
-/** Three digits are more than such a measurement means. */
+export function size(bytes: number): string {
+  return bytes < 1024 ? `${bytes} B` : `${number(bytes / 1024)} KB`
+}
+
+/** A ratio; – for what was not measured. */
+export function share(ratio: number): string {
+  return Number.isNaN(ratio) ? '–' : ratio.toFixed(2)
+}
+
+/** Three digits are more than such a measurement means; – for what was not measured. */
 export function number(value: number): string {
+  if (Number.isNaN(value)) return '–'
   if (value >= 100) return Math.round(value).toLocaleString('en-US')
   return value.toFixed(value >= 10 ? 1 : 2)
 }

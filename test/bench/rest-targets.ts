@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Stops } from './bench.ts'
 import type { BenchServer } from './bench-server.ts'
+import { type Change, changeBody } from './change-body.ts'
 import { startChild } from './child.ts'
 import type { Load, Measurement } from './load.ts'
 import type { BaselineSettings } from './rest-baselines.ts'
-import type { RestCase } from './rest-cases.ts'
-import type { BenchStores } from './rest-stores.ts'
+import type { Baseline, RestCase } from './rest-cases.ts'
+import type { BenchStore, BenchStores } from './rest-stores.ts'
 
-/** Our server, and the two baselines that it is measured against (rest-baselines.ts). */
-export const targets = ['ours', 'memory', 'pg'] as const
-export type Target = (typeof targets)[number]
+/** Our server, or a baseline that it is measured against. */
+export type Target = 'ours' | Baseline
 
 export interface RestTargets {
   /** One measurement, begun when nothing of the one before is left to do. */
@@ -36,60 +36,68 @@ export async function openRestTargets(
   for (const one of cases) await record(server, stores, one, recorded)
   const child = startChild('rest-baselines.ts')
   await stops.add(child.stop)
-  const settings: BaselineSettings = { databaseUrl: server.databaseUrl, poolMax: POOL_MAX, recorded }
-  const baselines = await child.ask<string>(settings)
+  const { databaseUrl, secretKey } = server
+  const settings: BaselineSettings = { databaseUrl, secretKey, poolMax: POOL_MAX, recorded }
+  const baselinesUrl = await child.ask<string>(settings)
   return {
     shoot: async ({ store, requests }, target, how) => {
       const { id, headers } = stores[store]
-      const url = target === 'ours' ? restUrl(server) : `${baselines}/${target}/${id}`
+      const url = target === 'ours' ? restUrl(server) : `${baselinesUrl}/${target}/${id}`
       const wanted: Load = { url, headers, ...requests(stores[store]), ...how }
       const measurement = await load.ask<Measurement>(wanted)
       await untilIdle(server)
       return measurement
     },
     answerBytes: ({ store, requests }) => {
-      const { paths, stock } = requests(stores[store])
-      return recorded.get(keyOf(stores[store].id, paths[0] ?? '', stock))?.length ?? 0
+      const { paths, change } = requests(stores[store])
+      return recorded.get(keyOf(stores[store].id, paths[0] ?? '', change))?.length ?? 0
     },
     baselinesPid: child.pid,
   }
 }
 
-/** Our answers to the requests of a case, under the keys by which the baseline finds them. */
-async function record(
-  server: BenchServer,
-  stores: BenchStores,
-  { store, requests }: RestCase,
-  into: Map<string, Buffer>,
-): Promise<void> {
-  const { id, headers } = stores[store]
-  const { method, paths, stock } = requests(stores[store])
-  for (const path of paths) {
-    const body = stock?.productIds.slice(0, stock.records).map((CatalogID) => ({ SKUInfo: { CatalogID, Stock: 1 } }))
-    const answer = await fetch(`${restUrl(server)}${path}`, {
-      method,
-      headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`)
-    into.set(keyOf(id, path, stock), Buffer.from(await answer.arrayBuffer()))
+/** Our answers to the requests of a case, under the keys by which the baselines find them. */
+async function record(server: BenchServer, stores: BenchStores, one: RestCase, into: Map<string, Buffer>) {
+  const store = stores[one.store]
+  const { method, paths, change } = one.requests(store)
+  // Where no baseline answers them from memory, only the length of the first is asked for.
+  for (const path of one.baselines.includes('memory') ? paths : paths.slice(0, 1)) {
+    const answer = await ask(server, store, { method, path, change })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${bytes}`)
+    into.set(keyOf(store.id, path, change), bytes)
   }
 }
 
-export function restUrl({ baseUrl }: BenchServer): string {
+interface One {
+  readonly method: Load['method']
+  readonly path: string
+  readonly change: Change | undefined
+}
+
+/** One request of a case. */
+export function ask(server: BenchServer, { headers }: BenchStore, { method, path, change }: One): Promise<Response> {
+  return fetch(`${restUrl(server)}${path}`, {
+    method,
+    headers: change ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(change && { body: changeBody(change) }),
+  })
+}
+
+export function restUrl({ baseUrl }: Pick<BenchServer, 'baseUrl'>): string {
   // By number: the name may be looked up anew for every connection.
   return `${baseUrl.replace('localhost', '127.0.0.1')}/StoreWebAPI/v1`
 }
 
-function keyOf(storeId: number, path: string, stock: Load['stock']): string {
-  return `/${storeId}${path}${stock ? ` ${stock.records}` : ''}`
+function keyOf(storeId: number, path: string, change: Change | undefined): string {
+  return `/${storeId}${path}${change ? ` ${change.records}` : ''}`
 }
 
 const IDLE_LOOKS = 5
 const IDLE_LOOK_MS = 10
 
 /** A request that was cut off is still worked on to its end; that work must not burden the next measurement. */
-export async function untilIdle({ databaseUrl }: BenchServer): Promise<void> {
+export async function untilIdle({ databaseUrl }: Pick<BenchServer, 'databaseUrl'>): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {

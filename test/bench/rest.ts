@@ -1,18 +1,17 @@
 import { createProgress } from '../../src/cli/progress.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { startBenchServer } from './bench-server.ts'
-import type { Measurement } from './load.ts'
-import { chosenCases } from './rest-cases.ts'
+import type { Load, Measurement } from './load.ts'
+import { chosenCases, type RestCase } from './rest-cases.ts'
 import { openBenchStores } from './rest-stores.ts'
-import { type CaseMeasurements, restTable } from './rest-table.ts'
-import { openRestTargets, type Target, targets } from './rest-targets.ts'
+import { type CaseMeasurements, type Round, restTable } from './rest-table.ts'
+import { openRestTargets, type Target } from './rest-targets.ts'
 
-const CONNECTIONS = [1, 16, 64]
-const WARM_UP = { connections: 16, seconds: 1 }
+export const CONNECTIONS = [1, 16, 64]
+export const WARM_UP = { connections: 16, seconds: 1 }
 
 /**
- * Measures the REST interface against both baselines (rest-baselines.ts) and prints the table. The three are measured in
- * turn, round after round, so that whatever else the machine does befalls all of them.
+ * Measures the REST interface against its baselines (rest-baselines.ts) and prints the table. All are measured in turn, round after round, so that whatever else the machine does befalls all of them.
  */
 export async function benchRest(options: BenchOptions, stops: Stops): Promise<void> {
   const cases = chosenCases(options)
@@ -20,25 +19,26 @@ export async function benchRest(options: BenchOptions, stops: Stops): Promise<vo
   const stores = await openBenchStores(server, options.file)
   const { shoot, answerBytes } = await openRestTargets(server, stores, cases, stops)
 
+  const targetsOf = ({ baselines }: RestCase): Target[] => ['ours', ...baselines]
   const progress = createProgress({
     label: 'Measuring',
-    total: cases.length * targets.length * (1 + CONNECTIONS.length * options.rounds),
+    total: cases.flatMap(targetsOf).length * (1 + CONNECTIONS.length * options.rounds),
   })
   const results: CaseMeasurements[] = []
   for (const one of cases) {
-    for (const target of targets) {
-      await shoot(one, target, WARM_UP)
+    const measure = async (target: Target, how: Pick<Load, 'connections' | 'seconds'>) => {
+      const measurement = await shoot(one, target, how)
       progress.advance(1)
+      return [target, measurement] as const
     }
+    for (const target of targetsOf(one)) await measure(target, WARM_UP)
     for (const connections of CONNECTIONS) {
-      const rounds: Record<Target, Measurement>[] = []
+      const rounds: Round[] = []
       for (let round = 0; round < options.rounds; round++) {
-        const measured: Partial<Record<Target, Measurement>> = {}
-        for (const target of targets) {
-          measured[target] = await shoot(one, target, { connections, seconds: options.seconds })
-          progress.advance(1)
-        }
-        rounds.push(measured as Record<Target, Measurement>)
+        const measured: (readonly [Target, Measurement])[] = []
+        for (const target of targetsOf(one))
+          measured.push(await measure(target, { connections, seconds: options.seconds }))
+        rounds.push(Object.fromEntries(measured))
       }
       results.push({ title: one.title, bytes: answerBytes(one), connections, rounds })
     }

@@ -1,13 +1,13 @@
 import { request } from 'undici'
 import { createProgress } from '../../src/cli/progress.ts'
-import { StartupError } from '../../src/process/startup-error.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { startChild } from './child.ts'
 import type { Load, Measurement } from './load.ts'
 import { markdownTable } from './markdown-table.ts'
+import { chosenOf } from './rest-cases.ts'
 import { type BenchStore, type BenchStores, openBenchStores } from './rest-stores.ts'
-import { median, number } from './rest-table.ts'
+import { median, number, share, size } from './rest-table.ts'
 import { restUrl, untilIdle } from './rest-targets.ts'
 
 /** An operation of cartAPI, and the REST request for the same records. */
@@ -17,10 +17,10 @@ interface SoapCase {
   readonly operation: string
   /** XML; `{key}` and `{number}` become a SKU and a number. */
   readonly parameters: string
-  readonly rest: (store: BenchStore) => Pick<Load, 'method' | 'paths' | 'stock'>
+  readonly rest: (store: BenchStore) => Pick<Load, 'method' | 'paths' | 'change'>
 }
 
-const get = (path: string) => () => ({ method: 'GET' as const, paths: [path], stock: null })
+const get = (path: string) => () => ({ method: 'GET' as const, paths: [path] })
 
 const page = { operation: 'getProduct', parameters: '<batchSize>100</batchSize><startNum>1</startNum>' }
 
@@ -40,7 +40,11 @@ const soapCases: readonly SoapCase[] = [
     store: 'year',
     operation: 'updateProductInventory',
     parameters: '<productId>{key}</productId><quantity>{number}</quantity><replaceStock>true</replaceStock>',
-    rest: ({ productIds }) => ({ method: 'PUT', paths: ['/Products'], stock: { records: 1, productIds } }),
+    rest: ({ productIds }) => ({
+      method: 'PUT',
+      paths: ['/Products'],
+      change: { field: 'Stock', records: 1, productIds },
+    }),
   },
 ]
 
@@ -52,11 +56,7 @@ type Protocol = (typeof protocols)[number]
 
 /** Measures operations of cartAPI beside REST for the same records, in turns within one run, and prints the table. */
 export async function benchSoap(options: BenchOptions, stops: Stops): Promise<void> {
-  const cases = soapCases.filter(
-    ({ title }) => options.cases.length === 0 || options.cases.some((text) => title.includes(text)),
-  )
-  if (cases.length === 0)
-    throw new StartupError(`No such case; there are: ${soapCases.map(({ title }) => title).join('; ')}`)
+  const cases = chosenOf(soapCases, options)
   const server = await startBenchServer(stops)
   const stores = await openBenchStores(server, options.file)
   const load = startChild('load.ts')
@@ -107,8 +107,7 @@ function rowOf(
     return [of('perSecond'), of('p50Ms'), of('p99Ms')]
   })
   const ratio = median(rounds.map(({ soap, rest }) => soap.perSecond / rest.perSecond))
-  const size = bytes < 1024 ? `${bytes} B` : `${number(bytes / 1024)} KB`
-  return [title, size, String(connections), ...figures, ratio.toFixed(2)]
+  return [title, size(bytes), String(connections), ...figures, share(ratio)]
 }
 
 async function soapLoad(
@@ -125,7 +124,6 @@ async function soapLoad(
     headers: { soapaction: `"${NAMESPACE}/${operation}"` },
     method: 'POST',
     paths: ['/cart.asmx'],
-    stock: null,
     text: { contentType: 'text/xml; charset=utf-8', template, keys },
   }
 }

@@ -7,20 +7,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('../../', import.meta.url)
-const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { scripts: { start: string } }
+/** What `npm start` of a tree hands to Node, and the variables that it sets. */
+export function startCommand(tree: URL): { args: readonly string[]; environment: Readonly<Record<string, string>> } {
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', tree), 'utf8')) as { scripts: { start: string } }
+  const words = scripts.start.split(' ')
+  const program = words.indexOf('node')
+  return {
+    args: words.slice(program + 1).map((word) => (word.startsWith('--') ? word : fileURLToPath(new URL(word, tree)))),
+    environment: Object.fromEntries(words.slice(0, program).map((word) => word.split('=', 2))),
+  }
+}
 
-const startWords = scripts.start.split(' ')
-const program = startWords.indexOf('node')
-
-/** What `npm start` hands to Node. */
-export const startArguments: readonly string[] = startWords
-  .slice(program + 1)
-  .map((word) => (word.startsWith('--') ? word : fileURLToPath(new URL(word, root))))
-
-/** The variables that `npm start` sets. */
-export const startEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
-  startWords.slice(0, program).map((word) => word.split('=', 2)),
-)
+const { args: startArguments, environment: startEnvironment } = startCommand(root)
 
 export interface Run {
   readonly process: ChildProcess
