@@ -11,7 +11,8 @@ export const CONNECTIONS = [1, 16, 64]
 export const WARM_UP = { connections: 16, seconds: 1 }
 
 /**
- * Measures the REST interface against its baselines (rest-baselines.ts) and prints the table. All are measured in turn, round after round, so that whatever else the machine does befalls all of them.
+ * Measures the REST interface against its baselines (rest-baselines.ts) and prints the table. All are measured in turn,
+ * round after round, so that whatever else the machine does befalls all of them.
  */
 export async function benchRest(options: BenchOptions, stops: Stops): Promise<void> {
   const cases = chosenCases(options)
