@@ -62,8 +62,10 @@ function withoutBundled(set: Document, id: number): Document {
  * stored. Does not check links stored before, because an import may have written them.
  */
 export async function refuseUnknownProducts({ caller, patch, before }: Change): Promise<void> {
+  const named = linksIn(documentOf(patch)).filter(({ id }) => id !== undefined && id !== 0)
+  if (named.length === 0) return
   const stored = new Set(linksIn((before?.row.details ?? {}) as Document).map(({ id }) => id))
-  const links = linksIn(documentOf(patch)).filter(({ id }) => id !== undefined && id !== 0 && !stored.has(id))
+  const links = named.filter(({ id }) => !stored.has(id))
   if (links.length === 0) return
   // The lock that foreign keys take.
   const found = await lockProducts(
