@@ -76,7 +76,7 @@ function receive(socket: Socket): void {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
     const headLength = pending.indexOf(HEAD_END)
     if (headLength < 0) return
-    const head = pending.latin1Slice(0, headLength)
+    const head = pending.toString('latin1', 0, headLength)
     const bodyStart = headLength + HEAD_END.length
     if (pending.length < bodyStart + Number(/\ncontent-length: *(\d+)/i.exec(head)?.[1])) return
     raw.push({ head, body: pending.subarray(bodyStart), at: monotonicMs() })

@@ -1,5 +1,6 @@
-import type { Db, Transaction } from '../../database/client.ts'
+import { type Db, queryRows, type Transaction } from '../../database/client.ts'
 import type { Delivery, Event, Webhook } from '../../database/generated/client.ts'
+import { sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { INT32_MAX } from '../../values/int32.ts'
@@ -54,7 +55,9 @@ export const DUE_MAX = 1_000
  * statistics say.
  */
 export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook[]> {
-  return db.$queryRaw<DueWebhook[]>`
+  return queryRows<DueWebhook>(
+    db,
+    sql`
     WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
       SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
       UNION ALL
@@ -86,7 +89,8 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
       FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
       WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
     ) AS "application" ON TRUE
-    WHERE "waiting"."dueAt" <= ${at} LIMIT ${DUE_MAX}`
+    WHERE "waiting"."dueAt" <= ${at} LIMIT ${DUE_MAX}`,
+  )
 }
 
 /**
@@ -96,7 +100,9 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
 export async function claimDue(db: Db | Transaction, at: Date, allotments: readonly Allotment[]): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
   const given = JSON.stringify(allotments, ['storeId', 'webhookId', 'deliveries', 'slots'])
-  const rows = await db.$queryRaw<Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey> | 'leaseEnd'>[]>`
+  const rows = await queryRows<Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey> | 'leaseEnd'>>(
+    db,
+    sql`
     WITH "found" AS MATERIALIZED (
       SELECT "delivery"."id", "allotted".*, row_number() OVER () AS "position",
         (SELECT octet_length("body") FROM "Event" WHERE "Event"."id" = "delivery"."eventId") AS "bytes"
@@ -123,7 +129,8 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
       SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
     ) AS "event"
-    ORDER BY "position"`
+    ORDER BY "position"`,
+  )
   const byKey = new Map(allotments.map((allotment) => [allotment.key, allotment]))
   return rows.map((row) => {
     const allotment = byKey.get(keyOf(row)) as Allotment

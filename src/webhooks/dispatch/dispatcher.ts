@@ -8,7 +8,7 @@ import type { DispatcherMetrics } from './metrics.ts'
 import { numberEvents } from './number.ts'
 import { createRecorder, type Recorder } from './record.ts'
 import { sweepOld } from './retention.ts'
-import { type SendServices, send } from './send.ts'
+import { createSender, type SendServices } from './send.ts'
 import { Slots } from './slots.ts'
 
 export interface DispatcherServices extends SendServices {
@@ -45,6 +45,7 @@ export class Dispatcher {
   readonly #claiming: Loop
   readonly #sweeping: Loop
   readonly #recorder: Recorder
+  readonly #send: ReturnType<typeof createSender>
   #numberingRetry: NodeJS.Timeout | undefined
   #isStarted = false
   #isStopping = false
@@ -64,6 +65,7 @@ export class Dispatcher {
     const sweep = () => sweepOld(db, now(), () => this.#isStopping)
     this.#sweeping = createLoop(sweep, log, 'old webhook deliveries could not be deleted')
     this.#recorder = createRecorder(services, () => this.#claiming.wake())
+    this.#send = createSender(services)
   }
 
   /** Starts to send what is due, on each wake and every second, and to delete what is old, every hour. */
@@ -173,7 +175,7 @@ export class Dispatcher {
 
   async #attempt(claim: Claim): Promise<void> {
     const { now, metrics } = this.#services
-    const outcome = await send(this.#services, claim)
+    const outcome = await this.#send(claim)
     // It was released: another process may be sending it.
     if (this.#isOver) return
     if (this.#slots.release(claim, outcome)) this.#claiming.wake()

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Db, inTransaction } from '../../database/client.ts'
+import { type Db, inTransaction, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Claim, WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
@@ -123,7 +123,9 @@ const turning = sql`"turns" JOIN "Webhook" ON "Webhook"."storeId" = "turns"."sto
  * has ended. Never waits for a locked row, so it cannot deadlock.
  */
 async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
-  const busy = await db.$queryRaw<{ id: number }[]>`
+  const busy = await queryRows<{ id: number }>(
+    db,
+    sql`
     WITH "given" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
         "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text,
@@ -166,7 +168,8 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
       ORDER BY "startedAt"
     )
     SELECT "Delivery"."id"::float8 AS "id" FROM "Delivery"
-    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`
+    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`,
+  )
   const ids = new Set(busy.map(({ id }) => id))
   return results.filter(({ claim }) => ids.has(claim.id))
 }
