@@ -42,6 +42,11 @@ export interface Claim
   readonly isMoreDue: boolean
 }
 
+interface ClaimRow extends Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey | 'bytes'> | 'leaseEnd' | 'body'> {
+  /** Null: an earlier row has it. */
+  readonly body: string | null
+}
+
 /** Longer than any attempt takes: an attempt past its lease was interrupted. */
 export const LEASE_MS = 60_000
 /** Webhooks that one statement finds. */
@@ -58,28 +63,25 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
   return queryRows<DueWebhook>(
     db,
     sql`
-    WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
-      SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
+    WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "eventId", "lastStoreId", "lastWebhookId") AS (
+      SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, 0::bigint, ${INT32_MAX}::int, ${INT32_MAX}::int
       UNION ALL
       SELECT "next".* FROM "waiting" CROSS JOIN LATERAL (
         (
-          SELECT "storeId", "webhookId", "dueAt", "waiting"."lastStoreId", "waiting"."lastWebhookId" FROM "Delivery"
+          SELECT "storeId", "webhookId", "dueAt", "eventId", "waiting"."lastStoreId", "waiting"."lastWebhookId"
+          FROM "Delivery"
           WHERE "state" = 'pending' AND ("storeId", "webhookId") > ("waiting"."storeId", "waiting"."webhookId")
             AND ("storeId", "webhookId") <= ("waiting"."lastStoreId", "waiting"."lastWebhookId")
           ORDER BY "storeId", "webhookId", "dueAt" LIMIT 1
         )
         UNION ALL
-        SELECT 0, 0, 'infinity', ${after.storeId}::int, ${after.webhookId}::int
+        SELECT 0, 0, 'infinity', 0, ${after.storeId}::int, ${after.webhookId}::int
         WHERE "waiting"."lastStoreId" = ${INT32_MAX}::int
         LIMIT 1
       ) AS "next"
     )
     SELECT "waiting"."storeId", "waiting"."webhookId", "webhook".*, "application".*, (
-        SELECT octet_length("body") FROM "Event" WHERE "id" = (
-          SELECT "eventId" FROM "Delivery"
-          WHERE "state" = 'pending' AND "storeId" = "waiting"."storeId" AND "webhookId" = "waiting"."webhookId"
-          ORDER BY "dueAt" LIMIT 1
-        )
+        SELECT octet_length("body") FROM "Event" WHERE "Event"."id" = "waiting"."eventId"
       ) AS "bytes"
     FROM "waiting" CROSS JOIN LATERAL (
       SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt", "subscriptionId"
@@ -95,12 +97,13 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
 
 /**
  * Claims the longest-waiting due deliveries of webhooks, as many as their allotments have room for. Counts the attempt at
- * once, so that one that kills the process is not repeated forever. Skips what other processes are claiming.
+ * once, so that one that kills the process is not repeated forever. Skips what other processes are claiming. PostgreSQL
+ * returns the body of an event once, however many of its deliveries are claimed.
  */
 export async function claimDue(db: Db | Transaction, at: Date, allotments: readonly Allotment[]): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
   const given = JSON.stringify(allotments, ['storeId', 'webhookId', 'deliveries', 'slots'])
-  const rows = await queryRows<Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey> | 'leaseEnd'>>(
+  const rows = await queryRows<ClaimRow>(
     db,
     sql`
     WITH "found" AS MATERIALIZED (
@@ -115,7 +118,7 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
         ORDER BY "dueAt" LIMIT "allotted"."deliveries" FOR UPDATE SKIP LOCKED
       ) AS "delivery"
     ), "sized" AS MATERIALIZED (
-      SELECT "id", "position", sum("bytes") OVER ("all" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked",
+      SELECT "id", "position", "bytes", sum("bytes") OVER ("all" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked",
         count(*) OVER "all" = "deliveries" OR sum("bytes") OVER "all" > "slots"::bigint * ${SLOT_BYTES} AS "isMoreDue"
       FROM "found" WINDOW "all" AS (PARTITION BY "storeId", "webhookId")
     ), "claimed" AS (
@@ -124,7 +127,8 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
       RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
     )
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
-      "claimed"."triesBefore", "isMoreDue", "event".*
+      "claimed"."triesBefore", "isMoreDue", "bytes", "event"."messageId", "sequence", "eventType", "createdAt",
+      CASE WHEN row_number() OVER (PARTITION BY "claimed"."eventId" ORDER BY "position") = 1 THEN "body" END AS "body"
     FROM "claimed" JOIN "sized" ON "sized"."id" = "claimed"."id" CROSS JOIN LATERAL (
       SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
@@ -132,9 +136,13 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
     ORDER BY "position"`,
   )
   const byKey = new Map(allotments.map((allotment) => [allotment.key, allotment]))
+  const bodies = new Map<string, string>()
   return rows.map((row) => {
     const allotment = byKey.get(keyOf(row)) as Allotment
-    return { ...allotment, ...row, leaseEnd, slots: slotsOf(Buffer.byteLength(row.body)) }
+    const { messageId, bytes } = row
+    const body = row.body ?? bodies.get(messageId) ?? ''
+    bodies.set(messageId, body)
+    return { ...allotment, ...row, body, leaseEnd, slots: slotsOf(bytes) }
   })
 }
 

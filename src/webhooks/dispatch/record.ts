@@ -37,7 +37,7 @@ export function createRecorder(
   // Separate, because it may be slow or wait for a change of the webhook.
   const pausing = createLoop(pause, log, 'a webhook could not be paused yet')
 
-  async function write(): Promise<void> {
+  async function write(): Promise<boolean> {
     dropLate()
     const batch = waiting.slice(0, BATCH_MAX)
     try {
@@ -48,6 +48,7 @@ export function createRecorder(
       for (const result of batch) if (!heldUp.includes(result)) notePause(result)
       if (wasBehind && !isBehind()) onCaughtUp()
       if (heldUp.length > 0) await delay(RETRY_MS)
+      return waiting.length >= BATCH_MAX
     } catch (error) {
       await delay(RETRY_MS)
       throw error
@@ -119,6 +120,8 @@ const turning = sql`"turns" JOIN "Webhook" ON "Webhook"."storeId" = "turns"."sto
  * Writes attempts to the log and updates their deliveries and webhooks, in one statement. Returns those whose rows
  * another transaction holds; they can be retried. Skips deleted deliveries.
  *
+ * `+ 0` keeps PostgreSQL from looking up each row by itself: it would sort the array of all ids for each of them.
+ *
  * An attempt does not change a delivery that was claimed again meanwhile; a failed one does not change a delivery that
  * has ended. Never waits for a locked row, so it cannot deadlock.
  */
@@ -144,7 +147,7 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
       FROM ${turning}
       FOR NO KEY UPDATE OF "Webhook" SKIP LOCKED
     ), "standing" AS MATERIALIZED (
-      SELECT "id", "state", "attempts", "triesBefore" FROM "Delivery"
+      SELECT "id" FROM "Delivery"
       WHERE "id" = ANY (ARRAY (
         SELECT "id" FROM "given" WHERE ("storeId", "webhookId") NOT IN (
           SELECT "storeId", "id" FROM "turning" EXCEPT SELECT "storeId", "id" FROM "turned"
@@ -157,10 +160,10 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
     ), "deliveries" AS (
       UPDATE "Delivery" SET "state" = "given"."state", "dueAt" = "given"."dueAt", "endedAt" = "given"."endedAt",
         "reason" = "given"."reason", "status" = "given"."status"
-      FROM "given" JOIN "standing" ON "standing"."id" = "given"."id" AND "standing"."attempts" = "given"."attempts"
-      WHERE "Delivery"."id" = "given"."id" AND "Delivery"."id" = ANY (ARRAY (SELECT "id" FROM "standing"))
-        AND ("given"."state" = 'delivered'
-          OR "standing"."state" = 'pending' AND "standing"."triesBefore" = "given"."triesBefore")
+      FROM "given"
+      WHERE "Delivery"."id" = ANY (ARRAY (SELECT "id" FROM "standing")) AND "Delivery"."id" + 0 = "given"."id"
+        AND "Delivery"."attempts" = "given"."attempts" AND ("given"."state" = 'delivered'
+          OR "Delivery"."state" = 'pending' AND "Delivery"."triesBefore" = "given"."triesBefore")
     ), "log" AS (
       INSERT INTO "DeliveryAttempt" ("deliveryId", "number", "at", "status", "reason", "durationMs", "answer")
       SELECT "given"."id", "given"."attempts", "startedAt", "status", "reason", "durationMs", "answer"

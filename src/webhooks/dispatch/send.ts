@@ -25,6 +25,8 @@ const TOTAL_MS = 15_000
 const ANSWER_BYTES_MAX = 65_536
 /** The stored part of an answer. */
 const KEPT_BYTES_MAX = 4_096
+/** Per UTF-16 code unit. */
+const UTF8_BYTES_MAX = 3
 /** The keys of webhooks that are kept. */
 const KEYS_MAX = 1_000
 
@@ -112,6 +114,11 @@ function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): st
 
 /** Returns the first whole characters that fit, in a form that PostgreSQL accepts. */
 function kept(answer: string): string {
+  if (answer.length * UTF8_BYTES_MAX <= KEPT_BYTES_MAX) return stored(answer)
   const { read } = new TextEncoder().encodeInto(answer, new Uint8Array(KEPT_BYTES_MAX))
-  return answer.slice(0, read).toWellFormed().replaceAll('\0', '')
+  return stored(answer.slice(0, read))
+}
+
+function stored(answer: string): string {
+  return answer.toWellFormed().replaceAll('\0', '')
 }
