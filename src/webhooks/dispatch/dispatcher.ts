@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../../database/client.ts'
 import { STOP_TIMEOUT_MS } from '../../process/shutdown.ts'
@@ -38,6 +39,8 @@ export class Dispatcher {
   readonly #services: DispatcherServices
   readonly #pollMs: number
   readonly #stopMs: number
+  /** Distinguishes the notifications of this process. */
+  readonly #id: string = randomUUID()
   readonly #slots = new Slots()
   readonly #attempts = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
@@ -80,10 +83,21 @@ export class Dispatcher {
     this.#sweeping.wake()
   }
 
-  /** Call it when events were committed or deliveries became due, in any process. */
+  /** Looks for everything. */
   wake(): void {
-    this.#numbering.wake()
+    this.eventsCommitted()
     this.#claiming.wake()
+  }
+
+  /** Call it when events were committed, in any process. */
+  eventsCommitted(): void {
+    this.#numbering.wake()
+  }
+
+  /** Call it when deliveries became due; `by` is the payload of the notification. */
+  deliveriesDue(by: string): void {
+    // This process woke its claiming when it made them.
+    if (by !== this.#id) this.#claiming.wake()
   }
 
   /**
@@ -131,7 +145,7 @@ export class Dispatcher {
     let full = 0
     let aside: number[] = []
     while (!this.#isStopping) {
-      const numbered = await numberEvents(db, now(), [...busyStores, ...aside])
+      const numbered = await numberEvents(db, now(), [...busyStores, ...aside], this.#id)
       if (numbered === null) {
         await delay(NUMBERING_RETRY_MS)
         continue
