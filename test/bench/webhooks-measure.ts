@@ -146,11 +146,23 @@ async function registered({ store, receivers }: Scene, urls: readonly string[], 
   }
 }
 
-/** From sending a change, and from having its answer, to the arrival of its notification; a commit lies between the two. */
-export function delays({ streams }: OpenLoadResult, arrivals: readonly Arrival[]) {
-  const changes = new Map(streams.flatMap((stream) => stream.changes.map((change) => [change.key, change] as const)))
+/** A webhook begins with one slot, and doubles it by each success. */
+const SLOW_START_MS = 1_000
+
+/**
+ * From sending a change, and from having its answer, to the arrival of its notification; a commit lies between the two.
+ * Without the changes of the first second, in which webhooks earn their slots.
+ */
+export function delays({ startedAt, streams }: OpenLoadResult, arrivals: readonly Arrival[]) {
+  const counted = streams.flatMap(({ changes }) => changes).filter(({ sentAt }) => sentAt >= startedAt + SLOW_START_MS)
+  const changes = new Map(counted.map((change) => [change.key, change]))
   const since = (moment: 'sentAt' | 'answeredAt') =>
-    // Where the notification overtook the answer, no time has passed.
-    arrivals.map(({ key, at }) => Math.max(0, at - (changes.get(key)?.[moment] ?? Number.NaN))).sort((a, b) => a - b)
+    arrivals
+      .flatMap(({ key, at }) => {
+        const change = changes.get(key)
+        // Where the notification overtook the answer, no time has passed.
+        return change ? [Math.max(0, at - change[moment])] : []
+      })
+      .sort((a, b) => a - b)
   return { sinceSent: since('sentAt'), sinceAnswered: since('answeredAt') }
 }
