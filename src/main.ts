@@ -196,8 +196,8 @@ async function listenToDatabase(
 ): Promise<void> {
   const channels = {
     [accessChannel]: authenticator.invalidate,
-    [eventsChannel]: () => dispatcher.wake(),
-    [deliveriesChannel]: () => dispatcher.wake(),
+    [eventsChannel]: () => dispatcher.eventsCommitted(),
+    [deliveriesChannel]: (by: string) => dispatcher.deliveriesDue(by),
   }
   const listener = await listen(url, channels, {
     onConnect: async (client) => {

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon'
 import type { DataServices } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { FORMER_SECRET_MS, signedHeaders, signingSecret } from '../outbound/standard-webhooks.ts'
+import { FORMER_SECRET_MS, signedHeaders, signingKey, signingSecret } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
 
 /** Contract §6: a store is about to subscribe or unsubscribe. */
@@ -70,7 +70,7 @@ export async function postCallback(
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
-      ...signedHeaders(signingSecrets(secrets, application, at), messageId, at, body),
+      ...signedHeaders(signingSecrets(secrets, application, at).map(signingKey), messageId, at, body),
     },
     body,
     connectMs: CONNECT_MS,

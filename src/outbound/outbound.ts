@@ -10,7 +10,7 @@ export interface OutboundRequest {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Buffer
   /** Limit for DNS, connect and TLS handshake; at most 5 s. */
   readonly connectMs: number
   /** Limit for the whole exchange, to the last byte of the answer. */

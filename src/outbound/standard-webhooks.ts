@@ -1,19 +1,32 @@
-import { Webhook } from 'standardwebhooks'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
 /** How long the former secret also signs after a rotation, so that a receiver can switch without losing a message. */
 export const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000
 
+const SECRET_PREFIX = 'whsec_'
+
 /** Returns the secret for a purpose, as `whsec_` and base64, the form that the scheme's libraries take. */
 export function signingSecret(secrets: { derive(purpose: string): Buffer }, purpose: string): string {
-  return `whsec_${secrets.derive(purpose).toString('base64')}`
+  return `${SECRET_PREFIX}${secrets.derive(purpose).toString('base64')}`
 }
 
-/** Returns the headers that identify a message and sign it with each secret (https://www.standardwebhooks.com). */
-export function signedHeaders(secrets: readonly string[], messageId: string, at: Date, body: string) {
+/** Returns the key of a `signingSecret`. Worth keeping: creating it takes four times as long as signing with it. */
+export function signingKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
+}
+
+/**
+ * Returns the headers that identify a message and sign it with each key (https://www.standardwebhooks.com). Signs
+ * without the library `standardwebhooks`, which hashes in JavaScript and takes ten times as long.
+ */
+export function signedHeaders(keys: readonly KeyObject[], messageId: string, at: Date, body: string | Buffer) {
+  const timestamp = String(Math.floor(at.getTime() / 1_000))
+  const signature = (key: KeyObject) =>
+    `v1,${createHmac('sha256', key).update(`${messageId}.${timestamp}.`).update(body).digest('base64')}`
   return {
     'webhook-id': messageId,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(messageId, at, body)).join(' '),
+    'webhook-timestamp': timestamp,
+    'webhook-signature': keys.map(signature).join(' '),
   }
 }
 

@@ -25,10 +25,15 @@ export function newSecretSeed(): string {
   return randomBytes(32).toString('hex')
 }
 
-/** Returns the secrets that sign at this time, newest first. */
-export function signingSecrets(secrets: Deriving, webhook: SecretSeeds, at: Date): string[] {
-  const { secret, formerSecret } = shownSecret(secrets, webhook, at)
-  return formerSecret === null ? [secret] : [secret, formerSecret]
+/** Returns the secret of a seed, as the Standard Webhooks libraries take it. */
+export function secretOfSeed(secrets: Deriving, seed: string): string {
+  return signingSecret(secrets, `webhook ${seed}`)
+}
+
+/** Returns the seeds of the secrets that sign at this time, newest first. */
+export function signingSeeds(webhook: SecretSeeds, at: Date): string[] {
+  const { secretSeed, formerSecretSeed } = webhook
+  return formerSecretSeed === null || formerUntil(webhook, at) === null ? [secretSeed] : [secretSeed, formerSecretSeed]
 }
 
 /** Throws `not-found`. */
@@ -56,16 +61,21 @@ export async function rotateWebhookSecret(caller: Caller, secrets: Deriving, id:
 
 export type WebhookSecret = ReturnType<typeof shownSecret>
 
-function shownSecret(secrets: Deriving, { secretSeed, formerSecretSeed, secretRotatedAt }: SecretSeeds, at: Date) {
-  const until = secretRotatedAt && new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
-  const formerUntil = formerSecretSeed !== null && until !== null && until > at ? until : null
+function shownSecret(secrets: Deriving, webhook: SecretSeeds, at: Date) {
+  const [secret = '', formerSecret = null] = signingSeeds(webhook, at).map((seed) => secretOfSeed(secrets, seed))
   return {
-    /** `whsec_` and base64, as the Standard Webhooks libraries take it. */
-    secret: signingSecret(secrets, `webhook ${secretSeed}`),
+    secret,
     /** The secret before the last rotation, while it still signs. */
-    formerSecret: formerUntil && signingSecret(secrets, `webhook ${formerSecretSeed}`),
-    formerUntil,
+    formerSecret,
+    formerUntil: formerUntil(webhook, at),
     /** Null: never rotated. */
-    rotatedAt: secretRotatedAt,
+    rotatedAt: webhook.secretRotatedAt,
   }
+}
+
+/** Returns until when the former secret also signs; null: there is none, or it signs no longer. */
+function formerUntil({ formerSecretSeed, secretRotatedAt }: SecretSeeds, at: Date): Date | null {
+  if (formerSecretSeed === null || secretRotatedAt === null) return null
+  const until = new Date(secretRotatedAt.getTime() + FORMER_SECRET_MS)
+  return until > at ? until : null
 }

@@ -53,24 +53,27 @@ export function stockKey(productId: number, stock: number): string {
   return `stock of ${productId}: ${stock}`
 }
 
-/** One that answers at once, one that takes its time, one that never answers: each at an address of its own. */
-export const receiverKinds = ['fast', 'slow', 'dead'] as const
-export type ReceiverKind = (typeof receiverKinds)[number]
+/** The base addresses of receivers that answer at once, of one that takes its time, and of one that never answers. */
+export interface ReceiverAddresses {
+  readonly fast: readonly string[]
+  readonly slow: string
+  readonly dead: string
+}
 
 export type ReceiversMessage =
-  /** Answered with the base addresses by kind. */
+  /** Answered with `ReceiverAddresses`. */
   | { readonly ask: 'open' }
   /** Forgets what arrived. */
   | { readonly ask: 'clear' }
   /** Answered with `Counts`. */
   | { readonly ask: 'count' }
-  /** Answered with what arrived at the fast one, each verified by the secret of its path. */
-  | { readonly ask: 'arrivals'; readonly secrets: Readonly<Record<string, string>> }
+  /** Answered with what arrived at the fast ones; one in `verifyEvery` is verified by the secret of its path. */
+  | { readonly ask: 'arrivals'; readonly secrets: Readonly<Record<string, string>>; readonly verifyEvery: number }
 
 export interface Counts {
-  /** Notifications that came to the fast one whole. */
+  /** Notifications that came to the fast ones whole. */
   readonly arrived: number
-  /** Requests that any of them has not answered. */
+  /** Requests that the slow and the dead one have not answered. */
   readonly open: number
 }
 
@@ -78,6 +81,7 @@ export interface Arrival {
   /** The same as the change's (`Change`). */
   readonly key: string
   readonly path: string
+  /** webhook-id. */
   readonly id: string
   /** By `monotonicMs`, when the last byte was there. */
   readonly at: number

@@ -1,4 +1,6 @@
+import pg from 'pg'
 import { request } from 'undici'
+import type { Stops } from './bench.ts'
 import type { BenchServer } from './bench-server.ts'
 import type { Stream } from './webhooks-messages.ts'
 
@@ -14,6 +16,8 @@ export interface WebhookStore {
   readonly register: (url: string, eventType: number) => Promise<number>
   readonly secretOf: (id: number) => Promise<string>
   readonly remove: (id: number) => Promise<void>
+  /** Commits so many events of a kind, as copies of the newest one. */
+  readonly raise: (eventType: number, count: number) => Promise<void>
 }
 
 const SANDBOX_ID = 1
@@ -22,7 +26,7 @@ const PRODUCTS = 200
 const PER_REQUEST = 100
 const PREFIX = '/StoreWebAPI/v1'
 
-export async function openWebhookStore(server: BenchServer): Promise<WebhookStore> {
+export async function openWebhookStore(server: BenchServer, stops: Stops): Promise<WebhookStore> {
   const origin = server.baseUrl.replace('localhost', '127.0.0.1')
   const wide = await subscribe(server, 'Bench', { Capacity: 1_000_000, LeakPerSecond: 10_000 })
   const narrow = await subscribe(server, 'Held up', { Capacity: 1, LeakPerSecond: 0.001 })
@@ -34,6 +38,9 @@ export async function openWebhookStore(server: BenchServer): Promise<WebhookStor
     productIds.push(...items.map(({ Value }) => Number(Value)))
   }
   await callRest(origin, narrow, 'GET', `/Products/${productIds[0]}`)
+  const database = new pg.Client({ connectionString: server.databaseUrl })
+  await database.connect()
+  await stops.add(() => database.end())
   const stream = { productIds, path: `${PREFIX}/Products`, headers: wide, perSecond: 0 }
   return {
     origin,
@@ -58,8 +65,17 @@ export async function openWebhookStore(server: BenchServer): Promise<WebhookStor
       return Secret
     },
     remove: async (id) => void (await call('DELETE', `/Webhooks/${id}`)),
+    raise: async (eventType, count) => {
+      await database.query({ name: 'raise', text: RAISE, values: [SANDBOX_ID, eventType, count] })
+      await database.query("SELECT pg_notify('events', '')")
+    },
   }
 }
+
+const RAISE = `INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+  SELECT "storeId", "eventType", "recordId", "body", now() FROM (
+    SELECT * FROM "Event" WHERE "storeId" = $1 AND "eventType" = $2 AND "sequence" > 0 ORDER BY "sequence" DESC LIMIT 1
+  ) AS "newest", generate_series(1, $3)`
 
 type Headers = Readonly<Record<string, string>>
 

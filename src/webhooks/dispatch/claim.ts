@@ -1,8 +1,9 @@
-import type { Db, Transaction } from '../../database/client.ts'
+import { type Db, queryRows, type Transaction } from '../../database/client.ts'
 import type { Delivery, Event, Webhook } from '../../database/generated/client.ts'
+import { sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
 import type { Privileges } from '../../engine/caller.ts'
-import { type StoredBody, wholeBodies } from '../../engine/event-bodies.ts'
+import { wholeBodies } from '../../engine/event-bodies.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { SecretSeeds } from '../secret.ts'
 import { type Allotment, SLOT_BYTES, slotsOf, type Usage } from './allot.ts'
@@ -42,6 +43,12 @@ export interface Claim
   readonly isMoreDue: boolean
 }
 
+interface ClaimRow extends Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey | 'bytes'> | 'leaseEnd' | 'body'> {
+  /** Null: an earlier row has it. */
+  readonly body: string | null
+  readonly templateId: string | null
+}
+
 /** Longer than any attempt takes: an attempt past its lease was interrupted. */
 export const LEASE_MS = 60_000
 /** Webhooks that one statement finds. */
@@ -55,29 +62,28 @@ export const DUE_MAX = 1_000
  * statistics say.
  */
 export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook[]> {
-  return db.$queryRaw<DueWebhook[]>`
-    WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "lastStoreId", "lastWebhookId") AS (
-      SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, ${INT32_MAX}::int, ${INT32_MAX}::int
+  return queryRows<DueWebhook>(
+    db,
+    sql`
+    WITH RECURSIVE "waiting" ("storeId", "webhookId", "dueAt", "eventId", "lastStoreId", "lastWebhookId") AS (
+      SELECT ${after.storeId}::int, ${after.webhookId}::int, 'infinity'::timestamptz, 0::bigint, ${INT32_MAX}::int, ${INT32_MAX}::int
       UNION ALL
       SELECT "next".* FROM "waiting" CROSS JOIN LATERAL (
         (
-          SELECT "storeId", "webhookId", "dueAt", "waiting"."lastStoreId", "waiting"."lastWebhookId" FROM "Delivery"
+          SELECT "storeId", "webhookId", "dueAt", "eventId", "waiting"."lastStoreId", "waiting"."lastWebhookId"
+          FROM "Delivery"
           WHERE "state" = 'pending' AND ("storeId", "webhookId") > ("waiting"."storeId", "waiting"."webhookId")
             AND ("storeId", "webhookId") <= ("waiting"."lastStoreId", "waiting"."lastWebhookId")
           ORDER BY "storeId", "webhookId", "dueAt" LIMIT 1
         )
         UNION ALL
-        SELECT 0, 0, 'infinity', ${after.storeId}::int, ${after.webhookId}::int
+        SELECT 0, 0, 'infinity', 0, ${after.storeId}::int, ${after.webhookId}::int
         WHERE "waiting"."lastStoreId" = ${INT32_MAX}::int
         LIMIT 1
       ) AS "next"
     )
     SELECT "waiting"."storeId", "waiting"."webhookId", "webhook".*, "application".*, (
-        SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "id" = (
-          SELECT "eventId" FROM "Delivery"
-          WHERE "state" = 'pending' AND "storeId" = "waiting"."storeId" AND "webhookId" = "waiting"."webhookId"
-          ORDER BY "dueAt" LIMIT 1
-        )
+        SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "Event"."id" = "waiting"."eventId"
       ) AS "bytes"
     FROM "waiting" CROSS JOIN LATERAL (
       SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt", "subscriptionId"
@@ -87,17 +93,21 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
       FROM "Subscription" JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"
       WHERE "Subscription"."id" = "webhook"."subscriptionId" OFFSET 0
     ) AS "application" ON TRUE
-    WHERE "waiting"."dueAt" <= ${at} LIMIT ${DUE_MAX}`
+    WHERE "waiting"."dueAt" <= ${at} LIMIT ${DUE_MAX}`,
+  )
 }
 
 /**
  * Claims the longest-waiting due deliveries of webhooks, as many as their allotments have room for. Counts the attempt at
- * once, so that one that kills the process is not repeated forever. Skips what other processes are claiming.
+ * once, so that one that kills the process is not repeated forever. Skips what other processes are claiming. PostgreSQL
+ * returns the body of an event once, however many of its deliveries are claimed.
  */
 export async function claimDue(db: Db | Transaction, at: Date, allotments: readonly Allotment[]): Promise<Claim[]> {
   const leaseEnd = new Date(at.getTime() + LEASE_MS)
   const given = JSON.stringify(allotments, ['storeId', 'webhookId', 'deliveries', 'slots'])
-  const rows = await db.$queryRaw<ClaimRow[]>`
+  const rows = await queryRows<ClaimRow>(
+    db,
+    sql`
     WITH "found" AS MATERIALIZED (
       SELECT "delivery"."id", "allotted".*, row_number() OVER () AS "position",
         (
@@ -112,7 +122,7 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
         ORDER BY "dueAt" LIMIT "allotted"."deliveries" FOR UPDATE SKIP LOCKED
       ) AS "delivery"
     ), "sized" AS MATERIALIZED (
-      SELECT "id", "position", sum("bytes") OVER ("all" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked",
+      SELECT "id", "position", "bytes", sum("bytes") OVER ("all" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked",
         count(*) OVER "all" = "deliveries" OR sum("bytes") OVER "all" > "slots"::bigint * ${SLOT_BYTES} AS "isMoreDue"
       FROM "found" WINDOW "all" AS (PARTITION BY "storeId", "webhookId")
     ), "claimed" AS (
@@ -121,21 +131,32 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
       RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
     )
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
-      "claimed"."triesBefore", "isMoreDue", "event".*
+      "claimed"."triesBefore", "isMoreDue", "bytes", "event"."messageId", "sequence", "eventType", "createdAt", "templateId",
+      CASE WHEN row_number() OVER (PARTITION BY "claimed"."eventId" ORDER BY "position") = 1 THEN "body" END AS "body"
     FROM "claimed" JOIN "sized" ON "sized"."id" = "claimed"."id" CROSS JOIN LATERAL (
       SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body",
         "templateId"::text AS "templateId", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
     ) AS "event"
-    ORDER BY "position"`
+    ORDER BY "position"`,
+  )
   const byKey = new Map(allotments.map((allotment) => [allotment.key, allotment]))
-  return (await wholeBodies(db, rows)).map(({ templateId: _, ...row }) => {
+  const bodies = await bodiesOf(db, rows)
+  return rows.map(({ templateId: _, ...row }) => {
     const allotment = byKey.get(keyOf(row)) as Allotment
-    return { ...allotment, ...row, leaseEnd, slots: slotsOf(Buffer.byteLength(row.body)) }
+    const body = bodies.get(row.messageId) as string
+    return { ...allotment, ...row, body, leaseEnd, slots: slotsOf(row.bytes) }
   })
 }
 
-type ClaimRow = Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey> | 'leaseEnd'> & StoredBody
+/** The bodies by message. */
+async function bodiesOf(db: Db | Transaction, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string, string>> {
+  const stored = rows.flatMap(({ messageId, body, templateId }) =>
+    body === null ? [] : { messageId, body, templateId },
+  )
+  const whole = await wholeBodies(db, stored)
+  return new Map(whole.map(({ messageId, body }) => [messageId, body]))
+}
 
 /** Undoes claims: makes them due at once, uncounts the attempts, and notifies other processes. */
 export async function releaseClaims(db: Db, at: Date, claims: readonly Claim[]): Promise<void> {

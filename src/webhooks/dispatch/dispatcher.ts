@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../../database/client.ts'
 import { STOP_TIMEOUT_MS } from '../../process/shutdown.ts'
@@ -8,7 +9,7 @@ import type { DispatcherMetrics } from './metrics.ts'
 import { numberEvents } from './number.ts'
 import { createRecorder, type Recorder } from './record.ts'
 import { sweepOld } from './retention.ts'
-import { type SendServices, send } from './send.ts'
+import { createSender, type SendServices } from './send.ts'
 import { Slots } from './slots.ts'
 
 export interface DispatcherServices extends SendServices {
@@ -38,6 +39,8 @@ export class Dispatcher {
   readonly #services: DispatcherServices
   readonly #pollMs: number
   readonly #stopMs: number
+  /** Distinguishes the notifications of this process. */
+  readonly #id: string = randomUUID()
   readonly #slots = new Slots()
   readonly #attempts = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
@@ -45,6 +48,7 @@ export class Dispatcher {
   readonly #claiming: Loop
   readonly #sweeping: Loop
   readonly #recorder: Recorder
+  readonly #send: ReturnType<typeof createSender>
   #numberingRetry: NodeJS.Timeout | undefined
   #isStarted = false
   #isStopping = false
@@ -64,6 +68,7 @@ export class Dispatcher {
     const sweep = () => sweepOld(db, now(), () => this.#isStopping)
     this.#sweeping = createLoop(sweep, log, 'old webhook deliveries could not be deleted')
     this.#recorder = createRecorder(services, () => this.#claiming.wake())
+    this.#send = createSender(services)
   }
 
   /** Starts to send what is due, on each wake and every second, and to delete what is old, every hour. */
@@ -78,10 +83,21 @@ export class Dispatcher {
     this.#sweeping.wake()
   }
 
-  /** Call it when events were committed or deliveries became due, in any process. */
+  /** Looks for everything. */
   wake(): void {
-    this.#numbering.wake()
+    this.eventsCommitted()
     this.#claiming.wake()
+  }
+
+  /** Call it when events were committed, in any process. */
+  eventsCommitted(): void {
+    this.#numbering.wake()
+  }
+
+  /** Call it when deliveries became due; `by` is the payload of the notification. */
+  deliveriesDue(by: string): void {
+    // This process woke its claiming when it made them.
+    if (by !== this.#id) this.#claiming.wake()
   }
 
   /**
@@ -129,7 +145,7 @@ export class Dispatcher {
     let full = 0
     let aside: number[] = []
     while (!this.#isStopping) {
-      const numbered = await numberEvents(db, now(), [...busyStores, ...aside])
+      const numbered = await numberEvents(db, now(), [...busyStores, ...aside], this.#id)
       if (numbered === null) {
         await delay(NUMBERING_RETRY_MS)
         continue
@@ -173,7 +189,7 @@ export class Dispatcher {
 
   async #attempt(claim: Claim): Promise<void> {
     const { now, metrics } = this.#services
-    const outcome = await send(this.#services, claim)
+    const outcome = await this.#send(claim)
     // It was released: another process may be sending it.
     if (this.#isOver) return
     if (this.#slots.release(claim, outcome)) this.#claiming.wake()

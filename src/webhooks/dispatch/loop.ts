@@ -4,15 +4,15 @@ import type { Log } from '../../engine/endpoints.ts'
 export type Loop = ReturnType<typeof createLoop>
 
 const PAUSE_MS_MIN = 2
-const PAUSE_MS_MAX = 50
+const PAUSE_MS_MAX = 25
 const COMPLAINT_EVERY_MS = 10_000
 
 /**
- * Runs work that never overlaps itself: wakes during a run are combined into one. After each run it pauses for as long
- * as that took, 2 to 50 ms, to batch what arrives meanwhile. Failed work waits for the next wake; `complaint` is logged
- * every 10 s at most.
+ * Runs work that never overlaps itself: wakes during a run are combined into one. After each run it pauses for half as
+ * long as that took, 2 to 25 ms, to batch what arrives meanwhile; `work` returns true if a batch is waiting already.
+ * Failed work waits for the next wake; `complaint` is logged every 10 s at most.
  */
-export function createLoop(work: () => Promise<void>, log: Pick<Log, 'warn'>, complaint: string) {
+export function createLoop(work: () => Promise<unknown>, log: Pick<Log, 'warn'>, complaint: string) {
   let running: Promise<void> | undefined
   let isWanted = false
   let complainedAt = Number.NEGATIVE_INFINITY
@@ -21,8 +21,9 @@ export function createLoop(work: () => Promise<void>, log: Pick<Log, 'warn'>, co
     while (isWanted) {
       isWanted = false
       const startedAt = performance.now()
-      await work().catch(complain)
-      await delay(Math.min(Math.max(performance.now() - startedAt, PAUSE_MS_MIN), PAUSE_MS_MAX))
+      const isBatchWaiting = await work().catch(complain)
+      const pauseMs = isBatchWaiting === true ? 0 : (performance.now() - startedAt) / 2
+      await delay(Math.min(Math.max(pauseMs, PAUSE_MS_MIN), PAUSE_MS_MAX))
     }
     running = undefined
   }

@@ -1,4 +1,5 @@
-import { type Db, inTransaction, type Transaction } from '../../database/client.ts'
+import { type Db, inTransaction, queryRows, type Transaction } from '../../database/client.ts'
+import { sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/announce.ts'
 
 /** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
@@ -23,14 +24,14 @@ interface Numbered {
 
 /**
  * Numbers committed events in their store's feed and adds a delivery for each enabled webhook of their kind, in one
- * transaction: at most 500 events, without those of the stores `except`. One process at a time; null: another one holds
- * the lock.
+ * transaction: at most 500 events, without those of the stores `except`. Notifies other processes of the deliveries, with
+ * `by` as the payload. One process at a time; null: another one holds the lock.
  *
  * The numbers of a store have no gaps, and a number is never visible before all lower ones. Events are numbered by id;
  * one that is committed late gets a higher number than those numbered before it.
  */
-export function numberEvents(db: Db, at: Date, except: readonly number[]): Promise<Numbered | null> {
-  return inTransaction(db, async (tx) => ((await tryLock(tx)) ? numberLocked(tx, at, except) : null))
+export function numberEvents(db: Db, at: Date, except: readonly number[], by: string): Promise<Numbered | null> {
+  return inTransaction(db, async (tx) => ((await tryLock(tx)) ? numberLocked(tx, at, except, by) : null))
 }
 
 /**
@@ -38,10 +39,13 @@ export function numberEvents(db: Db, at: Date, except: readonly number[]): Promi
  * handful of events, and would read all that there will ever be if it did not keep to the indexes.
  */
 async function tryLock(tx: Transaction): Promise<boolean> {
-  const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
+  const [lock] = await queryRows<{ isOurs: boolean }>(
+    tx,
+    sql`
     SELECT pg_try_advisory_xact_lock(${NUMBERING_LOCK}::int, 0) AS "isOurs",
       set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true),
-      set_config('enable_seqscan', 'off', true)`
+      set_config('enable_seqscan', 'off', true)`,
+  )
   return lock?.isOurs === true
 }
 
@@ -50,9 +54,11 @@ async function tryLock(tx: Transaction): Promise<boolean> {
  * resuming or disabling one (FOR UPDATE) must know which events it missed. Skips stores with locked webhooks instead of
  * waiting, because deleting a webhook with thousands of pending deliveries takes long.
  */
-async function numberLocked(tx: Transaction, at: Date, except: readonly number[]): Promise<Numbered> {
+async function numberLocked(tx: Transaction, at: Date, except: readonly number[], by: string): Promise<Numbered> {
   type Found = Omit<Numbered, 'isFull' | 'busyStores'> & { waiting: number; free: number; busy: string | null }
-  const [found] = await tx.$queryRaw<Found[]>`
+  const [found] = await queryRows<Found>(
+    tx,
+    sql`
     WITH "waiting" AS MATERIALIZED (
       SELECT "id", "storeId", "eventType" FROM "Event"
       WHERE "sequence" IS NULL AND "storeId" <> ALL (string_to_array(${except.join()}, ',')::int[])
@@ -105,7 +111,8 @@ async function numberLocked(tx: Transaction, at: Date, except: readonly number[]
       (SELECT "count" FROM "made") AS "deliveries",
       (SELECT CASE WHEN count(DISTINCT "storeId") = 1 THEN min("storeId") END FROM "batch") AS "onlyStore",
       (SELECT string_agg("storeId"::text, ',') FROM "busy") AS "busy",
-      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, '')::text END AS "notified"`
+      CASE WHEN (SELECT "count" FROM "made") > 0 THEN pg_notify(${deliveriesChannel}, ${by})::text END AS "notified"`,
+  )
   const { events = 0, deliveries = 0, waiting = 0, free = 0, onlyStore = null, busy = null } = found ?? {}
   const busyStores = busy === null ? [] : busy.split(',').map(Number)
   return { events, deliveries, isFull: waiting === BATCH_MAX || events < free, onlyStore, busyStores }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Db, inTransaction } from '../../database/client.ts'
+import { type Db, inTransaction, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Claim, WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
@@ -37,7 +37,7 @@ export function createRecorder(
   // Separate, because it may be slow or wait for a change of the webhook.
   const pausing = createLoop(pause, log, 'a webhook could not be paused yet')
 
-  async function write(): Promise<void> {
+  async function write(): Promise<boolean> {
     dropLate()
     const batch = waiting.slice(0, BATCH_MAX)
     try {
@@ -48,6 +48,7 @@ export function createRecorder(
       for (const result of batch) if (!heldUp.includes(result)) notePause(result)
       if (wasBehind && !isBehind()) onCaughtUp()
       if (heldUp.length > 0) await delay(RETRY_MS)
+      return waiting.length >= BATCH_MAX
     } catch (error) {
       await delay(RETRY_MS)
       throw error
@@ -119,11 +120,15 @@ const turning = sql`"turns" JOIN "Webhook" ON "Webhook"."storeId" = "turns"."sto
  * Writes attempts to the log and updates their deliveries and webhooks, in one statement. Returns those whose rows
  * another transaction holds; they can be retried. Skips deleted deliveries.
  *
+ * `+ 0` keeps PostgreSQL from looking up each row by itself: it would sort the array of all ids for each of them.
+ *
  * An attempt does not change a delivery that was claimed again meanwhile; a failed one does not change a delivery that
  * has ended. Never waits for a locked row, so it cannot deadlock.
  */
 async function writeResults(db: Db, results: readonly Result[]): Promise<Result[]> {
-  const busy = await db.$queryRaw<{ id: number }[]>`
+  const busy = await queryRows<{ id: number }>(
+    db,
+    sql`
     WITH "given" AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(results.map(rowOf))}::text::json) AS "given" (
         "id" bigint, "storeId" int, "webhookId" int, "attempts" int, "triesBefore" int, "state" text,
@@ -142,7 +147,7 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
       FROM ${turning}
       FOR NO KEY UPDATE OF "Webhook" SKIP LOCKED
     ), "standing" AS MATERIALIZED (
-      SELECT "id", "state", "attempts", "triesBefore" FROM "Delivery"
+      SELECT "id" FROM "Delivery"
       WHERE "id" = ANY (ARRAY (
         SELECT "id" FROM "given" WHERE ("storeId", "webhookId") NOT IN (
           SELECT "storeId", "id" FROM "turning" EXCEPT SELECT "storeId", "id" FROM "turned"
@@ -155,10 +160,10 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
     ), "deliveries" AS (
       UPDATE "Delivery" SET "state" = "given"."state", "dueAt" = "given"."dueAt", "endedAt" = "given"."endedAt",
         "reason" = "given"."reason", "status" = "given"."status"
-      FROM "given" JOIN "standing" ON "standing"."id" = "given"."id" AND "standing"."attempts" = "given"."attempts"
-      WHERE "Delivery"."id" = "given"."id" AND "Delivery"."id" = ANY (ARRAY (SELECT "id" FROM "standing"))
-        AND ("given"."state" = 'delivered'
-          OR "standing"."state" = 'pending' AND "standing"."triesBefore" = "given"."triesBefore")
+      FROM "given"
+      WHERE "Delivery"."id" = ANY (ARRAY (SELECT "id" FROM "standing")) AND "Delivery"."id" + 0 = "given"."id"
+        AND "Delivery"."attempts" = "given"."attempts" AND ("given"."state" = 'delivered'
+          OR "Delivery"."state" = 'pending' AND "Delivery"."triesBefore" = "given"."triesBefore")
     ), "log" AS (
       INSERT INTO "DeliveryAttempt" ("deliveryId", "number", "at", "status", "reason", "durationMs", "answer")
       SELECT "given"."id", "given"."attempts", "startedAt", "status", "reason", "durationMs", "answer"
@@ -166,7 +171,8 @@ async function writeResults(db: Db, results: readonly Result[]): Promise<Result[
       ORDER BY "startedAt"
     )
     SELECT "Delivery"."id"::float8 AS "id" FROM "Delivery"
-    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`
+    WHERE "id" = ANY (ARRAY (SELECT "id" FROM "given" EXCEPT SELECT "id" FROM "standing"))`,
+  )
   const ids = new Set(busy.map(({ id }) => id))
   return results.filter(({ claim }) => ids.has(claim.id))
 }

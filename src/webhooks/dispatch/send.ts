@@ -1,11 +1,13 @@
+import type { KeyObject } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { allows, bothOf } from '../../applications/privileges.ts'
 import type { Log } from '../../engine/endpoints.ts'
 import { eventKind } from '../../engine/event-kinds.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { TRIES_MAX } from '../../outbound/retry-schedule.ts'
-import { messageIdOf, signedHeaders } from '../../outbound/standard-webhooks.ts'
+import { messageIdOf, signedHeaders, signingKey } from '../../outbound/standard-webhooks.ts'
 import type { Secrets } from '../../values/secrets.ts'
-import { signingSecrets } from '../secret.ts'
+import { secretOfSeed, signingSeeds } from '../secret.ts'
 import type { Claim } from './claim.ts'
 import type { Outcome } from './decide.ts'
 
@@ -23,20 +25,32 @@ const TOTAL_MS = 15_000
 const ANSWER_BYTES_MAX = 65_536
 /** The stored part of an answer. */
 const KEPT_BYTES_MAX = 4_096
+/** Per UTF-16 code unit. */
+const UTF8_BYTES_MAX = 3
+/** The keys of webhooks that are kept. */
+const KEYS_MAX = 1_000
 
 const unanswered = { status: null, durationMs: 0, answer: '', retryAfter: null, isHeldBack: false }
 
-/** Makes one attempt, signed by the Standard Webhooks scheme. Never rejects. */
-export async function send(services: SendServices, claim: Claim): Promise<Outcome> {
-  const at = services.now()
-  const fault = faultOf(claim)
-  if (fault !== null) return { ...unanswered, at, reason: fault, isHeldBack: true }
-  try {
-    return await post(services, claim, at)
-  } catch (error) {
-    const { storeId, webhookId, id: deliveryId } = claim
-    services.log.warn({ err: error, storeId, webhookId, deliveryId }, 'a webhook delivery could not be sent')
-    return { ...unanswered, at, reason: 'The notification could not be made' }
+type KeyOf = (seed: string) => KeyObject
+
+/** Returns the function that makes one attempt, signed by the Standard Webhooks scheme. It never rejects. */
+export function createSender(services: SendServices): (claim: Claim) => Promise<Outcome> {
+  const keys = new LRUCache({
+    max: KEYS_MAX,
+    memoMethod: (seed: string) => signingKey(secretOfSeed(services.secrets, seed)),
+  })
+  return async (claim) => {
+    const at = services.now()
+    const fault = faultOf(claim)
+    if (fault !== null) return { ...unanswered, at, reason: fault, isHeldBack: true }
+    try {
+      return await post(services, (seed) => keys.memo(seed), claim, at)
+    } catch (error) {
+      const { storeId, webhookId, id: deliveryId } = claim
+      services.log.warn({ err: error, storeId, webhookId, deliveryId }, 'a webhook delivery could not be sent')
+      return { ...unanswered, at, reason: 'The notification could not be made' }
+    }
   }
 }
 
@@ -54,16 +68,16 @@ function serviceOf(eventType: number): string {
   return eventKind(eventType)?.service ?? ''
 }
 
-async function post(services: SendServices, claim: Claim, at: Date): Promise<Outcome> {
-  const body = bodyOf(services, claim)
-  const secrets = signingSecrets(services.secrets, claim, at)
+async function post(services: SendServices, keyOf: KeyOf, claim: Claim, at: Date): Promise<Outcome> {
+  const body = Buffer.from(bodyOf(services, claim))
+  const keys = signingSeeds(claim, at).map(keyOf)
   const answer = await services.outbound.send({
     url: claim.url,
     method: 'POST',
     headers: {
       'content-type': `application/${claim.format === 'XML' ? 'xml' : 'json'}; charset=utf-8`,
       'user-agent': 'store-platform',
-      ...signedHeaders(secrets, messageIdOf(claim.messageId), at, body),
+      ...signedHeaders(keys, messageIdOf(claim.messageId), at, body),
       'webhook-event': eventKind(claim.eventType)?.name ?? '',
       'webhook-sequence': String(claim.sequence),
     },
@@ -100,6 +114,11 @@ function bodyOf({ toXml }: SendServices, { format, eventType, body }: Claim): st
 
 /** Returns the first whole characters that fit, in a form that PostgreSQL accepts. */
 function kept(answer: string): string {
+  if (answer.length * UTF8_BYTES_MAX <= KEPT_BYTES_MAX) return stored(answer)
   const { read } = new TextEncoder().encodeInto(answer, new Uint8Array(KEPT_BYTES_MAX))
-  return answer.slice(0, read).toWellFormed().replaceAll('\0', '')
+  return stored(answer.slice(0, read))
+}
+
+function stored(answer: string): string {
+  return answer.toWellFormed().replaceAll('\0', '')
 }

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { rotateWebhookSecret, signingSecrets } from '../../../src/webhooks/secret.ts'
+import { rotateWebhookSecret } from '../../../src/webhooks/secret.ts'
+import { signingSecrets } from '../../support/signing-secrets.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { newWebhook, stored } from './webhooks-fixture.ts'
 

@@ -15,8 +15,8 @@ import { type Claim, claimDue, findDue } from '../../../src/webhooks/dispatch/cl
 import { Dispatcher, type DispatcherOptions } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
 import { Slots } from '../../../src/webhooks/dispatch/slots.ts'
-import { signingSecrets } from '../../../src/webhooks/secret.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { signingSecrets } from '../../support/signing-secrets.ts'
 import type { Arrival } from './dispatch-receiver.ts'
 
 export const SECOND_MS = 1_000

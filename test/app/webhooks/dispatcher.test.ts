@@ -1,8 +1,8 @@
 import { Webhook as Signer } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Webhook } from '../../../src/database/generated/client.ts'
-import { signingSecrets } from '../../../src/webhooks/secret.ts'
 import { openSocketReceiver } from '../../support/receiver.ts'
+import { signingSecrets } from '../../support/signing-secrets.ts'
 import { type Arrival, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, DAY_MS, openStage, SECOND_MS, type Stage, verifyWith } from './dispatch-stage.ts'
 

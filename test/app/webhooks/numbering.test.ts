@@ -56,7 +56,7 @@ test('what would make more than about 5,000 deliveries is numbered in several st
       ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSeed")
     SELECT ${storeId}, n, '', 'http://127.0.0.1:1/', ${ORDER_NEW}, 'JSON', TRUE, ${stage.now()}, ${stage.now()}, '', ''
     FROM generate_series(${from}::int, ${to}::int) AS n`
-  const number = () => numberEvents(stage.db, stage.now(), [])
+  const number = () => numberEvents(stage.db, stage.now(), [], 'a process')
   await addWebhooks(1, 2_500)
   await stage.addEvents(storeId, 5)
   expect(await number()).toMatchObject({ events: 2, deliveries: 5_000, isFull: true })

@@ -82,7 +82,7 @@ async function fill(server: TestServer, shop: TestStore): Promise<void> {
   await importInto(server, shop, [
     { service: 'Products', record: { SKUInfo: { CatalogID: 5, SKU: 'FIVE', Name: 'Five', Stock: 99 } } },
   ])
-  expect((await numberEvents(server.services.db, new Date(server.clock.ms), []))?.deliveries).toBe(3)
+  expect((await numberEvents(server.services.db, new Date(server.clock.ms), [], 'a process'))?.deliveries).toBe(3)
 }
 
 async function damage(...statements: string[]): Promise<void> {

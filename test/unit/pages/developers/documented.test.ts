@@ -89,7 +89,7 @@ async function sent(at: Date): Promise<{ headers: Record<string, string>; body: 
     { application, action: 'AUTHORIZE', token: 'a'.repeat(32), secureUrl: 'https://shop.example', messageId: 'msg_1' },
   )
   const [{ headers, body = '' }] = requests as [OutboundRequest]
-  return { headers: { ...headers }, body }
+  return { headers: { ...headers }, body: String(body) }
 }
 
 async function verified(language: keyof typeof programs, given: object): Promise<unknown> {
