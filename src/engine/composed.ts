@@ -24,6 +24,7 @@ export function templateOf(regions: readonly Region[]): Template {
     text += region.text
   }
   if (Buffer.byteLength(text) !== text.length) throw new Error('A default is not in ASCII')
+  if (text.length > POSITION_MAX) throw new Error('A record has too many fields to be abridged')
   return { id: createHash('sha256').update(text).digest().readBigInt64BE().toString(), text }
 }
 
@@ -76,9 +77,20 @@ export interface Abridged {
 }
 
 /** Stands before a slice in an abridged text, since JSON texts have no control characters. */
-const MARK = '\u001f'
-/** A shorter slice is written out. */
-const SLICE_MIN = 12
+const MARK = 0x1f
+const mark = String.fromCharCode(MARK)
+/** The position of a slice has three digits and its length two, each of 6 bits. */
+const POSITION_MAX = 64 ** 3 - 1
+const LENGTH_MAX = 64 ** 2 - 1
+const SLICE_LENGTH = 6
+/** A slice that is hardly longer than what names it is written out. */
+const SLICE_MIN = 9
+const ZERO = '0'.charCodeAt(0)
+
+function sliceAt(position: number, length: number): string {
+  const [high, middle, low] = [(position >> 12) & 63, (position >> 6) & 63, position & 63]
+  return String.fromCharCode(MARK, ZERO + high, ZERO + middle, ZERO + low, ZERO + (length >> 6), ZERO + (length & 63))
+}
 
 /** Writes the positions of slices in the place of the slices. */
 export class Abridging extends Composed {
@@ -90,9 +102,10 @@ export class Abridging extends Composed {
       super.copy(region, from, to)
       return
     }
-    const slice = `${MARK}${(region.base + from).toString(36)},${length.toString(36)};`
-    this.#saved += length - slice.length
-    this.write(slice)
+    const now = Math.min(length, LENGTH_MAX)
+    this.write(sliceAt(region.base + from, now))
+    this.#saved += now - SLICE_LENGTH
+    if (now < length) this.copy(region, from + now, to)
   }
 
   abridged(): Abridged {
@@ -100,12 +113,15 @@ export class Abridging extends Composed {
   }
 }
 
-const slices = new RegExp(`${MARK}(\\w+),(\\w+);`, 'g')
-
 /** The whole text of an abridged one. */
 export function inFull(abridged: string, template: string): string {
-  return abridged.replace(slices, (_slice, from: string, length: string) => {
-    const start = Number.parseInt(from, 36)
-    return template.slice(start, start + Number.parseInt(length, 36))
-  })
+  let whole = ''
+  let end = 0
+  for (let at = abridged.indexOf(mark); at !== -1; at = abridged.indexOf(mark, end)) {
+    const digit = (place: number) => abridged.charCodeAt(at + place) - ZERO
+    const position = (digit(1) << 12) | (digit(2) << 6) | digit(3)
+    whole += abridged.slice(end, at) + template.slice(position, position + ((digit(4) << 6) | digit(5)))
+    end = at + SLICE_LENGTH
+  }
+  return whole + abridged.slice(end)
 }

@@ -91,7 +91,7 @@ const MEGABYTE = 1024 * 1024
 /** What an entry takes besides its bytes. */
 const ENTRY_BYTES = 300
 /** The part of the room that one entry may have. */
-const ENTRY_SHARE = 1 / 16
+const ENTRY_SHARE = 1 / 8
 const SCOPES_MAX = 10_000
 /** The part of a page that must be kept to make it worth asking which records are. */
 const USEFUL_SHARE = 1 / 8
@@ -156,7 +156,8 @@ export class KeptRepresentations {
 
   /** Notes how much of a page was kept. */
   note(scope: string, kept: number, all: number): void {
-    this.#useful.set(scope, kept > all * USEFUL_SHARE)
+    // The last page may be empty.
+    if (all > 0) this.#useful.set(scope, kept > all * USEFUL_SHARE)
   }
 
   clear(): void {

@@ -54,7 +54,7 @@ const Settings = z.object({
   DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
   DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
-  REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default('64'),
+  REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default('32'),
   DATA_DIR: z.string().default('.data'),
   SECRET_KEY: secret(
     (text) => text.length >= 32,

@@ -30,10 +30,10 @@ describe('what is kept', () => {
     expect(keptOf(kept, 10_000).length).toBeLessThan(MEGABYTE / 300)
   })
 
-  test('has no record of more than a sixteenth of it, and forgets the former version of one that became so', () => {
+  test('has no record of more than an eighth of it, and forgets the former version of one that became so', () => {
     const kept = new KeptRepresentations(MEGABYTE)
     keep(kept, 1, 10)
-    keep(kept, 1, MEGABYTE / 16)
+    keep(kept, 1, MEGABYTE / 8)
     expect(kept.record('1 Products', 1)).toBeUndefined()
   })
 

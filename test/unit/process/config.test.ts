@@ -62,7 +62,7 @@ describe('without settings', () => {
       databaseConnections: 10,
       databaseBackgroundConnections: 4,
       databasePreparedStatements: true,
-      representationCacheMb: 64,
+      representationCacheMb: 32,
       dataDir: resolve('.data'),
       secretKey: null,
       operatorKey: null,
