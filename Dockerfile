@@ -4,7 +4,7 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
-    MALLOC_MMAP_THRESHOLD_=4194304
+    MALLOC_MMAP_THRESHOLD_=262144
 
 WORKDIR /app
 
