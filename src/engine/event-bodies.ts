@@ -39,7 +39,7 @@ async function templatesOf(db: Db | Transaction, ids: ReadonlySet<string>): Prom
   if (missing.length === 0) return texts
   const found = await queryRows<Template>(
     db,
-    sql`SELECT "id"::text AS "id", "text" FROM "EventTemplate" WHERE "id"::text = ANY (string_to_array(${missing.join()}, ','))`,
+    sql`SELECT "id"::text AS "id", "text" FROM "EventTemplate" WHERE "id" = ANY (string_to_array(${missing.join()}, ',')::bigint[])`,
   )
   for (const { id, text } of found) {
     known.set(id, text)

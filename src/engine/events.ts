@@ -1,5 +1,5 @@
 import { execute, queryRows } from '../database/client.ts'
-import { anyOfFew, identifier, sql, storeId } from '../database/sql.ts'
+import { anyOfFew, identifier, type Sql, sql, storeId } from '../database/sql.ts'
 import type { Caller, RaisedEvent } from './caller.ts'
 import type { Template } from './composed.ts'
 import type { Resource } from './define.ts'
@@ -60,29 +60,28 @@ interface EventRow extends Body {
   readonly recordId: number
 }
 
-/** JSON as it is written here has no line feed, and a list of lines is read sooner than JSON in JSON. */
+/** An array of texts. JSON as it is written here has no line feed, and a list of lines is read sooner than JSON in JSON. */
+function lines(values: readonly (string | number | null)[]): Sql {
+  return sql`string_to_array(${values.join('\n')}, E'\\n', '')`
+}
+
 async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
-  const linesOf = (of: (row: EventRow) => string | number | null) => {
-    const lines = rows.map(of).join('\n')
-    return sql`string_to_array(${lines}, E'\\n', '')`
-  }
   const templates = [...new Set(rows.flatMap(({ template }) => template ?? []))]
-  const ids = templates.map(({ id }) => id).join('\n')
-  const texts = templates.map(({ text }) => text).join('\n')
   await execute(
     db,
     sql`
     WITH templates AS (
       INSERT INTO "EventTemplate" ("id", "text")
-      SELECT n.* FROM unnest(string_to_array(${ids}, E'\\n')::bigint[], string_to_array(${texts}, E'\\n')) n ("id", "text")
+      SELECT n.* FROM unnest(${lines(templates.map(({ id }) => id))}::bigint[], ${lines(templates.map(({ text }) => text))}) n ("id", "text")
       WHERE NOT EXISTS (SELECT FROM "EventTemplate" t WHERE t."id" = n."id")
       ON CONFLICT DO NOTHING)
     INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "templateId", "bodyBytes", "createdAt")
     SELECT ${store.id}::int, n.*, ${now().toISOString()}::timestamptz
-    FROM unnest(${linesOf(({ eventType }) => eventType)}::smallint[], ${linesOf(({ recordId }) => recordId)}::int[],
-      ${linesOf(({ body }) => body)}, ${linesOf(({ template }) => template?.id ?? null)}::bigint[],
-      ${linesOf(({ bodyBytes }) => bodyBytes)}::int[]) n`,
+    FROM unnest(${lines(rows.map(({ eventType }) => eventType))}::smallint[],
+      ${lines(rows.map(({ recordId }) => recordId))}::int[], ${lines(rows.map(({ body }) => body))},
+      ${lines(rows.map(({ template }) => template?.id ?? null))}::bigint[],
+      ${lines(rows.map(({ bodyBytes }) => bodyBytes))}::int[]) n`,
   )
 }
 

@@ -111,10 +111,8 @@ function* readMembers(
 ): Steps<void> {
   if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
   const given = canonicalNames(fields, body)
-  const read = rules.mode === 'create' ? readers : readersFor(readers, given)
-  for (const reader of read) {
-    const name = reader[0]
-    const steps = reader[1](given.get(name), path === '' ? name : `${path}.${name}`, rules, into)
+  for (const [name, read] of rules.mode === 'create' ? readers : readersFor(readers, given)) {
+    const steps = read(given.get(name), path === '' ? name : `${path}.${name}`, rules, into)
     if (steps) yield* steps
   }
 }

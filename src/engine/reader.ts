@@ -118,11 +118,12 @@ const compilers: FieldFold<CompileMember> = {
     return {
       read: (row, details) => (isDocumentValue ? details[name] : row[slot]) ?? undefined,
       write: replacing(region, '[]', (out, items: readonly Selected[]) => {
+        out.write('[')
         items.forEach((one, index) => {
-          out.write(index === 0 ? '[' : ',')
+          if (index > 0) out.write(',')
           item.write(out, one)
         })
-        out.write(items.length === 0 ? '[]' : ']')
+        out.write(']')
       }),
       show: (items: readonly Selected[]) => items.map((one) => item.record(one)),
       isDocumentValue,

@@ -113,7 +113,7 @@ async function readKept<Made>(
   })
   const missing = page.filter((_id, place) => records[place] === undefined)
   kept.note(scope, page.length - missing.length, page.length)
-  if (page.length > 0 && !kept.isUseful(scope)) return null
+  if (!kept.isUseful(scope)) return null
   if (missing.length > 0 && !(await addMissing(caller, kept, choice, as, { found, records, missing }))) return null
   return { records: records as Made[], next: nextOf(found, bounds.limit), name: nameOf(found, bounds) }
 }

@@ -66,13 +66,13 @@ const choices = new WeakMap<Resource, Map<string, Written>>()
 
 function writtenOf(resource: Resource, changes: readonly ChangedRow[]): Written {
   const changed = new Set(changes.flatMap(changedColumns))
-  const columns = resource.columns.filter((name) => changed.has(name))
-  const known = choices.get(resource) ?? new Map<string, Written>([['', assigning(resource.columns)]])
+  const wanted = resource.columns.filter((name) => changed.has(name))
+  const known = choices.get(resource) ?? new Map<string, Written>()
   choices.set(resource, known)
-  const key = columns.join()
-  const all = known.get('') as Written
-  const written = known.get(key) ?? (known.size <= CHOICES_MAX ? assigning(columns) : all)
-  if (written !== all) known.set(key, written)
+  const isOneOfFew = wanted.length > 0 && (known.has(wanted.join()) || known.size < CHOICES_MAX)
+  const columns = isOneOfFew ? wanted : resource.columns
+  const written = known.get(columns.join()) ?? assigning(columns)
+  known.set(columns.join(), written)
   return written
 }
 
