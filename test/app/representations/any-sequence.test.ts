@@ -150,7 +150,7 @@ test('after every change of any sequence', async () => {
     }
   })
   await fc.assert(holds, { numRuns: 6 })
-})
+}, 120_000)
 
 test('while it is being changed: whoever asks after an answer never sees what was before it', async () => {
   const stage = await openStage()
