@@ -36,6 +36,11 @@ export interface Definition {
   /** Columns shown neither on the wire nor in exports, with their value in a new row. */
   hidden?: Readonly<Record<string, Scalar | null>>
   filters?: Filters
+  /**
+   * The groups of the fields outside of lists on pages: the title of each, and the field that it begins with, in wire order.
+   * Fields before the first group have the record's own.
+   */
+  groups?: Readonly<Record<string, string>>
   /** A text column that identifies a record without an identifier in PUT lists. */
   alternateKey?: string
   subResources?: Readonly<Record<string, SubResource>>
@@ -101,6 +106,7 @@ type Defaulted =
   | 'changesMany'
   | 'hidden'
   | 'filters'
+  | 'groups'
   | 'subResources'
   | 'referrers'
   | 'isOneByOne'
@@ -136,6 +142,9 @@ export function defineResource<const Service extends string>(
   const resultKey = columnPath(fields, 'id')?.at(-1)
   if (resultKey === undefined) throw new Error(`${service}: no field of the column "id"`)
   for (const [name, field] of fields.entries) if (field.kind === 'list') checkList(`${service}.${name}`, field)
+  for (const first of Object.values(definition.groups ?? {})) {
+    if (fields.get(first) === undefined) throw new Error(`${service}: no field ${first} to begin a group with`)
+  }
   const columns = new Set(Object.keys(hidden))
   for (const { field } of storedFields.leaves) if (field.kind !== 'list' && field.column) columns.add(field.column)
   columns.delete('id')
@@ -150,6 +159,7 @@ export function defineResource<const Service extends string>(
     methods: ['GET', 'POST', 'PUT', 'DELETE'],
     changesMany: true,
     filters: {},
+    groups: {},
     referrers: [],
     isOneByOne: false,
     isFinalOnceWritten: false,

@@ -36,6 +36,8 @@ export interface ValueField {
   readonly bounds: Bounds
   /** Sentences for the API reference that neither type nor access implies. */
   readonly note: string
+  /** Its name on pages. Empty: its wire name in words. */
+  readonly label: string
 }
 
 export interface Bounds {
@@ -159,7 +161,7 @@ export function fieldSet(fields: Fields): FieldSet {
 }
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
-type ValueOptions = Partial<Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note'>>
+type ValueOptions = Partial<Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label'>>
 
 /** The note of a field that the platform itself never sets. */
 export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
@@ -277,9 +279,22 @@ function value(
   bounds: Bounds,
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
-  const { column, sql, required = false, nullable = false, defaultNow = false, note = '' } = options
+  const { column, sql, required = false, nullable = false, defaultNow = false, note = '', label = '' } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
-  return { kind, access, schema, column, sql, default: defaultValue, nullable, defaultNow, required, bounds, note }
+  return {
+    kind,
+    access,
+    schema,
+    column,
+    sql,
+    default: defaultValue,
+    nullable,
+    defaultNow,
+    required,
+    bounds,
+    note,
+    label,
+  }
 }
 
 function textSchema(max: number, trim?: TextOptions['trim']) {

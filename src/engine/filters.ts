@@ -11,6 +11,8 @@ export type FilterKind = 'text' | 'part' | 'integer' | 'number' | 'flag' | 'sinc
 
 export interface Filter {
   readonly kind: FilterKind
+  /** The record's column that it compares. Omitted: that of its items. */
+  readonly column?: string
   /**
    * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws `bad-request`
    * for an invalid value.
@@ -23,13 +25,13 @@ export type Filters = Readonly<Record<string, Filter>>
 /** Matches the whole text, ignoring case. */
 export function exactly(column: string): Filter {
   const stored = sql`lower(t.${identifier(column)})`
-  return { kind: 'text', read: (given, name) => sql`${stored} = lower(${checkedText(given, name)})` }
+  return { kind: 'text', column, read: (given, name) => sql`${stored} = lower(${checkedText(given, name)})` }
 }
 
 /** Matches as `exactly`, for a text stored without surrounding white space: ignores white space around the value. */
 export function exactlyTrimmed(column: string): Filter {
-  const { kind, read } = exactly(column)
-  return { kind, read: (given, name, store) => read(given.trim(), name, store) }
+  const filter = exactly(column)
+  return { ...filter, read: (given, name, store) => filter.read(given.trim(), name, store) }
 }
 
 /** Matches a part of the text, ignoring case. */
@@ -37,6 +39,7 @@ export function containing(column: string): Filter {
   const stored = sql`lower(t.${identifier(column)})`
   return {
     kind: 'part',
+    column,
     read: (given, name) => {
       const literal = checkedText(given, name).replace(/[\\%_]/g, String.raw`\$&`)
       return sql`${stored} LIKE lower(${`%${literal}%`})`
@@ -53,6 +56,7 @@ function comparing(
 ) {
   return (column: string): Filter => ({
     kind,
+    column,
     read: (given, name, store) => sql`t.${identifier(column)} ${operator} ${read(given, name, store)}::${type}`,
   })
 }
@@ -79,6 +83,7 @@ export const until = comparing('until', sql`<`, sql`timestamptz`, (given, name, 
 export function flag(column: string): Filter {
   return {
     kind: 'flag',
+    column,
     read: (given, name) => {
       const folded = given.trim().toLowerCase()
       if (folded === '-1') return null

@@ -1,5 +1,5 @@
 import { queryRows } from '../database/client.ts'
-import { identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
+import { empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
@@ -9,7 +9,7 @@ import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, type Query } from './paging.ts'
 import { type BytesRepresentation, type JsonText, joined, keptFor, type Representation } from './representations.ts'
-import { type Choice, type Rows, readRecords, recordColumns } from './rows.ts'
+import { type Choice, type Rows, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */
 export type Listing = Page | { count: number }
@@ -75,6 +75,70 @@ export async function readPage<Made>(
 
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
   return count(caller, choose(caller, resource, { as: resource.json, filters: resource.filters }, query))
+}
+
+/** Counts the matches up to `max` + 1, so that a count costs the same in a store of any size. */
+export async function countUpTo(caller: Caller, resource: Resource, query: Query, max: number): Promise<number> {
+  const choice = choose(caller, resource, { as: resource.json, filters: resource.filters }, query)
+  if (choice.allOf !== null) return count(caller, choice)
+  const [row] = await queryRows<{ count: number }>(
+    caller.db,
+    sql`
+    SELECT count(*)::int AS "count" FROM (SELECT FROM ${choice.from} WHERE ${choice.where} LIMIT ${max + 1}::int) matches`,
+  )
+  return row?.count ?? 0
+}
+
+/** An order of records: by a column that an index holds behind the store, or by id. */
+export interface Order {
+  readonly column: string
+  /** Of the column, for comparing with the value that a page begins after. */
+  readonly type: Sql
+  readonly isDescending: boolean
+}
+
+/** Where a page in some order begins: behind the record with this value and id. */
+export interface Behind {
+  readonly value: string
+  readonly id: number
+}
+
+export interface OrderedPage {
+  /** The JSON text of each record. */
+  readonly records: readonly Buffer[]
+  /** Null on the last page. */
+  readonly next: Behind | null
+}
+
+/** Lists the records that match the query by the service's filters, in the order of a column that is never NULL, then of ids. */
+export async function listOrdered(
+  caller: Caller,
+  resource: Resource,
+  query: Query,
+  { order, behind, limit }: { order: Order; behind: Behind | null; limit: number },
+): Promise<OrderedPage> {
+  const { table, json, filters } = resource
+  const { from, where } = choose(caller, resource, { as: json, filters }, query)
+  const column = sql`t.${identifier(order.column)}`
+  const [operator, direction] = order.isDescending ? [sql`<`, sql`DESC`] : [sql`>`, sql`ASC`]
+  const start =
+    behind === null
+      ? empty
+      : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
+  const found = await queryRows<{ id: number; value: string }>(
+    caller.db,
+    sql`
+    SELECT t."id", to_json(${column}) #>> '{}' AS "value" FROM ${from} WHERE ${where} ${start}
+    ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`,
+  )
+  const page = found.slice(0, limit)
+  const ids = page.map(({ id }) => id)
+  const read = ids.length === 0 ? new Map<number, Buffer>() : await readByIds(caller, { table, owned: null }, ids, json)
+  const last = page.at(-1)
+  return {
+    records: ids.flatMap((id) => read.get(id) ?? []),
+    next: found.length > limit && last !== undefined ? { value: last.value, id: last.id } : null,
+  }
 }
 
 /** One record's JSON text. Throws `not-found`. */

@@ -23,7 +23,8 @@ export interface Referrer {
   readonly without?: (details: Document, id: number) => Document
 }
 
-const NAMED_MAX = 10
+/** Referring records that are named. */
+export const NAMED_MAX = 10
 const REWRITTEN_MAX = 200
 
 /** The first of the two numbers of an advisory lock; the second is the store's id. */
@@ -51,13 +52,33 @@ export async function applyReferrers(caller: Caller, resource: Resource, id: num
   for (const referrer of resource.referrers) if (referrer.rule === 'clear') await clear(target, referrer)
 }
 
-async function refuse(target: Target, referrer: Referrer): Promise<void> {
-  const { caller, resource } = target
-  const found = await caller.db.$queryRaw<{ id: number }[]>(sql`
+/** Records that refer to one, by one of its resource's referrers. */
+export interface References {
+  readonly referrer: Referrer
+  /** Their lowest ids, at most `NAMED_MAX` + 1. */
+  readonly ids: readonly number[]
+}
+
+/** Returns which records refer to this one, by each referrer. */
+export function referencesTo(caller: Caller, resource: Resource, id: number): Promise<References[]> {
+  const target = { caller, resource, id }
+  return Promise.all(
+    resource.referrers.map(async (referrer) => ({ referrer, ids: await referringIds(target, referrer) })),
+  )
+}
+
+async function referringIds(target: Target, referrer: Referrer): Promise<number[]> {
+  const found = await target.caller.db.$queryRaw<{ id: number }[]>(sql`
     SELECT t."id" FROM ${identifier(referrer.table)} t WHERE ${refersTo(target, referrer)}
     ORDER BY t."id" LIMIT ${constant(NAMED_MAX + 1)}`)
+  return found.map((row) => row.id)
+}
+
+async function refuse(target: Target, referrer: Referrer): Promise<void> {
+  const { resource } = target
+  const found = await referringIds(target, referrer)
   if (found.length === 0) return
-  const named = found.slice(0, NAMED_MAX).map((row) => row.id)
+  const named = found.slice(0, NAMED_MAX)
   const ids = `${named.join(', ')}${found.length > NAMED_MAX ? ' and more' : ''}`
   const referring = `${referrer.fields.join(', ')} of ${referrer.table} ${ids}`
   throw refused(

@@ -14,7 +14,7 @@ import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/rout
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
 import { overviewPage } from './admin/overview.ts'
-import { productPages } from './admin/products/routes.ts'
+import { recordPages } from './admin/records/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
 import { applicationForms, applicationRoutes, usingStoreRoutes } from './developers/applications.ts'
@@ -47,7 +47,7 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
 export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {
   overviewPage(app, services)
   orderPages(app, services)
-  productPages(app, services)
+  recordPages(app, services)
   restApiPages(app, services)
   cartApiPages(app, services)
   webhookPages(app, services)

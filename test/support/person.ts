@@ -11,6 +11,8 @@ export interface TestPerson {
     fields: Record<string, string | string[]>,
     options?: { action?: string; to?: string; headers?: Record<string, string> },
   ) => Promise<LightMyRequestResponse>
+  /** What a browser would send of the form of the page at `url`, the token aside. */
+  readonly formOf: (url: string, action?: string) => Promise<Record<string, string>>
   /** A program's request with the same cookies. */
   readonly call: (
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -69,6 +71,7 @@ export function testPerson(app: FastifyInstance): TestPerson {
         body.toString(),
       )
     },
+    formOf: async (url, action = url) => fieldsOf(formAt((await send(url)).body, action)),
     call: async (method, url, body) =>
       request(
         method,
@@ -98,9 +101,38 @@ function hiddenFields(form: string): [string, string][] {
     .map((input) => [attribute(input, 'name'), attribute(input, 'value')])
 }
 
+/** The fields of the form in a page that posts to `action`, as a browser would send them, the token aside. */
+export function fieldsAt(page: string, action: string): Record<string, string> {
+  return fieldsOf(formAt(page, action))
+}
+
+function fieldsOf(form: string): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (const [input] of form.matchAll(/<input\b[^>]*>/g)) {
+    const isTicked = attribute(input, 'type') !== 'checkbox' || /\schecked\b/.test(input)
+    if (isTicked) fields[attribute(input, 'name')] = attribute(input, 'value')
+  }
+  for (const [, name = '', text = ''] of form.matchAll(
+    /<textarea\b[^>]*?\sname="([^"]*)"[^>]*>([\s\S]*?)<\/textarea>/g,
+  )) {
+    fields[name] = unescaped(text)
+  }
+  for (const [, name = '', options = ''] of form.matchAll(
+    /<select\b[^>]*?\sname="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g,
+  )) {
+    const chosen = /<option\b[^>]*\sselected[^>]*>/.exec(options) ?? /<option\b[^>]*>/.exec(options)
+    fields[name] = attribute(chosen?.[0] ?? '', 'value')
+  }
+  const { _csrf, ...others } = fields
+  return others
+}
+
 function attribute(element: string, name: string): string {
-  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(element)?.[1] ?? ''
-  return value
+  return unescaped(new RegExp(`\\s${name}="([^"]*)"`).exec(element)?.[1] ?? '')
+}
+
+function unescaped(text: string): string {
+  return text
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&lt;', '<')

@@ -65,6 +65,12 @@ export const categories = defineResource({
       ExternalIdType: text(),
     }),
   },
+  groups: {
+    Layout: 'CategoryMenuGroup',
+    'Smart category': 'SmartCategories',
+    'Product pages': 'TemplateProductPage',
+    Page: 'Title',
+  },
   filters: { category: containing('name') },
   subResources: {
     Options: nested('OptionSetList', 'optionsetid'),

@@ -78,6 +78,13 @@ export const customers = defineResource({
     AltContactID: text(50, { column: 'altContactId', nullable: true }),
     Website: text(200),
   },
+  groups: {
+    Account: 'CustomerID',
+    'Billing address': 'BillingCompany',
+    'Shipping address': 'ShippingCompany',
+    Preferences: 'CustomerGroupID',
+    'Additional fields': 'Comments',
+  },
   filters: {
     email: exactly('email'),
     firstname: containing('firstName'),

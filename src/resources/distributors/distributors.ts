@@ -40,6 +40,7 @@ export const distributors = defineResource({
     POAdditionalNotes: text(),
     POEmailSubject: text(250),
   },
+  groups: { Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },
   filters: {
     company: containing('company'),
     email: exactly('email'),

@@ -68,6 +68,7 @@ export const giftRegistries = defineResource({
     ),
   },
   privateFields: { UserID: text(50, { column: 'updatedBy' }) },
+  groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),
     sku: anyItem(itemRows, exactlyTrimmed('sku')),

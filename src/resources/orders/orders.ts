@@ -94,6 +94,13 @@ export const orders = defineResource({
     }),
     GiftCertificateUsed: list('UsedGiftCertificate', { Code: text(50), Amount: decimal() }),
   },
+  groups: {
+    'Billing address': 'BillingFirstName',
+    Payment: 'BillingPaymentMethod',
+    Amounts: 'OrderDiscount',
+    Card: 'CardType',
+    'Comments and origin': 'RewardPoints',
+  },
   filters: {
     invoicenumber: equalTo('invoiceNumber'),
     invoicenumberstart: integerAtLeast('invoiceNumber'),

@@ -92,7 +92,7 @@ export const products = defineResource({
     ),
     ExternalIdsList: list('ExternalId', {
       ID: integer({ access: 'key' }),
-      AdvancedOptionSufix: text(50),
+      AdvancedOptionSufix: text(50, { label: 'Option suffix' }),
       ExternalId1: text(50),
       ExternalId2: text(50),
       ExternalIdType: text(20),
@@ -178,7 +178,7 @@ export const products = defineResource({
       {
         AdvancedOptionCode: text(50, { column: 'code', access: 'key' }),
         // Appended to the product's SKU, so a leading blank counts: "SHIRT" and " L".
-        AdvancedOptionSufix: text(50, { column: 'suffix', trim: 'end' }),
+        AdvancedOptionSufix: text(50, { column: 'suffix', trim: 'end', label: 'Suffix' }),
         AdvancedOptionName: text(),
         AdvancedOptionCost: decimal(),
         // Documented as an integer, but products may be sold in fractions.
@@ -248,6 +248,25 @@ export const products = defineResource({
       SerialCode: text(255),
     }),
     EProductList: list('EProduct', { FileNumber: integer({ access: 'key' }), FilePath: text() }, { keyFrom: 'record' }),
+  },
+  groups: {
+    'Visibility and tax': 'NonTaxable',
+    'Size and shipping': 'ShipCost',
+    'Reward points': 'RewardPoints',
+    'Stock keeping': 'StockAlert',
+    Warehouse: 'WarehouseLocation',
+    Description: 'Description',
+    'Extra fields': 'ExtraField1',
+    Samples: 'SampleEnable',
+    Reviews: 'ReviewAverage',
+    Images: 'MainImageFile',
+    Access: 'DoNotUseCategoryOptions',
+    'Returns and search engines': 'RMAMaxPeriod',
+    Quantities: 'DisplayText',
+    Offers: 'EnableMakeAnOfferFeature',
+    'Price levels': 'PriceLevel1',
+    Page: 'BuyButtonLink',
+    'Serial numbers': 'AssignKey',
   },
   filters: {
     sku: exactlyTrimmed('sku'),

@@ -11,7 +11,6 @@ export const UNKNOWN = 400_000
 
 /** Every record of a store that an address can name, by the part of the address that ends in its identifier. */
 const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
-  '/admin/orders/:id': ofService('Orders'),
   '/admin/webhooks/:id': ofService('Webhooks'),
   '/admin/webhooks/:id/deliveries/:deliveryId': ({ deliveryId }) => deliveryId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
@@ -25,7 +24,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
 }
 
 /** The same in every store and for everybody: files, the statuses, and the accounts that the operator alone names. */
-export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/developers/:id']
+export const shared = ['/assets/:file', '/OrderStatus/:id', '/admin/orderstatus/:id', '/admin/developers/:id']
 
 /**
  * What the last identifier of an address may name in a store: one record, or the items of a list in it. Null: the table above lacks
@@ -42,10 +41,12 @@ function ofService(service: string): (side: Side) => number {
   return ({ records }) => records.get(service)?.id ?? 0
 }
 
-/** A record of a service, from its definition. */
+/** A record of a service in REST or on a page, from its definition. */
 function recordAt(path: string): ((side: Side) => Id) | null {
   const resource = servedResources.find(
-    ({ service }) => path.startsWith(`/${service}/:`) && path.split('/').length === 3,
+    ({ service }) =>
+      (path.startsWith(`/${service}/:`) && path.split('/').length === 3) ||
+      path === `/admin/${service.toLowerCase()}/:id`,
   )
   return resource === undefined ? null : ofService(resource.service)
 }

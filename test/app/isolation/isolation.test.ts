@@ -360,6 +360,19 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
     'ItemID.1': skuIn(side),
     'ItemQuantity.1': 1,
   }),
+  'POST /admin/products': (side) => ({
+    'SKUInfo.SKU': 'NEW',
+    'SKUInfo.Name': 'New',
+    ManufacturerID: String(idIn(side, 'Manufacturers')),
+    AllowAccessCustomerGroupID: String(idIn(side, 'CustomerGroups')),
+  }),
+  'POST /admin/customers': (side) => ({
+    Email: 'new@customers.example',
+    Password: 'secret',
+    CustomerGroupID: String(idIn(side, 'CustomerGroups')),
+  }),
+  'POST /admin/category': (side) => ({ CategoryName: 'New', CategoryParent: String(idIn(side, 'Category')) }),
+  'POST /admin/rma': (side) => ({ OrderID: String(idIn(side, 'Orders')) }),
   'POST /admin/orders/new': (side) => ({ Lines: 1, 'ItemID.1': skuIn(side), 'ItemQuantity.1': 1 }),
 }
 
@@ -368,6 +381,11 @@ const nameless = `
 GET /  GET /account  GET /account/sign-in  GET /admin  GET /admin/account  GET /admin/applications  GET /admin/audit  GET /admin/change-store
 GET /admin/developers  GET /admin/modules/cartapi  GET /admin/modules/rest-api  GET /admin/modules/rest-api/subscribe  GET /admin/orders
 GET /admin/orders/new  GET /admin/products  GET /admin/settings  GET /admin/settings/order-statuses  GET /admin/settings/payment-methods
+GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /admin/customergroups/new  GET /admin/customers
+GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
+GET /admin/manufacturers  GET /admin/manufacturers/new  GET /admin/orderstatus  GET /admin/products/new  GET /admin/records  GET /admin/rma
+GET /admin/rma/new
+POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
 GET /admin/sign-in  GET /admin/stores  GET /admin/webhooks  GET /admin/webhooks/new  GET /developers  GET /developers/account
 GET /developers/applications  GET /developers/applications/new  GET /developers/audit  GET /developers/sign-in  GET /developers/sign-up
 GET /oauth/authorize  GET /account/*  GET /admin/*  GET /developers/*

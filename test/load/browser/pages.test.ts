@@ -33,7 +33,17 @@ const pages = {
     ['admin-orders-none', '/admin/orders?find=999999'],
     ['admin-order', '/admin/orders/1'],
     ['admin-order-new', '/admin/orders/new'],
+    ['admin-order-fields', '/admin/orders/1/fields'],
+    ['admin-order-items', '/admin/orders/1/edit?section=items'],
     ['admin-products', '/admin/products'],
+    ['admin-products-refused', '/admin/products?pricefrom=much'],
+    ['admin-product', '/admin/products/1'],
+    ['admin-product-edit', '/admin/products/1/edit'],
+    ['admin-product-option-sets', '/admin/products/1/edit?section=option-sets'],
+    ['admin-product-new', '/admin/products/new'],
+    ['admin-product-delete', '/admin/products/1/delete'],
+    ['admin-customers', '/admin/customers'],
+    ['admin-records', '/admin/records'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
@@ -67,6 +77,7 @@ const pages = {
     ['admin-overview-empty', '/admin'],
     ['admin-orders-empty', '/admin/orders'],
     ['admin-products-empty', '/admin/products'],
+    ['admin-customers-none', '/admin/customers?state=NY'],
     ['admin-rest-api-empty', '/admin/modules/rest-api'],
     ['admin-webhooks-empty', '/admin/webhooks'],
   ],
@@ -205,7 +216,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.setViewportSize({ width: 360, height: 780 })
     const lists = [
       { address: '/admin/orders', row: /AB-1000/, seen: ['Date', 'Customer', 'Status', 'Total'] },
-      { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Price', 'Stock'] },
+      { address: '/admin/products', row: /LAMP/, seen: ['Name', 'Cost', 'Price', 'On sale', 'Stock'] },
     ]
     for (const { address, row, seen } of lists) {
       await page.goto(address)

@@ -117,7 +117,7 @@ test('products without stock are counted and led to, and so are applications', a
   })
 
   const { body } = await (await merchantIn(server, shop.store)).open('/admin')
-  expect(body).toContain('<strong>2</strong> <a href="/admin/products?stock=out">products</a>')
+  expect(body).toContain('<strong>2</strong> <a href="/admin/products?stockto=0">products</a>')
   expect(await words()).toContain('1 application works for your store.')
 })
 

@@ -1,0 +1,184 @@
+import type { FastifyRequest } from 'fastify'
+import { changeRecord, createRecord, deleteRecord } from '../../../engine/change.ts'
+import { getRecord } from '../../../engine/read.ts'
+import { referencesTo } from '../../../engine/referrers.ts'
+import type { Page } from '../../../html/page.ts'
+import { refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { digest } from '../../../server/compression.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
+import { capital } from './list-page.ts'
+import { idIn, referenceOf } from './record-page.ts'
+import { pathOf, type Section, type Service, type Value } from './services.ts'
+import { inputOf, isSet, isWritable, titleOf, typedOf, valueIn, type Wire } from './values.ts'
+
+/** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
+const FIELDS_MAX = 1_500
+
+/** The part of the record that the address names, or its first. */
+function sectionIn(request: FastifyRequest, service: Service): Section {
+  const slug = textIn(request.query, 'section')
+  const section = slug === '' ? service.sections[0] : service.sections.find((each) => each.slug === slug)
+  if (section === undefined) throw new StoreFailure('not-found', 'There is no such part of the record')
+  return section
+}
+
+/**
+ * The form of a section. With `typed`, it shows that, for the record that it was shown with. Where somebody else has changed the
+ * record meanwhile (`isOutdated`), it is for the record as it is now: it shows stored values beside those that were typed,
+ * and a list as it is stored, since the rows typed may be of other items.
+ */
+export async function editPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const id = idIn(request)
+  const section = sectionIn(request, service)
+  const text = await getRecord(merchantCaller(request, services), service.resource, id)
+  const record = JSON.parse(text) as Wire
+  const { list } = section
+  const stored = { ...valuesTyped(section.values, record), ...(list === null ? {} : listTyped(list, record)) }
+  const isTooLong = Object.keys(stored).length > FIELDS_MAX
+  const sent = isOutdated && list !== null ? null : typed
+  const form = sent ?? stored
+  const title = `${section.title} of ${titleOf(service, record)}`
+  return {
+    template: '/pages/admin/records/edit',
+    title: capital(title),
+    values: form,
+    data: {
+      service,
+      section,
+      fields: fieldsOf(section.values, 'update', form, isOutdated ? stored : null),
+      rows: list === null || isTooLong ? null : rowsOf(list, form, textIn(form, 'add')),
+      isTooLong,
+      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      address: `${service.path}/${id}/edit?section=${section.slug}`,
+      moreAddress: `${service.path}/${id}/edit/rows?section=${section.slug}`,
+      back: `${service.path}/${id}`,
+      inputOf,
+      isWritable,
+      labels: labelsOf(section),
+    },
+  }
+}
+
+/** The fields of a form, each with what is stored if that is not what was typed. */
+function fieldsOf(
+  values: readonly Value[],
+  kind: 'create' | 'update',
+  form: Form,
+  stored: Record<string, string> | null,
+) {
+  return values
+    .filter((value) => isWritable(value, kind))
+    .map((value) => {
+      const name = value.path.join('.')
+      const now = stored?.[name]
+      const typed =
+        value.field.kind === 'boolean' ? String(form[name] !== undefined && form[name] !== 'false') : textIn(form, name)
+      const isOther =
+        now !== undefined &&
+        value.field.access !== 'wo' &&
+        now.replaceAll('\r\n', '\n') !== typed.replaceAll('\r\n', '\n')
+      return { value, name, input: inputOf(value), stored: isOther ? now : null }
+    })
+}
+
+function labelsOf({ values }: Pick<Section, 'values'>): Record<string, string> {
+  return Object.fromEntries(values.map(({ path, label }) => [path.join('.'), label]))
+}
+
+/** Saves the form of a section, unless the record has been changed since the form was shown. */
+export async function save(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
+  const id = idIn(request)
+  const { resource, path } = service
+  const section = sectionIn(request, service)
+  const caller = merchantCaller(request, services)
+  const form = formOf(request)
+  const text = await getRecord(caller, resource, id)
+  const changes = changesOf(section, form, JSON.parse(text))
+  const precondition = (record: string) => {
+    if (digest(record) === textIn(form, 'etag')) return
+    const advice =
+      section.list === null
+        ? 'Compare what you typed with what is stored now, and save again'
+        : 'The form shows the list as it is now. Make your changes again'
+    throw new StoreFailure('precondition-failed', `Somebody else has changed this ${service.one} meanwhile. ${advice}`)
+  }
+  precondition(text)
+  if (Object.keys(changes.body).length === 0) return `${path}/${id}`
+  await changeRecord(caller, resource, { kind: 'update', id, body: changes.body }, { precondition }).catch(
+    inForm(changes),
+  )
+  return `${path}/${id}?notice=record-saved`
+}
+
+/** For `catch`: names the form's field instead of the body's. */
+function inForm({ nameOf }: Changes) {
+  return (error: unknown): never => {
+    if (!(error instanceof StoreFailure) || error.field === '') throw error
+    const { kind, field, message } = error
+    const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+    throw refusedFields([{ field: nameOf(field), problem }], kind)
+  }
+}
+
+/** The form of a new record: its values, of which lists are added afterwards. */
+export function newPage(service: Service, form: Form): Page {
+  const defaults = Object.fromEntries(
+    service.values.map(({ path, field }) => [
+      path.join('.'),
+      isSet(field, form[path.join('.')]) ? '' : typedOf(field.default),
+    ]),
+  )
+  const values = Object.keys(form).length === 0 ? defaults : form
+  const sections = service.sections
+    .filter(({ list }) => list === null)
+    .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null) }))
+    .filter(({ fields }) => fields.length > 0)
+  return {
+    template: '/pages/admin/records/new',
+    title: `New ${service.one}`,
+    values,
+    data: { service, sections, labels: labelsOf(service) },
+  }
+}
+
+export async function create(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
+  const changes = changesOf({ values: service.values, list: null }, formOf(request), null)
+  const caller = merchantCaller(request, services)
+  const id = await createRecord(caller, service.resource, changes.body).catch(inForm(changes))
+  return `${service.path}/${id}?notice=record-created`
+}
+
+/** The question before a record is deleted: what becomes of the records that refer to it. */
+export async function deletePage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const { resource } = service
+  const [text, found] = await Promise.all([getRecord(caller, resource, id), referencesTo(caller, resource, id)])
+  const references = found.map(referenceOf).filter(({ ids }) => ids.length > 0)
+  const title = titleOf(service, JSON.parse(text))
+  return {
+    template: '/pages/admin/records/delete',
+    title: `Delete ${title}`,
+    data: {
+      service,
+      id,
+      cleared: references.filter(({ rule }) => rule === 'clear'),
+      refusing: references.filter(({ rule }) => rule === 'refuse'),
+      pathOf,
+      valueIn,
+    },
+  }
+}
+
+export async function remove(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
+  const id = idIn(request)
+  await deleteRecord(merchantCaller(request, services), service.resource, id)
+  return `${service.path}?notice=record-deleted`
+}

@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Form, textIn } from '../../../html/request.ts'
+import type { List, Section, Value } from './services.ts'
+import { isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
+
+// A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
+// shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.
+
+/** Empty rows that a list of a form shows behind the stored ones. */
+const NEW_ROWS = 1
+
+export interface Row {
+  /** The names of its fields begin with this and a dot. */
+  readonly name: string
+  /** The place of the stored item; null: a new one. */
+  readonly at: number | null
+  readonly lists: readonly Rows[]
+}
+
+export interface Rows {
+  readonly list: List
+  readonly name: string
+  readonly rows: readonly Row[]
+}
+
+/** The names and texts of a form for these values of a record. */
+export function valuesTyped(values: readonly Value[], record: Wire, prefix = ''): Record<string, string> {
+  return Object.fromEntries(values.map(({ path }) => [prefix + path.join('.'), typedOf(valueIn(record, path))]))
+}
+
+/** The names and texts of a form for a list of a record. */
+export function listTyped(list: List, record: Wire, prefix = ''): Record<string, string> {
+  const items = itemsIn(record, list)
+  const rows = items.map((item, at) => {
+    const name = `${prefix}${list.name}.${at}.`
+    const inner = list.lists.map((each) => listTyped(each, item, name))
+    return Object.assign({ [`${name}at`]: String(at) }, valuesTyped(list.values, item, name), ...inner)
+  })
+  return Object.assign({}, ...rows)
+}
+
+/** The rows that a form shows: those that it holds, and an empty one behind them. `more` names a list that gets another one. */
+export function rowsOf(list: List, form: Form, more: string, prefix = ''): Rows {
+  const name = prefix + list.name
+  const places = placesIn(form, name)
+  const next = (places.at(-1) ?? -1) + 1
+  const added = Array.from({ length: NEW_ROWS + (more === name ? 1 : 0) }, (_, index) => next + index)
+  const rows = [...places, ...added].map((place): Row => {
+    const at = textIn(form, `${name}.${place}.at`)
+    const rowName = `${name}.${place}`
+    const lists = list.lists.map((each) => rowsOf(each, form, more, `${rowName}.`))
+    return { name: rowName, at: at === '' ? null : Number(at), lists }
+  })
+  return { list, name, rows }
+}
+
+/** The places of the rows that a form holds. */
+function placesIn(form: Form, name: string): number[] {
+  const places = new Set<number>()
+  for (const key of Object.keys(form)) {
+    if (!key.startsWith(`${name}.`)) continue
+    const place = key.slice(name.length + 1).split('.', 1)[0] ?? ''
+    if (/^\d{1,5}$/.test(place)) places.add(Number(place))
+  }
+  return [...places].sort((one, other) => one - other)
+}
+
+/** What a form changes in a record. */
+export interface Changes {
+  /** For `changeRecord`; empty: nothing. */
+  readonly body: Wire
+  /** The form's name for a field that a refusal names. */
+  readonly nameOf: (field: string) => string
+}
+
+/** The changes of a section's form. A new record has none of its values yet. */
+export function changesOf(
+  { values, list }: Pick<Section, 'values' | 'list'>,
+  form: Form,
+  record: Wire | null,
+): Changes {
+  const body = membersOf(values, form, '', record)
+  const isPlain = (field: string) => field
+  if (list === null) return { body, nameOf: isPlain }
+  const stored = itemsIn(record ?? {}, list)
+  const { items, places } = itemsOf(list, form, stored, '')
+  const isSame = isDeepStrictEqual(items, stored)
+  const nameOf = (field: string) =>
+    field
+      .replace(/^(\w+)\[(\d+)\]/, (_, name, index) => `${name}.${places[Number(index)] ?? index}`)
+      .replaceAll(/\[(\d+)\]/g, '.$1')
+  return { body: isSame ? {} : { ...body, [list.name]: items }, nameOf }
+}
+
+/** The items that a form's rows make: stored ones with what was typed over them, and new ones that are not empty. */
+function itemsOf(list: List, form: Form, stored: readonly Wire[], prefix: string) {
+  const name = prefix + list.name
+  const items: Wire[] = []
+  const places: number[] = []
+  for (const place of placesIn(form, name)) {
+    const row = `${name}.${place}.`
+    if (textIn(form, `${row}gone`) !== '') continue
+    const before = stored[Number(textIn(form, `${row}at`) || -1)] ?? null
+    const item = membersOf(list.values, form, row, before, structuredClone(before ?? {}))
+    for (const inner of list.lists) {
+      const rows = itemsOf(inner, form, itemsIn(before ?? {}, inner), row).items
+      if (rows.length > 0 || before !== null) item[inner.name] = rows
+    }
+    if (before === null && Object.keys(item).length === 0) continue
+    items.push(item)
+    places.push(place)
+  }
+  return { items, places }
+}
+
+/** Puts the members that differ from what is stored into `members`, nested as on the wire. */
+function membersOf(
+  values: readonly Value[],
+  form: Form,
+  prefix: string,
+  before: Wire | null,
+  members: Record<string, unknown> = {},
+): Record<string, unknown> {
+  for (const value of values) {
+    const { path, field } = value
+    const isKeyOfNew = field.access === 'key' && before === null && prefix !== ''
+    if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
+    const name = prefix + path.join('.')
+    const typed = field.kind === 'boolean' ? String(form[name] !== undefined) : linesOf(textIn(form, name))
+    const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
+    if (typed === linesOf(typedOf(stored))) continue
+    // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
+    if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
+    put(members, path, typed === '' && field.kind !== 'text' ? field.default : typed)
+  }
+  return members
+}
+
+/** Browsers send every line break as CR LF. */
+function linesOf(text: string): string {
+  return text.replaceAll('\r\n', '\n')
+}
+
+function put(members: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [name = '', ...inner] = path
+  if (inner.length === 0) members[name] = value
+  else {
+    const object = (members[name] ?? {}) as Record<string, unknown>
+    members[name] = object
+    put(object, inner, value)
+  }
+}

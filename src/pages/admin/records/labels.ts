@@ -1,0 +1,25 @@
+/**
+ * A wire name in words: `BillingFirstName` is `Billing first name`. Without the name of the type that it belongs to, as long
+ * as something is left: `CategoryName` of a Category is `Name`.
+ */
+export function labelOf(name: string, typeName = ''): string {
+  const own =
+    name.startsWith(typeName) && /^[A-Z]/.test(name.slice(typeName.length)) ? name.slice(typeName.length) : name
+  const words = own.split(/(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[A-Z][a-z])/)
+  return words.map((word, at) => (at === 0 || /^[A-Z]{2}/.test(word) ? word : word.toLowerCase())).join(' ')
+}
+
+/** The name of an item of a list, such as `Image gallery` of `ImageGalleryList`. */
+export function itemLabel(name: string, typeName = ''): string {
+  return labelOf(name.replace(/s?List$/, ''), typeName)
+}
+
+export function plural(words: string): string {
+  if (/[^aeiou]y$/.test(words)) return `${words.slice(0, -1)}ies`
+  return /s$/.test(words) ? words : `${words}s`
+}
+
+/** A title as a part of an address, such as `price-levels`. */
+export function slugOf(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+}

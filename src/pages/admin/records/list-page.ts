@@ -1,0 +1,197 @@
+import type { FastifyRequest } from 'fastify'
+import { type Sql, sql } from '../../../database/sql.ts'
+import type { Filter, FilterKind } from '../../../engine/filters.ts'
+import type { Query } from '../../../engine/paging.ts'
+import { type Behind, countUpTo, listOrdered, type Order } from '../../../engine/read.ts'
+import { wrongField } from '../../../engine/refused.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { INT32_MAX } from '../../../values/int32.ts'
+import { labelOf } from './labels.ts'
+import { canCreate, pathOf, type Service, type Value } from './services.ts'
+import { titleOf, valueIn, type Wire } from './values.ts'
+
+const RECORDS_SHOWN = 25
+const COUNTED_MAX = 10_000
+const COLUMNS_SHOWN = 6
+const COLUMNS_MAX = 20
+const TEXT_MAX = 255
+
+/** The page of a service's records: filtered, sorted and paged by the address. */
+export async function listPage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+  const { resource, path, all } = service
+  const caller = merchantCaller(request, services)
+  const given = askedIn(request.query, service)
+  const query: Query = new Map(Object.entries(given.filters))
+  const columns = columnsOf(service, given.columns)
+  const { sort, order } = orderOf(service, given.sort)
+  const read = async () => {
+    const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
+    if (tooLong) throw wrongField(tooLong[0], `has more than ${TEXT_MAX} characters`)
+    const behind = given.cursor === '' ? null : behindOf(given.cursor, order)
+    const listed = listOrdered(caller, resource, query, { order: order.by, behind, limit: RECORDS_SHOWN })
+    const [page, count] = await Promise.all([listed, countUpTo(caller, resource, query, COUNTED_MAX)])
+    return { ...page, count, failure: undefined }
+  }
+  // A filter that cannot be read is shown where it was typed.
+  const { records, next, count, failure } = await read().catch((error) => {
+    if (!(error instanceof StoreFailure) || error.kind !== 'bad-request') throw error
+    return { records: [], next: null, count: 0, failure: error }
+  })
+  const kept = {
+    ...given.filters,
+    ...(given.sort !== '' && { sort }),
+    ...(given.columns !== '' && { columns: given.columns }),
+  }
+  const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
+  const rows = records.map((text) => {
+    const record = JSON.parse(String(text)) as Wire
+    return { id: valueIn(record, service.key.path), title: titleOf(service, record), record }
+  })
+  return {
+    template: '/pages/admin/records/list',
+    title: capital(all),
+    ...(failure && { failure }),
+    values: given.filters,
+    data: {
+      service,
+      rows,
+      columns,
+      allColumns: service.values.filter(isColumn),
+      filters: filtersOf(service),
+      sorts: sortsOf(service),
+      sort,
+      count,
+      countedMax: COUNTED_MAX,
+      isFiltered: Object.keys(given.filters).length > 0,
+      chosenColumns: given.columns,
+      next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
+      first: given.cursor === '' ? null : address({}),
+      canCreate: canCreate(service),
+      valueIn,
+      pathOf,
+    },
+  }
+}
+
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+interface Asked {
+  readonly filters: Readonly<Record<string, string>>
+  readonly sort: string
+  readonly columns: string
+  readonly cursor: string
+}
+
+/** Ignores what a list does not know, so that an old address still opens the list. */
+function askedIn(query: unknown, { resource }: Service): Asked {
+  const filters: Record<string, string> = {}
+  for (const name of Object.keys(resource.filters)) {
+    const text = textIn(query, name).trim()
+    if (text !== '') filters[name] = text
+  }
+  // A form of checkboxes repeats the name.
+  const { columns } = query as { columns?: string | string[] }
+  return {
+    filters,
+    sort: textIn(query, 'sort'),
+    columns: [columns ?? ''].flat().slice(0, COLUMNS_MAX).join(','),
+    cursor: textIn(query, 'cursor'),
+  }
+}
+
+function isColumn({ field }: Value): boolean {
+  return field.access !== 'wo'
+}
+
+function columnsOf({ values, titles, resource, key }: Service, chosen: string): readonly Value[] {
+  const names = new Set(chosen.split(',').slice(0, COLUMNS_MAX))
+  const wanted = values.filter((value) => isColumn(value) && names.has(value.path.join('.')))
+  if (wanted.length > 0) return wanted
+  // What the list can be filtered by is what people look for.
+  const filtered = new Set(Object.values(resource.filters).flatMap(({ column }) => column ?? []))
+  const others = values.filter((value) => filtered.has(value.field.column ?? '') && !titles.includes(value))
+  return [...(titles.length > 0 ? titles : [key]), ...others].slice(0, COLUMNS_SHOWN)
+}
+
+/** The filters of the list, as fields of a form. */
+function filtersOf({ resource, values }: Service) {
+  return Object.entries(resource.filters).map(([name, { kind, column }]) => {
+    const value = values.find(({ field }) => column !== undefined && field.column === column)
+    return { name, kind, label: filterLabel(name, kind, value) }
+  })
+}
+
+const bounds: Partial<Record<FilterKind, string>> = { since: 'from', until: 'to' }
+
+function filterLabel(name: string, kind: FilterKind, value: Value | undefined): string {
+  const label = value?.label ?? labelOf(name.charAt(0).toUpperCase() + name.slice(1))
+  const bound = bounds[kind] ?? /(from|to|start|end)$/.exec(name)?.[1]?.replace('start', 'from').replace('end', 'to')
+  return kind === 'integer' || kind === 'number' || bounds[kind] ? [label, bound].filter(Boolean).join(', ') : label
+}
+
+interface Sorting {
+  readonly value: Value
+  readonly by: Omit<Order, 'isDescending'>
+  readonly kind: FilterKind | 'id'
+}
+
+const typeOf: Partial<Record<FilterKind, Sql>> = {
+  integer: sql`int`,
+  number: sql`numeric`,
+  since: sql`timestamptz`,
+  until: sql`timestamptz`,
+}
+
+/** What a list can be sorted by: the identifier, and columns with an index for a range. */
+function sortsOf(service: Service): Sorting[] {
+  const { resource, values, key } = service
+  const sorts = new Map<string, Sorting>([['id', { value: key, by: { column: 'id', type: sql`int` }, kind: 'id' }]])
+  for (const { kind, column } of Object.values(resource.filters) as Filter[]) {
+    const type = typeOf[kind]
+    const value = values.find(({ field }) => field.column === column)
+    if (column === undefined || type === undefined || value === undefined || value.field.nullable) continue
+    sorts.set(column, { value, by: { column, type }, kind })
+  }
+  return [...sorts.values()]
+}
+
+/** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */
+function orderOf(service: Service, sort: string) {
+  const isDescending = sort === '' || sort.startsWith('-')
+  const name = sort.replace(/^-/, '')
+  const sorts = sortsOf(service)
+  const found = sorts.find(({ value }) => value.path.join('.') === name) ?? (sorts[0] as Sorting)
+  const { value, by, kind } = found
+  return { sort: `${isDescending ? '-' : ''}${value.path.join('.')}`, order: { by: { ...by, isDescending }, kind } }
+}
+
+const valueForms: Partial<Record<Sorting['kind'], RegExp>> = {
+  id: /^\d{1,10}$/,
+  integer: /^-?\d{1,10}$/,
+  number: /^-?\d{1,15}(\.\d{1,4})?$/,
+}
+
+/** Throws for what no page of this list has named. */
+function behindOf(cursor: string, { kind }: { kind: Sorting['kind'] }): Behind {
+  const [, id = '', value = ''] = /^(\d{1,10})_(.{1,40})$/.exec(cursor) ?? []
+  const form = valueForms[kind]
+  const isValue = form ? form.test(value) && Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER : isInstant(value)
+  if (
+    !isValue ||
+    Number(id) > INT32_MAX ||
+    ((kind === 'id' || kind === 'integer') && Math.abs(Number(value)) > INT32_MAX)
+  ) {
+    throw wrongField('cursor', 'names no page of this list')
+  }
+  return { value, id: Number(id) }
+}
+
+function isInstant(value: string): boolean {
+  return (
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?([+-]\d\d(:\d\d)?)$/.test(value) && !Number.isNaN(Date.parse(value))
+  )
+}

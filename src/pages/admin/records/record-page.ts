@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify'
+import { getRecord } from '../../../engine/read.ts'
+import { NAMED_MAX, type References, referencesTo } from '../../../engine/referrers.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { capital } from './list-page.ts'
+import { services as allServices, pathOf, type Service } from './services.ts'
+import { isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
+
+/** The record's id in the address, which may name more. */
+export function idIn(request: FastifyRequest): number {
+  return readIds({ id: textIn(request.params, 'id') }, 'id').id
+}
+
+/** The page of one record: what is set of it, by sections that have a form each, and which records refer to it. */
+export async function recordPage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const { resource } = service
+  const [text, references] = await Promise.all([getRecord(caller, resource, id), referencesTo(caller, resource, id)])
+  const record = JSON.parse(text) as Wire
+  const canChange = resource.methods.includes('PUT')
+  const sections = service.sections.map((section) => {
+    const { values, list } = section
+    const shown = values.filter(({ path, field }) => field.access !== 'wo' && isSet(field, valueIn(record, path)))
+    const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
+    return { ...section, shown, items: list === null ? [] : itemsIn(record, list), canEdit: canChange && hasForm }
+  })
+  return {
+    template: '/pages/admin/records/record',
+    title: capital(titleOf(service, record)),
+    data: {
+      service,
+      id,
+      record,
+      sections,
+      json: JSON.stringify(record, null, 2),
+      references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
+      canDelete: resource.methods.includes('DELETE'),
+      valueIn,
+      itemsIn,
+      isSet,
+      pathOf,
+    },
+  }
+}
+
+/** Whose records refer to this one, in words. */
+export function referenceOf({ referrer, ids }: References) {
+  const from = allServices.find(({ resource }) => resource.table === referrer.table)
+  if (from === undefined) throw new Error(`No service has the records of ${referrer.table}`)
+  return { from, rule: referrer.rule, ids: ids.slice(0, NAMED_MAX), isMore: ids.length > NAMED_MAX }
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import { sendPage } from '../../../html/page.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, formOf } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
+import { listPage } from './list-page.ts'
+import { recordPage } from './record-page.ts'
+import { services as allServices, canCreate, type Service } from './services.ts'
+
+/** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
+export function recordPages(app: FastifyInstance, services: CallerServices): void {
+  const data = { services: allServices }
+  pagesFor(app, 'merchant').page('/admin/records', () => ({
+    template: '/pages/admin/records/index',
+    title: 'Records',
+    data,
+  }))
+  for (const service of allServices) addPages(app, services, service)
+}
+
+function addPages(app: FastifyInstance, services: CallerServices, service: Service): void {
+  const { page, form, post } = pagesFor(app, 'merchant')
+  const { path, resource } = service
+  // Orders have a list and a page of their own (src/pages/admin/orders), which leads to this one.
+  const isOwn = service.resource === orders
+  if (!isOwn) page(path, (request) => listPage(request, services, service))
+  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request) => recordPage(request, services, service))
+  if (canCreate(service)) {
+    page(`${path}/new`, () => newPage(service, {}))
+    form(
+      path,
+      (request) => create(request, services, service),
+      (request) => newPage(service, formOf(request)),
+    )
+  }
+  if (resource.methods.includes('PUT')) {
+    const edit = `${path}/:id/edit`
+    page(edit, (request) => editPage(request, services, service))
+    form(
+      edit,
+      (request) => save(request, services, service),
+      (request, _reply, { kind }) =>
+        editPage(request, services, service, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+    )
+    // Shows the form again with one more row.
+    post(`${edit}/rows`, async (request, reply) =>
+      sendPage(reply, await editPage(request, services, service, { typed: formOf(request) })),
+    )
+  }
+  if (resource.methods.includes('DELETE')) {
+    page(`${path}/:id/delete`, (request) => deletePage(request, services, service))
+    form(
+      `${path}/:id/delete`,
+      (request) => remove(request, services, service),
+      (request) => deletePage(request, services, service),
+    )
+  }
+}

@@ -1,0 +1,157 @@
+import type { Resource } from '../../../engine/define.ts'
+import type { Leaf, ListField, ValueField } from '../../../engine/fields.ts'
+import { resources } from '../../../registry.ts'
+import { itemLabel, labelOf, plural, slugOf } from './labels.ts'
+
+// What the pages of a service's records are made from: its definition, and nothing else.
+
+/** A value of a record, or of an item of a list. */
+export interface Value {
+  /** Wire names, from the record or item inwards. */
+  readonly path: readonly string[]
+  readonly field: ValueField
+  readonly label: string
+  /** The service whose record it names by id; null: none. */
+  readonly refersTo: Resource | null
+}
+
+/** A list as a table: its values are columns, and its lists stand in each row. */
+export interface List {
+  readonly name: string
+  readonly field: ListField
+  /** In words: of all items and of one. */
+  readonly label: string
+  readonly one: string
+  readonly values: readonly Value[]
+  readonly lists: readonly List[]
+}
+
+/** A part of a record that has a form of its own. */
+export interface Section {
+  readonly slug: string
+  readonly title: string
+  readonly values: readonly Value[]
+  /** The list that the section consists of; null: it consists of values. */
+  readonly list: List | null
+}
+
+export interface Service {
+  readonly resource: Resource
+  /** The address of its pages, such as `/admin/customers`. */
+  readonly path: string
+  /** In words: of one record and of all. */
+  readonly one: string
+  readonly all: string
+  readonly values: readonly Value[]
+  readonly sections: readonly Section[]
+  /** What a record is called: the required texts that answers show, or else its id. */
+  readonly titles: readonly Value[]
+  readonly key: Value
+}
+
+/** Names that the words of the wire do not give. */
+const spoken: Readonly<Record<string, { one: string; all: string }>> = {
+  RMA: { one: 'return', all: 'returns' },
+  OrderStatus: { one: 'order status', all: 'order statuses' },
+}
+
+/** Every service with records of a store that programs can read. */
+export const services: readonly Service[] = resources.map(describe)
+
+/** The address of a service's pages. */
+export function pathOf({ service }: Resource): string {
+  return `/admin/${service.toLowerCase()}`
+}
+
+/** Whether people may add records. An order is placed by a form of its own. */
+export function canCreate({ resource }: Service): boolean {
+  return resource.methods.includes('POST')
+}
+
+export function serviceOf(resource: Resource): Service {
+  const found = services.find((each) => each.resource === resource)
+  if (!found) throw new Error(`${resource.service} has no pages`)
+  return found
+}
+
+function describe(resource: Resource): Service {
+  const { service, typeName, fields, groups } = resource
+  const one = labelOf(typeName).toLowerCase()
+  const values = valuesOf(fields.leaves, resource, [], typeName)
+  const key = values.find(({ field }) => field.column === 'id')
+  if (key === undefined) throw new Error(`${service} has no identifier`)
+  const beginning = new Map(Object.entries(groups).map(([title, first]) => [first, title]))
+  const ofLists = fields.leaves.flatMap(({ path, field }) =>
+    field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
+  )
+  return {
+    resource,
+    path: pathOf(resource),
+    one,
+    all: plural(one),
+    ...spoken[service],
+    values,
+    sections: [
+      ...grouped(values, beginning, 'General'),
+      ...ofLists.map((list) => ({ slug: slugOf(list.label), title: list.label, values: [], list })),
+    ],
+    titles: values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo'),
+    key,
+  }
+}
+
+/** `prefix` is the path of the list that they are in. */
+function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly string[], typeName: string): Value[] {
+  return leaves.flatMap(({ path, field }) => {
+    if (field.kind === 'list') return []
+    const label =
+      field.label ||
+      path
+        .map((name) => labelOf(name, typeName))
+        .slice(-1)
+        .join()
+    return [{ path, field, label, refersTo: targetOf(resource, [...prefix, ...path].join('.')) }]
+  })
+}
+
+function listOf(
+  name: string,
+  field: ListField,
+  resource: Resource,
+  typeName: string,
+  prefix: readonly string[] = [],
+): List {
+  const path = [...prefix, name]
+  const one = itemLabel(name, typeName)
+  const { leaves } = field.fields
+  return {
+    name,
+    field,
+    label: plural(one),
+    one,
+    values: valuesOf(leaves, resource, path, field.typeName),
+    lists: leaves.flatMap((leaf) =>
+      leaf.field.kind === 'list' ? [listOf(leaf.path[0] ?? '', leaf.field, resource, field.typeName, path)] : [],
+    ),
+  }
+}
+
+function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string>, first: string): Section[] {
+  const sections: Section[] = []
+  let title = first
+  for (const value of values) {
+    title = beginning.get(value.path[0] ?? '') ?? title
+    const last = sections.at(-1)
+    if (last?.title === title) sections.splice(-1, 1, { ...last, values: [...last.values, value] })
+    else sections.push({ slug: slugOf(title), title, values: [value], list: null })
+  }
+  return sections
+}
+
+/** The service that a field names a record of: the definitions of the records that are named say so. */
+function targetOf({ table }: Resource, path: string): Resource | null {
+  const found = resources.find((each: Resource) =>
+    each.referrers.some((referrer) => referrer.table === table && referrer.fields.includes(path)),
+  )
+  return found ?? null
+}

@@ -1,0 +1,76 @@
+import type { ValueField } from '../../../engine/fields.ts'
+import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
+import type { List, Service, Value } from './services.ts'
+
+/** A record or an item of a list, as programs read it. */
+export type Wire = Readonly<Record<string, unknown>>
+
+export function valueIn(record: Wire, path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, name) => (inner as Wire | null | undefined)?.[name], record)
+}
+
+/** The text of a value in a form. */
+export function typedOf(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value)
+}
+
+export function itemsIn(record: Wire, list: List): readonly Wire[] {
+  return (record[list.name] ?? []) as readonly Wire[]
+}
+
+/** Whether a value says more than nothing has been set. */
+export function isSet(field: ValueField, value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && value !== field.default
+}
+
+/** What a record is called. */
+export function titleOf({ titles, one, key }: Pick<Service, 'titles' | 'one' | 'key'>, record: Wire): string {
+  const texts = titles.map(({ path }) => typedOf(valueIn(record, path))).filter((text) => text !== '')
+  return texts.length > 0 ? texts.join(' · ') : `${one} ${typedOf(valueIn(record, key.path))}`
+}
+
+/** Whether a form may give it. */
+export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean {
+  return field.access === 'rw' || field.access === 'wo' || (field.access === 'new' && kind === 'create')
+}
+
+/** Texts above this length have a field of several lines. */
+const LINE_MAX = 255
+
+export interface Input {
+  readonly type: 'checkbox' | 'select' | 'textarea' | 'password' | 'datetime-local' | 'text'
+  readonly attributes: Readonly<Record<string, string | number>>
+  readonly choices: readonly (readonly [value: string, text: string])[]
+  /** What is allowed, in words; empty: what the field itself shows. */
+  readonly hint: string
+}
+
+/** The form's field for a value, with its bounds. */
+export function inputOf({ field, refersTo }: Value): Input {
+  const { kind, bounds, access } = field
+  const none = { attributes: {}, choices: [], hint: '' }
+  if (kind === 'boolean') return { ...none, type: 'checkbox' }
+  if (bounds.values !== undefined) {
+    return { ...none, type: 'select', choices: bounds.values.map((value) => [value, value === '' ? 'None' : value]) }
+  }
+  if (kind === 'date') return { ...none, type: 'datetime-local', attributes: { step: 1 } }
+  if (kind === 'text') {
+    const { maxLength = LINE_MAX } = bounds
+    const attributes = { maxlength: maxLength }
+    if (access === 'wo')
+      return { ...none, type: 'password', attributes: { ...attributes, autocomplete: 'new-password' } }
+    if (maxLength > LINE_MAX) return { ...none, type: 'textarea', attributes: { ...attributes, rows: 2 } }
+    return { ...none, type: 'text', attributes, hint: maxLength < LINE_MAX ? `At most ${maxLength} characters` : '' }
+  }
+  const isWhole = kind === 'integer'
+  const hint = refersTo === null ? rangeOf(field) : `The number of a ${refersTo.typeName.toLowerCase()}; 0 for none`
+  return { ...none, type: 'text', attributes: { inputmode: isWhole ? 'numeric' : 'decimal' }, hint }
+}
+
+/** Bounds that are narrower than those of every number. */
+function rangeOf({ kind, bounds: { min = INT32_MIN, max = INT32_MAX } }: ValueField): string {
+  const isBounded = min > INT32_MIN && max < INT32_MAX
+  if (isBounded) return `From ${min} to ${max}`
+  if (min === 0) return 'Not below 0'
+  return kind === 'integer' ? 'A whole number' : ''
+}
