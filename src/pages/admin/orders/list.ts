@@ -57,7 +57,13 @@ export async function listPage(request: FastifyRequest, { db }: { db: Db }): Pro
   const older = rows.length > ORDERS_SHOWN ? `/admin/orders?${more}` : null
   const values = { status: '', find: '', ...filters }
   const isFiltered = status !== null || find !== ''
-  const data = { orders, older, isFiltered, statuses, statusText: textsOf(statuses) }
+  const filter = ofEmail ? { billingemail: find } : { invoicenumber: invoiceNumber ?? '0' }
+  const exported = { ...(status !== null && { orderstatus: String(status) }), ...(find !== '' && filter) }
+  const files = ['csv', 'ndjson'].map((format) => [
+    `/admin/orders/export?${new URLSearchParams({ ...exported, format })}`,
+    format.toUpperCase(),
+  ])
+  const data = { orders, older, files, isFiltered, statuses, statusText: textsOf(statuses) }
   return { template: '/pages/admin/orders/list', title: 'Orders', values, data }
 }
 

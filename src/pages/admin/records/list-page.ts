@@ -66,6 +66,10 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       countedMax: COUNTED_MAX,
       isFiltered: Object.keys(given.filters).length > 0,
       chosenColumns: given.columns,
+      files: ['csv', 'ndjson'].map((format) => [
+        `${path}/export?${new URLSearchParams({ ...given.filters, ...(given.sort !== '' && { sort }), format })}`,
+        format.toUpperCase(),
+      ]),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service),
@@ -79,7 +83,7 @@ export function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-interface Asked {
+export interface Asked {
   readonly filters: Readonly<Record<string, string>>
   readonly sort: string
   readonly columns: string
@@ -87,7 +91,7 @@ interface Asked {
 }
 
 /** Ignores what a list does not know, so that an old address still opens the list. */
-function askedIn(query: unknown, { resource }: Service): Asked {
+export function askedIn(query: unknown, { resource }: Service): Asked {
   const filters: Record<string, string> = {}
   for (const name of Object.keys(resource.filters)) {
     const text = textIn(query, name).trim()
@@ -103,7 +107,8 @@ function askedIn(query: unknown, { resource }: Service): Asked {
   }
 }
 
-function isColumn({ field }: Value): boolean {
+/** Whether a list or a file may show it. */
+export function isColumn({ field }: Value): boolean {
   return field.access !== 'wo'
 }
 
@@ -160,7 +165,7 @@ function sortsOf(service: Service): Sorting[] {
 }
 
 /** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */
-function orderOf(service: Service, sort: string) {
+export function orderOf(service: Service, sort: string) {
   const isDescending = sort === '' || sort.startsWith('-')
   const name = sort.replace(/^-/, '')
   const sorts = sortsOf(service)

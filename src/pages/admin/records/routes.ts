@@ -4,6 +4,7 @@ import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
+import { sendFile } from './export.ts'
 import { listPage } from './list-page.ts'
 import { recordPage } from './record-page.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
@@ -20,11 +21,12 @@ export function recordPages(app: FastifyInstance, services: CallerServices): voi
 }
 
 function addPages(app: FastifyInstance, services: CallerServices, service: Service): void {
-  const { page, form, post } = pagesFor(app, 'merchant')
+  const { get, page, form, post } = pagesFor(app, 'merchant')
   const { path, resource } = service
   // Orders have a list and a page of their own (src/pages/admin/orders), which leads to this one.
   const isOwn = service.resource === orders
   if (!isOwn) page(path, (request) => listPage(request, services, service))
+  get(`${path}/export`, (request, reply) => sendFile(request, reply, services, service))
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request) => recordPage(request, services, service))
   if (canCreate(service)) {
     page(`${path}/new`, () => newPage(service, {}))

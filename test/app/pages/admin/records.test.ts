@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { services } from '../../../../src/pages/admin/records/services.ts'
 import { fieldsAt, type TestPerson } from '../../../support/person.ts'
@@ -113,6 +114,58 @@ describe('the list of a service', () => {
     expect((await other.open('/admin/customers/1')).statusCode).toBe(404)
     expect((await other.open('/admin/customers/1/edit?section=account')).statusCode).toBe(404)
     expect((await other.open('/admin/customers/1/delete')).statusCode).toBe(404)
+  })
+})
+
+describe('a list as a file', () => {
+  const addAll = async () => {
+    for (let n = 1; n <= 120; n++) {
+      const Name = n === 7 ? '=HYPERLINK("https://evil.example")' : `Lamp "${n}", brass\nand glass`
+      await add('Products', { SKUInfo: { SKU: `P-${n}`, Name, Price: n, Stock: n === 8 ? -2 : n } })
+    }
+  }
+  const fileOf = async (query: string) => merchant.open(`/admin/products/export?${query}`)
+
+  test('as CSV has every record of the list once, in its order, with formulas disarmed', async () => {
+    await addAll()
+    const { headers, body } = await fileOf('format=csv&sort=SKUInfo.Price&priceto=110')
+    expect(headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': 'attachment; filename="products-2026-03-10.csv"',
+    })
+    const rows: Record<string, string>[] = parse(body, { bom: true, columns: true })
+    expect(rows.map((row) => row['SKUInfo.SKU'])).toEqual(Array.from({ length: 110 }, (_, at) => `P-${at + 1}`))
+    expect(rows[6]?.['SKUInfo.Name']).toBe(`'=HYPERLINK("https://evil.example")`)
+    expect(rows[7]).toMatchObject({ 'SKUInfo.Name': 'Lamp "8", brass\nand glass', 'SKUInfo.Stock': '-2' })
+  })
+
+  test('as NDJSON has each record as GET answers it', async () => {
+    await addAll()
+    const { body } = await fileOf('format=ndjson&sort=SKUInfo.CatalogID&name=lamp')
+    const lines = body.trimEnd().split('\n')
+    expect(lines).toHaveLength(119)
+    const { CatalogID } = JSON.parse(lines[0] ?? '').SKUInfo
+    expect(JSON.parse(lines[0] ?? '')).toEqual(await read('Products', CatalogID))
+  })
+
+  test('of nothing has its headings alone', async () => {
+    expect((await fileOf('format=csv')).body).toMatch(/^\uFEFFSKUInfo\.CatalogID,[^\n]*\n$/)
+    expect((await fileOf('format=ndjson')).body).toBe('')
+  })
+
+  test.each(['format=xls', 'format=csv&pricefrom=much'])('is refused for %s before it begins', async (query) => {
+    const { statusCode, headers } = await fileOf(query)
+    expect([statusCode, headers['content-disposition']]).toEqual([400, undefined])
+  })
+
+  test('has no password and nothing of another store', async () => {
+    await add('Customers', { Email: 'ada@shop.example', Password: 'secret-of-ada' })
+    const own = (await merchant.open('/admin/customers/export?format=csv')).body
+    expect(own).toContain('ada@shop.example')
+    expect(own).not.toContain('secret-of-ada')
+    expect(own.split('\n')[0]?.split(',')).not.toContain('Password')
+    const other = await merchantIn(server, (await server.openStore()).store)
+    expect((await other.open('/admin/customers/export?format=ndjson')).body).toBe('')
   })
 })
 

@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream'
+import { stringify } from 'csv-stringify/sync'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import type { Query } from '../../../engine/paging.ts'
+import { type Behind, listOrdered, type OrderedPage } from '../../../engine/read.ts'
+import { refused } from '../../../engine/refused.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { askedIn, isColumn, orderOf } from './list-page.ts'
+import type { Service } from './services.ts'
+import { valueIn, type Wire } from './values.ts'
+
+/** Records that are read at a time. A file of any size takes no more memory. */
+const BATCH = 100
+
+const types = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson; charset=utf-8' } as const
+
+/**
+ * Sends the records of a list as a file, as the address filters and sorts them: whole, a JSON text a line, or their values as CSV
+ * with wire names as its headings. Records that change while the file is read are in it as they were or as they are.
+ */
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+  service: Service,
+): Promise<FastifyReply> {
+  const format = textIn(request.query, 'format')
+  if (format !== 'csv' && format !== 'ndjson') throw refused('format', 'format must be csv or ndjson')
+  const caller = merchantCaller(request, services)
+  const { filters, sort } = askedIn(request.query, service)
+  const read = reader(caller, service, new Map(Object.entries(filters)), sort)
+  // A filter that cannot be read is refused before the file begins.
+  const first = await read(null)
+  const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
+  return reply
+    .type(types[format])
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(format === 'csv' ? csvOf(service, pagesFrom(first, read)) : linesOf(pagesFrom(first, read))))
+}
+
+type ReadPage = (behind: Behind | null) => Promise<OrderedPage>
+
+function reader(caller: Caller, service: Service, query: Query, sort: string): ReadPage {
+  const order = orderOf(service, sort).order.by
+  return (behind) => listOrdered(caller, service.resource, query, { order, behind, limit: BATCH })
+}
+
+async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<readonly Buffer[]> {
+  for (let page = first; ; page = await read(page.next)) {
+    yield page.records
+    if (page.next === null) return
+  }
+}
+
+async function* linesOf(pages: AsyncIterable<readonly Buffer[]>): AsyncGenerator<string> {
+  for await (const records of pages) if (records.length > 0) yield `${records.join('\n')}\n`
+}
+
+async function* csvOf({ values }: Service, pages: AsyncIterable<readonly Buffer[]>): AsyncGenerator<string> {
+  const columns = values.filter(isColumn)
+  // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
+  yield stringify([columns.map(({ path }) => path.join('.'))], { bom: true })
+  for await (const records of pages) {
+    const rows = records.map((text) => {
+      const record = JSON.parse(String(text)) as Wire
+      return columns.map(({ path, field }) => {
+        const value = String(valueIn(record, path) ?? '')
+        return field.kind === 'text' ? disarmed(value) : value
+      })
+    })
+    yield stringify(rows)
+  }
+}
+
+/** Text that a spreadsheet would take for a formula, with an apostrophe before it. */
+function disarmed(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+}
