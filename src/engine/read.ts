@@ -146,8 +146,8 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
   return String(await getJson(caller, resource, id))
 }
 
-/** One record's JSON text in bytes: the same object as long as it is kept. Throws `not-found`. */
-export async function getJson(caller: Caller, resource: Resource, id: number): Promise<Buffer> {
+/** The same, or its UTF-8 bytes. */
+export async function getJson(caller: Caller, resource: Resource, id: number): Promise<JsonText> {
   const { table, json, owner } = resource
   const found = await readOne(caller, { table, owned: owner?.(caller) ?? null }, id, json)
   if (found === undefined) throw notFound(resource, id)
@@ -243,7 +243,7 @@ export function notFound(resource: Resource, id: number): StoreFailure {
 }
 
 /** A source of JSON. */
-type JsonSource = Omit<Source<Buffer>, 'as'> & { readonly json: BytesRepresentation }
+type JsonSource = Omit<Source<JsonText>, 'as'> & { readonly json: BytesRepresentation }
 
 async function list(
   caller: Caller,
@@ -273,12 +273,12 @@ async function list(
 }
 
 /** The page as one. Throws `bad-request` for more than 24 MB. */
-function wholeOf(caller: Caller, { records, name }: Rows<Buffer>, as: BytesRepresentation): Buffer {
+function wholeOf(caller: Caller, { records, name }: Rows<JsonText>, as: BytesRepresentation): Buffer {
   const kept = name === null ? null : keptFor(caller, as)
   const scope = kept?.scopeOf(caller, as) ?? ''
   const known = kept?.page(scope, name ?? '')
   if (known !== undefined) return known
-  refuseTooLarge(records.reduce((sum, { length }) => sum + length, 0))
+  refuseTooLarge(records.reduce((sum, record) => sum + Buffer.byteLength(record), 0))
   const page = joined(records, as.frame)
   kept?.keepPage(scope, name ?? '', page)
   return page

@@ -1,3 +1,4 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { type Db, isClient } from '../database/client.ts'
 import type { Sql } from '../database/sql.ts'
@@ -7,8 +8,8 @@ import type { Reader, Selected, WireRecord } from './reader.ts'
 // What was made of records is kept in the process and used as long as it is their version, which every read asks the
 // database for (docs/decisions/representations.md).
 
-/** What is made of each record of a kind. */
-export interface Representation<Made = Buffer> {
+/** What is made of each record of a kind. A text is kept in bytes. */
+export interface Representation<Made = JsonText> {
   /** Unique: what is kept goes by it. Null: nothing is kept. */
   readonly name: string | null
   /** The json array that a record is made from, over `t` (the record) and `s` (its store). */
@@ -37,7 +38,7 @@ export function bytesRepresentation(
   { select }: Pick<Reader, 'select'>,
   { write, frame }: { write: (row: Selected) => string; frame: Frame },
 ): BytesRepresentation {
-  return { name, select, make: (row) => ownBytes(write(row)), bytesOf: ({ length }) => length, frame }
+  return { name, select, make: write, bytesOf: Buffer.byteLength, frame }
 }
 
 /** A text in memory of its own, because what is kept would keep its neighbours in shared memory too. */
@@ -80,21 +81,94 @@ export interface Version {
   readonly referenced: string
 }
 
-interface KeptRecord extends Version {
-  readonly made: unknown
+/** What is kept of a record, for `opener`. */
+export interface KeptRecord<Made> extends Version {
+  readonly made: Made | Packed
 }
 
-/** A page is kept as soon as it is read again. */
-type Kept = KeptRecord | 'read once' | Buffer
+/** What was made of a record. */
+export interface MadeRecord<Made> extends Version {
+  readonly id: number
+  readonly made: Made
+}
+
+/** Records that are compressed together. */
+class Pack {
+  readonly bytes: Buffer
+  /** Of the records before they were compressed. */
+  readonly length: number
+  /** Of the records that no later version has replaced. */
+  readonly keys: Set<string>
+
+  constructor(bytes: Buffer, length: number, keys: Iterable<string>) {
+    this.bytes = bytes
+    this.length = length
+    this.keys = new Set(keys)
+  }
+}
+
+/** The place of a record in a pack. */
+class Packed {
+  readonly pack: Pack
+  readonly start: number
+  readonly end: number
+
+  constructor(pack: Pack, start: number, end: number) {
+    this.pack = pack
+    this.start = start
+    this.end = end
+  }
+}
+
+/** Returns what was made of kept records. Unpacks each pack once, so an opener must not be kept. */
+export function opener(): <Made>(record: KeptRecord<Made>) => Made {
+  const unpacked = new Map<Pack, Buffer>()
+  return <Made>({ made }: KeptRecord<Made>): Made => {
+    if (!(made instanceof Packed)) return made
+    const { pack, start, end } = made
+    const bytes = unpacked.get(pack) ?? zstdDecompressSync(pack.bytes, { chunkSize: pack.length + 1 })
+    unpacked.set(pack, bytes)
+    return bytes.subarray(start, end) as Made
+  }
+}
 
 const MEGABYTE = 1024 * 1024
 /** What an entry takes besides its bytes. */
 const ENTRY_BYTES = 300
+/** What a record in a pack takes besides its compressed bytes. */
+const PACKED_ENTRY_BYTES = 200
 /** The part of the room that one entry may have. */
 const ENTRY_SHARE = 1 / 8
+/** The part of the room that pages may have; the rest is for records. */
+const PAGES_SHARE = 1 / 4
+/** Records are packed if this is their size on average, because few of them would fit otherwise. */
+const PACKED_MIN = 8 * 1024
+/** Bytes of the records of a pack. Unpacking takes about 0.1 ms. */
+const PACK_BYTES = 240 * 1024
+const noFrame: Frame = { first: '', between: '', last: '' }
+const packing = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const SCOPES_MAX = 10_000
 /** The part of a page that must be kept to make it worth asking which records are. */
 const USEFUL_SHARE = 1 / 8
+
+function isText<Made>(record: MadeRecord<Made>): record is MadeRecord<Made & string> {
+  return typeof record.made === 'string'
+}
+
+/** Divides records, in their order, by what goes into a pack. */
+function inPacks(records: readonly MadeRecord<string>[]): MadeRecord<string>[][] {
+  const packs: MadeRecord<string>[][] = []
+  let room = 0
+  for (const record of records) {
+    room -= record.made.length
+    if (packs.length === 0 || room < 0) {
+      packs.push([])
+      room = PACK_BYTES - record.made.length
+    }
+    packs.at(-1)?.push(record)
+  }
+  return packs
+}
 
 const caches = new WeakMap<Db, KeptRepresentations>()
 
@@ -115,12 +189,18 @@ export function forgetRepresentations(db: Db): void {
 
 /** The representations of all stores, within a number of bytes. A `scope` is a representation in a store. */
 export class KeptRepresentations {
-  readonly #kept: LRUCache<string, Kept>
+  readonly #records: KeptRecords
+  readonly #readBefore = new ReadBefore()
+  /** A page is kept as soon as it is read again. */
+  readonly #pages: LRUCache<string, Buffer | 'read once'>
   /** Whether much of a scope's last page was kept. */
   readonly #useful = new LRUCache<string, boolean>({ max: SCOPES_MAX })
 
   constructor(bytesMax: number) {
-    this.#kept = new LRUCache({ maxSize: bytesMax, maxEntrySize: Math.ceil(bytesMax * ENTRY_SHARE) })
+    const pagesMax = Math.ceil(bytesMax * PAGES_SHARE)
+    const maxEntrySize = Math.ceil(bytesMax * ENTRY_SHARE)
+    this.#records = new KeptRecords(bytesMax - pagesMax, maxEntrySize)
+    this.#pages = new LRUCache({ maxSize: pagesMax, maxEntrySize })
   }
 
   scopeOf({ store }: Caller, { name }: Pick<Representation, 'name'>): string {
@@ -128,26 +208,42 @@ export class KeptRepresentations {
   }
 
   /** The record as it was kept last, whatever its version. */
-  record<Made>(scope: string, id: number): (Version & { readonly made: Made }) | undefined {
-    return this.#kept.get(`${scope} ${id}`) as (KeptRecord & { made: Made }) | undefined
+  record<Made>(scope: string, id: number): KeptRecord<Made> | undefined {
+    return this.#records.get(`${scope} ${id}`) as KeptRecord<Made> | undefined
   }
 
-  keepRecord(scope: string, id: number, record: KeptRecord, bytes: number): void {
-    const key = `${scope} ${id}`
-    this.#kept.set(key, record, { size: ENTRY_BYTES + key.length + bytes })
+  /** Keeps those that have been read before of records that were read together. Returns how many. */
+  keepRecords<Made>(
+    scope: string,
+    all: readonly MadeRecord<Made>[],
+    { bytesOf }: Pick<Representation<Made>, 'bytesOf'>,
+  ): number {
+    const records = all.filter(({ id }) => this.#readBefore.note(`${scope} ${id}`))
+    const bytes = records.reduce((sum, { made }) => sum + bytesOf(made), 0)
+    if (bytes >= records.length * PACKED_MIN && records.every(isText)) {
+      for (const together of inPacks(records)) {
+        this.#records.setTogether(new Map(together.map((record) => [`${scope} ${record.id}`, record])))
+      }
+    } else {
+      for (const { id, row, referenced, made } of records) {
+        const kept = typeof made === 'string' ? ownBytes(made) : made
+        this.#records.set(`${scope} ${id}`, { row, referenced, made: kept }, bytesOf(made))
+      }
+    }
+    return records.length
   }
 
   /** The page of these records, named by their ids and versions. Undefined unless it was read again. */
   page(scope: string, records: string): Buffer | undefined {
-    const kept = this.#kept.get(`${scope} of ${records}`)
+    const kept = this.#pages.get(`${scope} of ${records}`)
     return kept instanceof Buffer ? kept : undefined
   }
 
   keepPage(scope: string, records: string, page: Buffer): void {
     const key = `${scope} of ${records}`
     const size = ENTRY_BYTES + key.length
-    if (this.#kept.has(key)) this.#kept.set(key, page, { size: size + page.length })
-    else this.#kept.set(key, 'read once', { size })
+    if (this.#pages.has(key)) this.#pages.set(key, page, { size: size + page.length })
+    else this.#pages.set(key, 'read once', { size })
   }
 
   isUseful(scope: string): boolean {
@@ -161,6 +257,97 @@ export class KeptRepresentations {
   }
 
   clear(): void {
+    this.#records.clear()
+    this.#pages.clear()
+  }
+}
+
+const NOTED_BITS = 2 ** 20
+const NOTED_MAX = NOTED_BITS / 4
+
+/** Remembers which records were read lately: what is read once only, such as a whole store in turn, is not worth keeping. */
+class ReadBefore {
+  /** A bit for each hash of a key. Two keys may have the same, which does no harm. */
+  readonly #bits = new Uint8Array(NOTED_BITS / 8)
+  #noted = 0
+
+  /** Notes that a record is read. Returns whether it was noted before. */
+  note(key: string): boolean {
+    let hash = 0
+    for (let place = 0; place < key.length; place++) hash = (Math.imul(hash, 31) + key.charCodeAt(place)) | 0
+    const place = (hash >>> 0) % NOTED_BITS
+    const [byte, bit] = [place >>> 3, 1 << (place & 7)]
+    if (((this.#bits[byte] as number) & bit) !== 0) return true
+    if (++this.#noted > NOTED_MAX) {
+      this.#bits.fill(0)
+      this.#noted = 1
+    }
+    this.#bits[byte] = (this.#bits[byte] as number) | bit
+    return false
+  }
+}
+
+/** Records by key, the least recently used of which go first. */
+class KeptRecords {
+  readonly #kept: LRUCache<string | Pack, KeptRecord<unknown> | Pack>
+  /** Records in packs of `#kept`. */
+  readonly #packed = new Map<string, KeptRecord<unknown> & { readonly made: Packed }>()
+
+  constructor(maxSize: number, maxEntrySize: number) {
+    this.#kept = new LRUCache({
+      maxSize,
+      maxEntrySize,
+      dispose: (gone) => {
+        if (gone instanceof Pack) for (const key of gone.keys) this.#packed.delete(key)
+      },
+    })
+  }
+
+  get(key: string): KeptRecord<unknown> | undefined {
+    const packed = this.#packed.get(key)
+    if (packed === undefined) return this.#kept.get(key) as KeptRecord<unknown> | undefined
+    // Marks the pack as used.
+    this.#kept.get(packed.made.pack)
+    return packed
+  }
+
+  set(key: string, record: KeptRecord<unknown>, bytes: number): void {
+    this.#delete(key)
+    this.#kept.set(key, record, { size: ENTRY_BYTES + key.length + bytes })
+  }
+
+  setTogether(records: ReadonlyMap<string, Version & { readonly made: string }>): void {
+    const whole = joined(
+      [...records.values()].map(({ made }) => made),
+      noFrame,
+    )
+    const pack = new Pack(zstdCompressSync(whole, packing), whole.length, [...records.keys()])
+    const size = ENTRY_BYTES + records.size * PACKED_ENTRY_BYTES + pack.bytes.length
+    for (const key of records.keys()) this.#delete(key)
+    this.#kept.set(pack, pack, { size })
+    // It may be too large for an entry.
+    if (!this.#kept.has(pack)) return
+    let end = 0
+    for (const [key, { row, referenced, made }] of records) {
+      const start = end
+      end += Buffer.byteLength(made)
+      this.#packed.set(key, { row, referenced, made: new Packed(pack, start, end) })
+    }
+  }
+
+  clear(): void {
     this.#kept.clear()
+  }
+
+  #delete(key: string): void {
+    const packed = this.#packed.get(key)
+    if (packed === undefined) {
+      this.#kept.delete(key)
+      return
+    }
+    const { pack } = packed.made
+    this.#packed.delete(key)
+    pack.keys.delete(key)
+    if (pack.keys.size === 0) this.#kept.delete(pack)
   }
 }

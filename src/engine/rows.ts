@@ -6,7 +6,14 @@ import type { Caller, CallerStore } from './caller.ts'
 import { isLarge, readWithin, type Sized, sized, within } from './page-size.ts'
 import { type Bounds, LIMIT_DEFAULT } from './paging.ts'
 import type { Selected } from './reader.ts'
-import { type KeptRepresentations, keptFor, type Representation, type Version } from './representations.ts'
+import {
+  type KeptRepresentations,
+  keptFor,
+  type MadeRecord,
+  opener,
+  type Representation,
+  type Version,
+} from './representations.ts'
 
 /** The rows from which the records of a list are chosen. */
 export interface Choice {
@@ -80,17 +87,15 @@ export async function readRecords<Made>(
     (found) => {
       // A page that is very large would leave room for nothing else.
       const keeping = found.bytes > KEPT_PAGE_MAX ? null : kept
-      let known = 0
+      const open = opener()
+      const made: MadeRecord<Made>[] = []
       const records = pageOf(found, bounds.limit).map((id, place) => {
         const version = versionAt(found, place)
         const record = keeping?.record<Made>(scope, id)
-        if (isOf(record, version)) {
-          known++
-          return record.made
-        }
-        return make(keeping, scope, as, id, version, found.rowAt(place))
+        return isOf(record, version) ? open(record) : make(made, as, id, version, found.rowAt(place))
       })
-      keeping?.note(scope, known, records.length)
+      const added = keeping?.keepRecords(scope, made, as) ?? 0
+      keeping?.note(scope, records.length - made.length + added, records.length)
       return { records, next: nextOf(found, bounds.limit), name: keeping === null ? null : nameOf(found, bounds) }
     },
   )
@@ -107,13 +112,15 @@ async function readKept<Made>(
   const scope = kept.scopeOf(caller, as)
   const found = await readVersions(caller, choice, bounds)
   const page = pageOf(found, bounds.limit)
-  const records = page.map((id, place) => {
+  const known = page.map((id, place) => {
     const record = kept.record<Made>(scope, id)
-    return isOf(record, versionAt(found, place)) ? record.made : undefined
+    return isOf(record, versionAt(found, place)) ? record : undefined
   })
-  const missing = page.filter((_id, place) => records[place] === undefined)
+  const missing = page.filter((_id, place) => known[place] === undefined)
   kept.note(scope, page.length - missing.length, page.length)
   if (!kept.isUseful(scope)) return null
+  const open = opener()
+  const records = known.map((record) => record && open(record))
   if (missing.length > 0 && !(await addMissing(caller, kept, choice, as, { found, records, missing }))) return null
   return { records: records as Made[], next: nextOf(found, bounds.limit), name: nameOf(found, bounds) }
 }
@@ -129,29 +136,31 @@ async function addMissing<Made>(
   const scope = kept.scopeOf(caller, as)
   const source = { table, limit: missing.length, select: as.select, records: rowsById(caller, table, missing) }
   return readRows(caller, source, (read) => {
+    const made: MadeRecord<Made>[] = []
     let added = 0
     for (const [place, id] of read.ids.entries()) {
       const version = versionAt(read, place)
-      const made = make(kept, scope, as, id, version, read.rowAt(place))
+      const record = make(made, as, id, version, read.rowAt(place))
       const at = found.ids.indexOf(id)
       if (!isOf(version, versionAt(found, at))) continue
-      records[at] = made
+      records[at] = record
       added++
     }
+    kept.keepRecords(scope, made, as)
     return added === missing.length
   })
 }
 
+/** Makes a record and adds it to those that were made. */
 function make<Made>(
-  kept: KeptRepresentations | null,
-  scope: string,
+  all: MadeRecord<Made>[],
   as: Representation<Made>,
   id: number,
-  version: Version,
+  { row: version, referenced }: Version,
   row: Selected,
 ): Made {
   const made = as.make(row)
-  kept?.keepRecord(scope, id, { ...version, made }, as.bytesOf(made))
+  all.push({ id, row: version, referenced, made })
   return made
 }
 
@@ -245,15 +254,18 @@ export async function readByIds<Made>(
   const versions = known.map((record) => record?.row ?? '')
   const found = await readUnlessKept(caller, source, { ids, versions, referenced }, as.select)
   if (found === null) return readEachById(caller, source, ids, as)
-  let read = 0
-  return new Map(
+  const open = opener()
+  const made: MadeRecord<Made>[] = []
+  const records = new Map(
     found.ids.map((id, place): [number, Made] => {
       const version = versionAt(found, place)
       const record = known[ids.indexOf(id)]
-      if (isOf(record, version)) return [id, record.made]
-      return [id, make(kept, scope, as, id, version, found.rows[read++] as Selected)]
+      if (isOf(record, version)) return [id, open(record)]
+      return [id, make(made, as, id, version, found.rows[made.length] as Selected)]
     }),
   )
+  kept?.keepRecords(scope, made, as)
+  return records
 }
 
 /** In a sub-select, which the planner cannot estimate: it keeps one plan, instead of planning each execution. */
@@ -301,13 +313,13 @@ async function readEachById<Made>(
   const records = new Map<number, Made>()
   for (const one of ids) {
     const source = { table, limit: 1, select: as.select, records: rowsById(caller, table, [one]) }
-    const found = await readRows(caller, source, (read) =>
-      read.ids.map((id, place): [number, Made] => [
-        id,
-        make(kept, scope, as, id, versionAt(read, place), read.rowAt(place)),
-      ]),
-    )
-    for (const [id, made] of found) records.set(id, made)
+    const made = await readRows(caller, source, (read) => {
+      const made: MadeRecord<Made>[] = []
+      for (const [place, id] of read.ids.entries()) make(made, as, id, versionAt(read, place), read.rowAt(place))
+      return made
+    })
+    kept?.keepRecords(scope, made, as)
+    for (const { id, made: record } of made) records.set(id, record)
   }
   return records
 }
