@@ -104,8 +104,7 @@ export interface Behind {
 }
 
 export interface OrderedPage {
-  /** The JSON text of each record. */
-  readonly records: readonly Buffer[]
+  readonly records: readonly JsonText[]
   /** Null on the last page. */
   readonly next: Behind | null
 }
@@ -133,7 +132,8 @@ export async function listOrdered(
   )
   const page = found.slice(0, limit)
   const ids = page.map(({ id }) => id)
-  const read = ids.length === 0 ? new Map<number, Buffer>() : await readByIds(caller, { table, owned: null }, ids, json)
+  const read =
+    ids.length === 0 ? new Map<number, JsonText>() : await readByIds(caller, { table, owned: null }, ids, json)
   const last = page.at(-1)
   return {
     records: ids.flatMap((id) => read.get(id) ?? []),

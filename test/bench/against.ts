@@ -36,7 +36,7 @@ export async function benchAgainst(options: BenchOptions, stops: Stops): Promise
 
 function restComparison(one: RestCase, connections: number, load: Child, { seconds }: BenchOptions): Comparison {
   const warm = new Set<Side>()
-  const shoot = async ({ server, stores }: Side, how: Pick<Load, 'connections' | 'seconds'>) => {
+  const shoot = async ({ server, stores }: Side, how: Pick<Load, 'connections' | 'seconds' | 'turns'>) => {
     const { [one.store]: store } = stores
     const wanted: Load = { url: restUrl(server), headers: store.headers, ...one.requests(store), ...how }
     const { perSecond } = await load.ask<Measurement>(wanted)

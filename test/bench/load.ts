@@ -10,6 +10,8 @@ export interface Load {
   readonly connections: number
   /** The least duration; it goes on until there are as many answers as connections. */
   readonly seconds: number
+  /** How often each path is asked for at least, on average. */
+  readonly turns?: number
   readonly method: 'GET' | 'PUT' | 'POST'
   /** Taken in turn; the connections begin at places spread over the list. */
   readonly paths: readonly string[]
@@ -39,6 +41,7 @@ async function measure(load: Load): Promise<Measurement> {
   let turn = 0
   const startedAt = performance.now()
   let stoppedAt = 0
+  const answersMin = Math.max(load.connections, (load.turns ?? 0) * load.paths.length)
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
   const options: autocannon.Options = {
     url: load.url,
@@ -55,7 +58,7 @@ async function measure(load: Load): Promise<Measurement> {
     if (status >= 300) faults.add(`status ${status}`)
     times.push(ms)
     const now = performance.now()
-    if (now - startedAt < load.seconds * 1000 || times.length < load.connections) return
+    if (now - startedAt < load.seconds * 1000 || times.length < answersMin) return
     stoppedAt = now
     run.stop()
   })

@@ -7,7 +7,12 @@ const parts: readonly { name: string; places: RegExp }[] = [
   { name: 'encode', places: /\/src\/rest\/answer\.ts$/ },
   { name: 'Prisma', places: /\/@prisma\/|^wasm:|\/src\/database\// },
   { name: 'pg', places: /\/node_modules\/pg/ },
-  { name: 'HTTP, log', places: /\/node_modules\/|^node:_?http/ },
+  {
+    name: 'log, metrics',
+    places:
+      /\/node_modules\/(pino|@pinojs|sonic-boom|prom-client)|\/src\/(server\/(request-log|metrics)|applications\/call-log|process\/log)\.ts$/,
+  },
+  { name: 'HTTP', places: /\/node_modules\/|^node:_?http/ },
   { name: 'routes, access', places: /\/src\// },
   { name: 'garbage', places: /^\(garbage collector\)$/ },
 ]

@@ -14,7 +14,11 @@ export type Target = 'ours' | Baseline
 
 export interface RestTargets {
   /** One measurement, begun when nothing of the one before is left to do. */
-  readonly shoot: (one: RestCase, target: Target, how: Pick<Load, 'connections' | 'seconds'>) => Promise<Measurement>
+  readonly shoot: (
+    one: RestCase,
+    target: Target,
+    how: Pick<Load, 'connections' | 'seconds' | 'turns'>,
+  ) => Promise<Measurement>
   /** Length of our answer to a case's first request. */
   readonly answerBytes: (one: RestCase) => number
   readonly baselinesPid: number

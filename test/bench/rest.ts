@@ -1,4 +1,5 @@
 import { createProgress } from '../../src/cli/progress.ts'
+import { mostResidentMb } from '../support/resident-memory.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { startBenchServer } from './bench-server.ts'
 import type { Load, Measurement } from './load.ts'
@@ -8,7 +9,8 @@ import { type CaseMeasurements, type Round, restTable } from './rest-table.ts'
 import { openRestTargets, type Target } from './rest-targets.ts'
 
 export const CONNECTIONS = [1, 16, 64]
-export const WARM_UP = { connections: 16, seconds: 1 }
+/** Each request twice: records are kept at their second reading. */
+export const WARM_UP = { connections: 16, seconds: 1, turns: 2 }
 
 /**
  * Measures the REST interface against its baselines (rest-baselines.ts) and prints the table. All are measured in turn,
@@ -27,7 +29,7 @@ export async function benchRest(options: BenchOptions, stops: Stops): Promise<vo
   })
   const results: CaseMeasurements[] = []
   for (const one of cases) {
-    const measure = async (target: Target, how: Pick<Load, 'connections' | 'seconds'>) => {
+    const measure = async (target: Target, how: Pick<Load, 'connections' | 'seconds' | 'turns'>) => {
       const measurement = await shoot(one, target, how)
       progress.advance(1)
       return [target, measurement] as const
@@ -45,5 +47,7 @@ export async function benchRest(options: BenchOptions, stops: Stops): Promise<vo
     }
   }
   progress.done()
-  process.stdout.write(restTable(results))
+  process.stdout.write(
+    `${restTable(results)}\nThe server had at most ${Math.round(mostResidentMb(server.pid))} MB of memory.\n`,
+  )
 }

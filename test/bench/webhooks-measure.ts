@@ -4,7 +4,7 @@ import type { Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { type Child, startChild } from './child.ts'
 import { monotonicMs } from './monotonic.ts'
-import { processorMsOf, processorTimeOf } from './processor-time.ts'
+import { type ProcessorTime, processorMsOf, processorTimeOf } from './processor-time.ts'
 import type {
   Arrival,
   Counts,
@@ -30,6 +30,8 @@ export interface Measured {
   readonly result: OpenLoadResult
   /** Of every change at every webhook of the fast receivers, once. */
   readonly arrivals: readonly Arrival[]
+  /** What the requests and the notifications took meanwhile. */
+  readonly processor: ProcessorTime
 }
 
 /** How long what was not sent at the end of a measurement may take. */
@@ -59,9 +61,11 @@ export async function measure(
   { type }: EventKind,
   streams: readonly Stream[],
 ): Promise<Measured> {
-  const { store, load, seconds } = scene
+  const { server, store, load, seconds } = scene
   const webhooks = await registered(scene, urls, type)
-  const result = await load.ask<OpenLoadResult>({ origin: store.origin, seconds, streams } satisfies OpenLoad)
+  const sending = load.ask<OpenLoadResult>({ origin: store.origin, seconds, streams } satisfies OpenLoad)
+  const processor = await processorTimeOf(server, () => sending)
+  const result = await sending
   const keys = result.streams.flatMap(({ changes }) => changes.map(({ key }) => key))
   const wanted = new Set(webhooks.fastPaths.flatMap((path) => keys.map((key) => `${path} ${key}`)))
   const arrivals = await webhooks.arrivals(wanted.size, 1)
@@ -69,7 +73,7 @@ export async function measure(
   if (arrivals.length !== wanted.size || !arrived.isSupersetOf(wanted)) {
     throw new Error(`${wanted.size} notifications were to come, and ${arrivals.length} of ${arrived.size} changes came`)
   }
-  return { result, arrivals }
+  return { result, arrivals, processor }
 }
 
 export interface Streamed {

@@ -55,7 +55,7 @@ export async function benchWebhooks({ seconds, rounds, cases }: BenchOptions, st
   print(['receivers', 'orders/s', 'arrived', ...sent], latencies)
   const during = ['GET p50 ms', 'p99 ms', '429 p50 ms', 'p99 ms']
   const figures = ['changes/s', 'wanted/s', 'arrived/s', 'left at the end', ...sent, ...during]
-  print(['load', ...figures], throughputs)
+  print(['load', ...figures, 'server ms/s', 'PostgreSQL ms/s'], throughputs)
   const shares = ['server', 'PostgreSQL', 'receivers'].map((name) => `${name} µs each`)
   print(['events alone', 'wanted/s', 'arrived/s', 'left at the end', ...shares], sustained)
 }
@@ -87,7 +87,7 @@ async function measureThroughput(scene: Scene, changes: number, webhooks: number
     { ...store.reads, perSecond: READS_PER_SECOND },
     { ...store.refusals, perSecond: REFUSALS_PER_SECOND },
   ]
-  const { result, arrivals } = await measure(scene, fastUrls(scene, webhooks), productStockChanged, streams)
+  const { result, arrivals, processor } = await measure(scene, fastUrls(scene, webhooks), productStockChanged, streams)
   const { sinceSent, sinceAnswered } = delays(result, arrivals)
   const [, reads, refusals] = result.streams
   const inTime = arrivals.filter(({ at }) => at <= result.endedAt).length
@@ -100,6 +100,7 @@ async function measureThroughput(scene: Scene, changes: number, webhooks: number
     ...quantiles(sinceAnswered),
     ...quantiles(reads?.milliseconds ?? []),
     ...quantiles(refusals?.milliseconds ?? []),
+    ...[processor.node, processor.postgres].map((ms) => number(ms / scene.seconds)),
   ]
 }
 

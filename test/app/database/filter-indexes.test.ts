@@ -1,8 +1,11 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { identifier, sql } from '../../../src/database/sql.ts'
-import type { Filter, FilterKind, Filters } from '../../../src/engine/filters.ts'
-import { servedResources } from '../../../src/registry.ts'
+import { identifier, type Sql, sql } from '../../../src/database/sql.ts'
+import type { Caller } from '../../../src/engine/caller.ts'
+import type { Resource } from '../../../src/engine/define.ts'
+import type { FilterKind, Filters } from '../../../src/engine/filters.ts'
+import { countRecords } from '../../../src/engine/read.ts'
+import { resourceNamed, servedResources } from '../../../src/registry.ts'
 import { openClient } from '../../support/client.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 
@@ -37,17 +40,29 @@ afterAll(async () => {
 })
 
 describe('every documented filter has an index that begins with the store and serves it', () => {
-  test.each(documentedFilters())('$service: $name', async ({ table, name, filter }) => {
-    const conditions = await indexConditions(table, name, filter)
+  test.each(documentedFilters())('$service: $name', async (documented) => {
+    const { table, name } = documented
+    const { conditions } = await plansOf(documented)
 
     expect({ table, name, isServed: conditions.length > 0 }).toEqual({ table, name, isServed: !(table in exceptions) })
   })
 
   test('and one that is gone is noticed', async () => {
+    await client.query('SAVEPOINT complete')
     await client.query('DROP INDEX "Order_storeId_statusId_id_idx"; DROP INDEX "Product_onSale_set"')
 
-    expect(await indexConditions('Order', 'orderstatus', documented('orderstatus'))).toEqual([])
-    expect(await indexConditions('Product', 'onsale', documented('onsale'))).toEqual([])
+    expect(await plansOf(documented('orderstatus'))).toMatchObject({ conditions: [] })
+    expect(await plansOf(documented('onsale'))).toMatchObject({ conditions: [], visited: ['Product'] })
+    await client.query('ROLLBACK TO complete')
+  })
+})
+
+// A part of a text is looked up by trigrams, which PostgreSQL checks against the record.
+describe('an index alone answers how many records match', () => {
+  const counted = documentedFilters().filter(({ table, filter }) => filter.kind !== 'part' && !(table in exceptions))
+
+  test.each(counted)('$service: $name', async (documented) => {
+    expect(await plansOf(documented)).toMatchObject({ visited: [] })
   })
 })
 
@@ -60,18 +75,26 @@ function documentedFilters() {
   })
 }
 
-function documented(name: string): Filter {
-  return documentedFilters().find((each) => each.name === name)?.filter as Filter
+type Documented = ReturnType<typeof documentedFilters>[number]
+
+function documented(name: string): Documented {
+  return documentedFilters().find((each) => each.name === name) as Documented
 }
 
 interface PlanNode {
+  readonly 'Node Type'?: string
+  readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
   readonly 'Index Cond'?: string
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The conditions by which an index finds records of a store by the filter; none: no index can. */
-async function indexConditions(table: string, name: string, { kind, read }: Filter): Promise<string[]> {
+/**
+ * The conditions by which an index finds records of a store by the filter (none: no index can), and the tables of which a count
+ * of them reads rows, without look-ups of a single one by a unique index.
+ */
+async function plansOf({ service, table, name, filter }: Documented) {
+  const { kind, read } = filter
   const condition = read(values[kind], name, store)
   if (condition === null) throw new Error(`${name} filters nothing`)
   // Named last: a condition on items leads from the record to them.
@@ -81,17 +104,42 @@ async function indexConditions(table: string, name: string, { kind, read }: Filt
   const list = sql`EXPLAIN (FORMAT JSON) SELECT * FROM ${identifier(table)} t WHERE t."storeId" = ${store.id} AND ${condition}`
   await client.query('SAVEPOINT whole')
   await dropOtherIndexes(filtered, `\\m${column}\\M`)
-  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(list.text, list.values)
-  const { rows: partial } = await client.query<{ name: string; condition: string }>(
-    `SELECT indexrelid::regclass::text AS "name", pg_get_expr(indpred, indrelid) AS "condition"
-     FROM pg_index WHERE indrelid = $1::regclass AND indpred IS NOT NULL`,
+  const listed = await explained(list)
+  await client.query('SET LOCAL enable_bitmapscan = off')
+  const count = await countStatement({ ...resourceNamed(service), filters: { [name]: filter } }, name, values[kind])
+  const counted = await explained(sql`EXPLAIN (FORMAT JSON) ${count}`)
+  const { rows } = await client.query<{ name: string; condition: string | null; isUnique: boolean }>(
+    `SELECT indexrelid::regclass::text AS "name", pg_get_expr(indpred, indrelid) AS "condition", indisunique AS "isUnique"
+     FROM pg_index WHERE indrelid = $1::regclass`,
     [`"${filtered}"`],
   )
   await client.query('ROLLBACK TO whole')
-  const predicates = new Map(partial.map((each) => [each.name.replaceAll('"', ''), each.condition]))
-  return nodesOf(rows[0]?.['QUERY PLAN'][0].Plan ?? {})
-    .map((node) => `${node['Index Cond']} ${predicates.get(node['Index Name'] ?? '')}`)
+  const indexes = new Map(rows.map((each) => [each.name.replaceAll('"', ''), each]))
+  const indexOf = (node: PlanNode) => indexes.get(node['Index Name'] ?? '')
+  const conditions = listed
+    .map((node) => `${node['Index Cond']} ${indexOf(node)?.condition}`)
     .filter((text) => /"storeId" =/.test(text) && new RegExp(`\\b${column}\\b`).test(text))
+  const visited = counted
+    .filter((node) => node['Node Type'] !== 'Index Only Scan' && !indexOf(node)?.isUnique)
+    .flatMap((node) => node['Relation Name'] ?? [])
+  return { conditions, visited }
+}
+
+/** The statement that a list with this filter and `countonly` runs. */
+async function countStatement(resource: Resource, name: string, value: string): Promise<Sql> {
+  const statements: Sql[] = []
+  const $queryRaw = async (statement: Sql) => {
+    statements.push(statement)
+    return []
+  }
+  const caller = { store, db: { $queryRaw } } as unknown as Caller
+  await countRecords(caller, resource, new Map([[name, value]]))
+  return statements[0] as Sql
+}
+
+async function explained({ text, values }: Sql): Promise<PlanNode[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(text, values)
+  return nodesOf(rows[0]?.['QUERY PLAN'][0].Plan ?? {})
 }
 
 /** On an empty table any index is as good as another one; without the others it shows whether the one serves. */

@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => stage.clear())
 afterAll(() => stage.close())
 
-const settle = () => stage.openProcess().dispatcher.settle()
+const settle = () => stage.settle()
 const addWebhook = (changes: Partial<Webhook> = {}) => stage.addWebhook(storeId, { url: receiver.url, ...changes })
 const key = ({ id }: Webhook) => ({ storeId_id: { storeId, id } })
 
@@ -417,7 +417,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     await stage.addEvent(storeId)
     const { release, answer } = held()
     receiver.answer = answer
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await receiver.came(2)
     await stage.db.webhook.delete({ where: key(webhook) })
     release()
@@ -433,7 +433,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     await stage.addEvent(storeId)
     const { release, answer } = held()
     receiver.answer = answer
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await receiver.came(2)
     const commit = await hold(stage.db, (tx) => tx.webhook.delete({ where: key(webhook) }))
     release()
@@ -453,7 +453,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     const { release, answer } = held()
     later.answer = answer
     receiver.answer = (response) => response.writeHead(500).end(release)
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 1)
     expect(await stage.attemptsOf(webhook)).toEqual([])
 
@@ -469,7 +469,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     await stage.addEvent(storeId)
     const { release, answer } = held()
     receiver.answer = answer
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await receiver.came(2)
     // As whoever disables a webhook does.
     const data = { state: 'failed', dueAt: null, endedAt: stage.now(), reason: 'The webhook was disabled' }
@@ -488,7 +488,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     await stage.addEvent(storeId)
     const { release, answer } = held(status(500))
     receiver.answer = answer
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await receiver.came(1)
     const data = { state: 'failed', dueAt: null, endedAt: stage.now(), reason: 'The webhook was disabled' }
     await stage.db.delivery.updateMany({ where: { webhookId: webhook.id }, data })
@@ -504,7 +504,7 @@ describe('a webhook that changes while an attempt is under way', () => {
     await stage.db.delivery.updateMany({ data: { attempts: 9 } })
     const { release, answer } = held(status(500))
     receiver.answer = answer
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await receiver.came(1)
     const newRound = { triesBefore: 10, dueAt: new Date(stage.clock.ms + SECOND_MS) }
     await stage.db.delivery.updateMany({ data: newRound })
@@ -577,7 +577,7 @@ describe('a database that refuses', () => {
     const webhook = await addWebhook()
     await stage.addEvent(storeId)
     await breakLog()
-    const settled = stage.openProcess().dispatcher.settle()
+    const settled = settle()
     await vi.waitUntil(() => stage.warnings.length > 0)
     expect(await stage.deliveriesOf(webhook)).toMatchObject([{ state: 'pending', attempts: 1 }])
     await mendLog()

@@ -88,6 +88,16 @@ export async function openStage() {
     return process
   }
 
+  /**
+   * Lets one process send all that is due, and ends it, because PostgreSQL has few connections for all the tests that run:
+   * without one, a process sends nothing and warns.
+   */
+  async function settle(): Promise<void> {
+    const { dispatcher, end } = openProcess()
+    await dispatcher.settle()
+    await end()
+  }
+
   async function addStore(): Promise<number> {
     const number = ++serial
     const { id } = await createStore(
@@ -195,6 +205,7 @@ export async function openStage() {
     secrets,
     warnings,
     openProcess,
+    settle,
     addStore,
     addWebhook,
     addSubscription,

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => stage.clear())
 afterAll(() => stage.close())
 
-const settle = () => stage.openProcess().dispatcher.settle()
+const settle = () => stage.settle()
 const addWebhook = (changes: Partial<Webhook> = {}) => stage.addWebhook(storeId, { url: receiver.url, ...changes })
 
 /** What came of one event, sent to a webhook with this address. */

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => stage.clear())
 afterAll(() => stage.close())
 
-const settle = () => stage.openProcess().dispatcher.settle()
+const settle = () => stage.settle()
 const sweep = () => stage.openProcess().dispatcher.sweep()
 
 async function left() {

@@ -5,6 +5,7 @@ import type { Caller } from '../../../engine/caller.ts'
 import type { Query } from '../../../engine/paging.ts'
 import { type Behind, listOrdered, type OrderedPage } from '../../../engine/read.ts'
 import { refused } from '../../../engine/refused.ts'
+import type { JsonText } from '../../../engine/representations.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import type { Service } from './services.ts'
@@ -46,18 +47,18 @@ function reader(caller: Caller, service: Service, query: Query, sort: string): R
   return (behind) => listOrdered(caller, service.resource, query, { order, behind, limit: BATCH })
 }
 
-async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<readonly Buffer[]> {
+async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<readonly JsonText[]> {
   for (let page = first; ; page = await read(page.next)) {
     yield page.records
     if (page.next === null) return
   }
 }
 
-async function* linesOf(pages: AsyncIterable<readonly Buffer[]>): AsyncGenerator<string> {
+async function* linesOf(pages: AsyncIterable<readonly JsonText[]>): AsyncGenerator<string> {
   for await (const records of pages) if (records.length > 0) yield `${records.join('\n')}\n`
 }
 
-async function* csvOf({ values }: Service, pages: AsyncIterable<readonly Buffer[]>): AsyncGenerator<string> {
+async function* csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): AsyncGenerator<string> {
   const columns = values.filter(isColumn)
   // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
   yield stringify([columns.map(({ path }) => path.join('.'))], { bom: true })

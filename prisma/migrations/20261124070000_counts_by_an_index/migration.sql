@@ -1,0 +1,23 @@
+-- PostgreSQL counts by an index of an expression alone only where the index holds the column too.
+DROP INDEX "Customer_country_lower";
+CREATE INDEX "Customer_country_lower" ON "Customer" ("storeId", lower("country"), "id") INCLUDE ("country");
+DROP INDEX "Customer_state_lower";
+CREATE INDEX "Customer_state_lower" ON "Customer" ("storeId", lower("state"), "id") INCLUDE ("state");
+DROP INDEX "Customer_phone_lower";
+CREATE INDEX "Customer_phone_lower" ON "Customer" ("storeId", lower("phone"), "id") INCLUDE ("phone");
+DROP INDEX "Distributor_email_lower";
+CREATE INDEX "Distributor_email_lower" ON "Distributor" ("storeId", lower("email"), "id") INCLUDE ("email");
+DROP INDEX "Distributor_country_lower";
+CREATE INDEX "Distributor_country_lower" ON "Distributor" ("storeId", lower("country"), "id") INCLUDE ("country");
+DROP INDEX "Distributor_state_lower";
+CREATE INDEX "Distributor_state_lower" ON "Distributor" ("storeId", lower("state"), "id") INCLUDE ("state");
+DROP INDEX "Distributor_phone_lower";
+CREATE INDEX "Distributor_phone_lower" ON "Distributor" ("storeId", lower("phone"), "id") INCLUDE ("phone");
+DROP INDEX "Order_billingEmail_lower";
+CREATE INDEX "Order_billingEmail_lower" ON "Order" ("storeId", lower("billingEmail"), "id") INCLUDE ("billingEmail");
+DROP INDEX "Order_invoicePrefix_lower";
+CREATE INDEX "Order_invoicePrefix_lower" ON "Order" ("storeId", lower("invoicePrefix"), "id") INCLUDE ("invoicePrefix");
+DROP INDEX "RmaItem_sku_idx";
+CREATE INDEX "RmaItem_sku_idx" ON "RmaItem" ("storeId", lower("sku"), "rmaId") INCLUDE ("sku");
+DROP INDEX "GiftRegistryItem_sku_idx";
+CREATE INDEX "GiftRegistryItem_sku_idx" ON "GiftRegistryItem" ("storeId", lower("sku"), "registryId") INCLUDE ("sku");
