@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { Db, Transaction } from '../database/client.ts'
+import { type Db, queryRows, type Transaction } from '../database/client.ts'
 import type { ApiCall, Prisma } from '../database/generated/client.ts'
 import { outageOf } from '../database/outage.ts'
+import { constant, sql } from '../database/sql.ts'
 
 type WaitingCall = Omit<ApiCall, 'id'>
 
@@ -221,6 +222,56 @@ export async function lastCalls(
   return { calls, refusals: await newest({ status: { gte: REFUSED_FROM }, NOT: unfound }) }
 }
 
-function isRefusal({ status, method }: AnsweredCall): boolean {
+/** Calls that must all have been refused before a subscription counts as failing: one mistake is none. */
+const FAILING_CALLS = 3
+const FAILING_MS = 30 * 86_400_000
+const LOOKED_AT_MAX = 100
+
+export interface RefusedSubscription {
+  readonly id: number
+  /** That of the application. */
+  readonly name: string
+  readonly last: Pick<ApiCall, 'method' | 'path' | 'status' | 'message' | 'at'>
+}
+
+/**
+ * Returns the subscriptions of a store whose last three calls (or all of fewer) were refused, the last within 30 days,
+ * newest first. Looks at the hundred applications that were registered last.
+ *
+ * The order by "subscriptionId" makes PostgreSQL read three entries of its index. Without it, PostgreSQL may read all
+ * calls in the order of ids.
+ */
+export async function refusedSubscriptions(
+  { db, now }: { db: Db; now: () => Date },
+  storeId: number,
+): Promise<RefusedSubscription[]> {
+  const rows = await queryRows<{ id: number; name: string; calls: (RefusedSubscription['last'] & { at: string })[] }>(
+    db,
+    sql`SELECT s."id", a."name", c."calls"
+      FROM (
+        SELECT "id", "applicationId" FROM "Subscription" WHERE "storeId" = ${storeId}::int
+        ORDER BY "applicationId" DESC LIMIT ${constant(LOOKED_AT_MAX)}
+      ) s
+      JOIN "Application" a ON a."id" = s."applicationId"
+      CROSS JOIN LATERAL (
+        SELECT json_agg(l ORDER BY l."id" DESC) AS "calls" FROM (
+          SELECT "id", "method", "path", "status", "message", "at" FROM "ApiCall"
+          WHERE "subscriptionId" BETWEEN s."id" AND s."id"
+          ORDER BY "subscriptionId" DESC, "id" DESC LIMIT ${constant(FAILING_CALLS)}
+        ) l
+      ) c
+      WHERE c."calls" IS NOT NULL`,
+  )
+  const since = now().getTime() - FAILING_MS
+  return rows
+    .filter(({ calls }) => calls.every(isRefusal))
+    .flatMap(({ id, name, calls }) =>
+      calls.slice(0, 1).map((call) => ({ id, name, last: { ...call, at: new Date(call.at) } })),
+    )
+    .filter(({ last }) => last.at.getTime() >= since)
+    .toSorted((one, other) => other.last.at.getTime() - one.last.at.getTime())
+}
+
+function isRefusal({ status, method }: Pick<AnsweredCall, 'status' | 'method'>): boolean {
   return status >= REFUSED_FROM && !(status === NOTHING_THERE && READING.includes(method))
 }

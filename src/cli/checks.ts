@@ -86,6 +86,20 @@ export const checks: readonly Check[] = [
       ) each GROUP BY "storeId", "table" HAVING sum("kept") <> sum("there")`,
   },
   {
+    name: 'sales-sums',
+    rule: 'The sums of a quarter of an hour are those of the orders placed in it, without cancelled and incomplete ones',
+    sql: `
+      SELECT "storeId", concat('Sales since ', "since" AT TIME ZONE 'UTC') AS "record",
+        concat('sums ', sum("keptCount"), ' and ', trim_scale(sum("keptAmount")), ', orders ', sum("count"), ' and ',
+          trim_scale(sum("amount"))) AS "found"
+      FROM (
+        SELECT "storeId", "since", "count" AS "keptCount", "amount" AS "keptAmount", 0 AS "count", 0 AS "amount" FROM "SalesSum"
+        UNION ALL
+        SELECT "storeId", "quarterOf"("orderDate"), 0, 0, 1, "orderAmount" FROM "Order" WHERE "isSale"("statusId")
+      ) each
+      GROUP BY "storeId", "since" HAVING sum("keptCount") <> sum("count") OR sum("keptAmount") <> sum("amount")`,
+  },
+  {
     name: 'invoice-counter',
     rule: "The next invoice number is above those with the store's prefix",
     sql: `

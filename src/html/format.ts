@@ -17,9 +17,19 @@ const minute = {
   timeZoneName: 'short',
 } as const
 const moneyFormats = cached((currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency }))
+const shortMoneyFormats = cached(
+  (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency, notation: 'compact' }),
+)
 const dateFormats = cached((timeZone) => new Intl.DateTimeFormat('en-US', { ...minute, timeZone }))
 const secondFormats = cached((timeZone) => new Intl.DateTimeFormat('en-US', { ...minute, second: '2-digit', timeZone }))
 const dayFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
+const shortDayFormat = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+const weekdayFormat = new Intl.DateTimeFormat('en-US', {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  timeZone: 'UTC',
+})
 const numberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4 })
 const relativeFormat = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' })
 const units = [
@@ -64,6 +74,12 @@ export const format = {
     const read = readDate(text, 'UTC')
     return read === null ? text : dayFormat.format(read.instant)
   },
+  /** Formats a round amount for an axis, such as `$200` or `$40K`. */
+  shortMoney: (amount: number, currency: string) => shortMoneyFormats.memo(currency).format(amount),
+  /** Formats a day such as `2026-03-10` as `Mar 10`. */
+  shortDay: (day: string) => shortDayFormat.format(new Date(day)),
+  /** Formats a day such as `2026-03-10` as `Tue, Mar 10`. */
+  weekday: (day: string) => weekdayFormat.format(new Date(day)),
   /** Such as `3 hours ago`. */
   ago: (value: Date, now: Date) => {
     const ms = value.getTime() - now.getTime()

@@ -1,4 +1,4 @@
-import { inStoreTransaction } from '../database/client.ts'
+import { inStoreTransaction, queryRows } from '../database/client.ts'
 import type { Webhook } from '../database/generated/client.ts'
 import { constant, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
@@ -99,6 +99,47 @@ export function listWebhooks(caller: Caller, { limit, offset }: { limit: number;
   const page = sql`"Webhook" t WHERE t."storeId" = ${caller.store.id}::int AND ${ownWebhooks(caller) ?? sql`true`}
     ORDER BY t."id" LIMIT ${limit}::int OFFSET ${offset}::bigint`
   return readWebhooks<WebhookSummary>(caller, summaryColumns, page)
+}
+
+const BROKEN_SHOWN = 10
+
+export interface BrokenWebhooks {
+  readonly paused: number
+  readonly failing: number
+  /** Paused ones first. */
+  readonly webhooks: readonly {
+    readonly id: number
+    readonly name: string
+    readonly isPaused: boolean
+    /** When it was paused, or when its attempts began to fail. */
+    readonly since: Date
+    /** Why it was paused, or what went wrong last; empty: unknown. */
+    readonly reason: string
+  }[]
+}
+
+/** Returns a store's webhooks that the platform paused, and those whose last attempt failed: their numbers and the first ten. */
+export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number): Promise<BrokenWebhooks> {
+  const rows = await queryRows<BrokenWebhooks['webhooks'][number] & { paused: number; failing: number }>(
+    db,
+    sql`SELECT w."id", w."name", w."isPaused", w."paused", w."failing",
+        coalesce(CASE WHEN w."isPaused" THEN w."disabledAt" ELSE w."failingSince" END, w."updatedAt") AS "since",
+        coalesce(w."pauseReason", (
+          SELECT l."reason" FROM (SELECT d."id", d."reason" FROM ${ofWebhook} ORDER BY d."id" DESC LIMIT 100) l
+          WHERE l."reason" <> '' ORDER BY l."id" DESC LIMIT 1
+        ), '') AS "reason"
+      FROM (
+        SELECT *, NOT "enabled" AS "isPaused", (count(*) FILTER (WHERE NOT "enabled") OVER ())::int AS "paused",
+          (count(*) FILTER (WHERE "enabled") OVER ())::int AS "failing"
+        FROM "Webhook"
+        WHERE "storeId" = ${storeId}::int
+          AND CASE WHEN "enabled" THEN "failingSince" IS NOT NULL ELSE "pauseReason" IS NOT NULL END
+        ORDER BY "enabled", "id" LIMIT ${constant(BROKEN_SHOWN)}
+      ) w
+      ORDER BY w."isPaused" DESC, w."id"`,
+  )
+  const { paused = 0, failing = 0 } = rows[0] ?? {}
+  return { paused, failing, webhooks: rows }
 }
 
 async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns: Sql, chosen: Sql): Promise<Row[]> {

@@ -134,7 +134,7 @@ export const products = defineResource({
     RewardPoints: integer(),
     RedeemPoints: integer(),
     DisableRewards: boolean({ column: 'disableRewards' }),
-    StockAlert: integer(),
+    StockAlert: integer({ column: 'stockAlert' }),
     ReorderQuantity: integer(),
     InStockMessage: text(150),
     OutOfStockMessage: text(150),

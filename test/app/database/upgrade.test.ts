@@ -187,3 +187,41 @@ describe('the migration that brings payment methods', () => {
     expect(Object.keys(await methods(1))).toHaveLength(100)
   })
 })
+
+describe('the migration that makes StockAlert a column', () => {
+  test('takes it from the document', async () => {
+    await client.query('ALTER TABLE "Product" DROP COLUMN "stockAlert"')
+    await client.query(`
+      INSERT INTO "Product" ("storeId", "id", "sku", "name", "cost", "price", "retailPrice", "salePrice", "onSale", "stock",
+        "nonTaxable", "notForSale", "hide", "giftCertificate", "homeSpecial", "categorySpecial", "nonSearchable", "selfShip",
+        "freeShipping", "disableRewards", "inventoryControl", "fileName", "createdAt", "updatedAt", "updatedBy", "details")
+      SELECT 1, n, n, '', 0, 0, 0, 0, false, 5, false, false, false, false, false, false, false, false, false, false, 0, '', now(),
+        now(), '', CASE n WHEN 1 THEN '{"StockAlert": 7}' WHEN 2 THEN '{"StockAlert": -1}' ELSE '{}' END::json
+      FROM generate_series(1, 3) n`)
+    expect(await applyAgain('stock_alert')).toEqual([])
+    const products = await database.db.product.findMany({ select: { stockAlert: true }, orderBy: { id: 'asc' } })
+    expect(products.map(({ stockAlert }) => stockAlert)).toEqual([7, -1, 0])
+  })
+})
+
+describe('the migration that sums sales', () => {
+  test('begins with the orders that there are, without cancelled and incomplete ones', async () => {
+    await client.query(`DROP TABLE "SalesSum"; DROP FUNCTION "sumSales" CASCADE; DROP FUNCTION "moveSale" CASCADE;
+      DROP FUNCTION "addSales"; DROP FUNCTION "isSale" CASCADE; DROP FUNCTION "quarterOf"`)
+    await client.query(`
+      INSERT INTO "Order" ("storeId", "id", "invoicePrefix", "invoiceNumber", "orderDate", "statusId", "updatedAt", "updatedBy",
+        "billingEmail", "orderAmount", "salesTax", "salesTax2", "salesTax3", "discountCoupon", "discountPromotion", "details")
+      SELECT 1 + n / 8, n, '', n, timestamptz '2026-03-10 12:00Z' + n * interval '5 minutes', n, now(), '', '', n, 0, 0, 0, 0, 0, '{}'
+      FROM generate_series(1, 8) n`)
+    expect(await applyAgain('sales_sums')).toEqual([])
+    const sums = await database.db.salesSum.findMany({ orderBy: [{ storeId: 'asc' }, { since: 'asc' }] })
+    expect(
+      sums.map(({ storeId, since, count, amount }) => [storeId, since.toISOString(), count, Number(amount)]),
+    ).toEqual([
+      [1, '2026-03-10T12:00:00.000Z', 2, 3],
+      [1, '2026-03-10T12:15:00.000Z', 2, 7],
+      [1, '2026-03-10T12:30:00.000Z', 1, 6],
+      [2, '2026-03-10T12:30:00.000Z', 1, 8],
+    ])
+  })
+})

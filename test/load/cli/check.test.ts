@@ -139,6 +139,10 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
     does: () => [`UPDATE "RecordCount" SET "count" = "count" + 1 WHERE "table" = 'Customer'`],
     found: () => [expect.stringMatching(/^\d+ Customer: count \d+, records \d+$/)],
   },
+  'sales-sums': {
+    does: () => [`UPDATE "SalesSum" SET "count" = "count" + 1 WHERE "id" = (SELECT min("id") FROM "SalesSum")`],
+    found: () => [expect.stringMatching(/^\d+ Sales since [-\d: ]+: sums \d+ and [\d.]+, orders \d+ and [\d.]+$/)],
+  },
   'invoice-counter': {
     does: () => [`UPDATE "Store" SET "nextInvoiceNumber" = "nextInvoiceNumber" - 1`],
     found: () => [expect.stringMatching(/ Order \d+: invoice number (\d+), next \1$/)],

@@ -441,7 +441,7 @@ describe('elsewhere in the administration', () => {
     await storedWebhook(server, shop, { failingSince: at })
     const body = await page('/admin')
     expect(wordsOf(body)).toContain('Webhooks do not get through: 1 paused, 2 failing.')
-    expect(body).toContain('<a href="/admin/webhooks">See why</a>')
+    expect(body).toContain('<a href="#connections">See why</a>')
   })
 
   test('the page of an application counts its webhooks, and leads to the list', async () => {
