@@ -67,6 +67,7 @@ export interface LowStock {
   readonly outCount: number
   /** The first by lowest stock. */
   readonly products: readonly {
+    readonly id: number
     readonly sku: string
     readonly name: string
     readonly stock: number
@@ -80,7 +81,7 @@ export async function readLowStock({ db }: Services, store: CallerStore): Promis
   const [row] = await queryRows<LowStock>(
     db,
     sql`SELECT "count", "outCount", (
-        SELECT coalesce(json_agg(json_build_object('sku', "sku", 'name', "name", 'stock', "stock", 'alert', "stockAlert")
+        SELECT coalesce(json_agg(json_build_object('id', "id", 'sku', "sku", 'name', "name", 'stock', "stock", 'alert', "stockAlert")
           ORDER BY "stock", "id"), '[]')
         FROM (SELECT * FROM ${low} LIMIT ${constant(PRODUCTS_SHOWN)}) f
       ) AS "products"
