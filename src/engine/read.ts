@@ -69,8 +69,8 @@ export async function readPage<Made>(
   { query, limit, offset }: { query: Query; limit: number; offset: number },
 ): Promise<readonly Made[]> {
   const choice = choose(caller, resource, source, query)
-  const { records } = await readRecords(caller, choice, { limit, offset, after: 0 }, source.as)
-  return records
+  const page = await readRecords(caller, choice, { limit, offset, after: 0 }, source.as)
+  return page.records()
 }
 
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
@@ -258,13 +258,12 @@ async function list(
   const bounds = boundsOf(query, resource.maxRecords)
   const { offset, after } = bounds
   const page = await readRecords(caller, choice, bounds, as)
-  const { records, next } = page
-  const size = records.length
+  const { size, next } = page
   // A client that follows cursors to the end gets an empty page, not an error.
   if (size === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
   const whole = wholeAs === undefined ? null : wholeOf(caller, page, as)
   return {
-    records: whole === null ? records : [],
+    records: whole === null ? page.records() : [],
     whole,
     size,
     next,
@@ -273,11 +272,12 @@ async function list(
 }
 
 /** The page as one. Throws `bad-request` for more than 24 MB. */
-function wholeOf(caller: Caller, { records, name }: Rows<JsonText>, as: BytesRepresentation): Buffer {
+function wholeOf(caller: Caller, { records: read, name }: Rows<JsonText>, as: BytesRepresentation): Buffer {
   const kept = name === null ? null : keptFor(caller, as)
   const scope = kept?.scopeOf(caller, as) ?? ''
   const known = kept?.page(scope, name ?? '')
   if (known !== undefined) return known
+  const records = read()
   refuseTooLarge(records.reduce((sum, record) => sum + Buffer.byteLength(record), 0))
   const page = joined(records, as.frame)
   kept?.keepPage(scope, name ?? '', page)

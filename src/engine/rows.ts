@@ -39,7 +39,10 @@ export const recordColumns = sql`t.*, t.xmin AS "rowVersion"`
 
 /** Records and the cursor of the next page. */
 export interface Rows<Made> {
-  readonly records: readonly Made[]
+  /** The number of records. */
+  readonly size: number
+  /** Unpacks what is kept of them, which a page that is kept as a whole need not wait for. */
+  readonly records: () => readonly Made[]
   readonly next: string | null
   /** Names the records and their versions: equal names, equal records. Null: not known. */
   readonly name: string | null
@@ -96,7 +99,8 @@ export async function readRecords<Made>(
       })
       const added = keeping?.keepRecords(scope, made, as) ?? 0
       keeping?.note(scope, records.length - made.length + added, records.length)
-      return { records, next: nextOf(found, bounds.limit), name: keeping === null ? null : nameOf(found, bounds) }
+      const name = keeping === null ? null : nameOf(found, bounds)
+      return { size: records.length, records: () => records, next: nextOf(found, bounds.limit), name }
     },
   )
 }
@@ -119,10 +123,15 @@ async function readKept<Made>(
   const missing = page.filter((_id, place) => known[place] === undefined)
   kept.note(scope, page.length - missing.length, page.length)
   if (!kept.isUseful(scope)) return null
-  const open = opener()
-  const records = known.map((record) => record && open(record))
-  if (missing.length > 0 && !(await addMissing(caller, kept, choice, as, { found, records, missing }))) return null
-  return { records: records as Made[], next: nextOf(found, bounds.limit), name: nameOf(found, bounds) }
+  const opened = () => {
+    const open = opener()
+    return known.map((record) => record && open(record))
+  }
+  const rows = { size: page.length, next: nextOf(found, bounds.limit), name: nameOf(found, bounds) }
+  if (missing.length === 0) return { ...rows, records: () => opened() as Made[] }
+  const records = opened()
+  if (!(await addMissing(caller, kept, choice, as, { found, records, missing }))) return null
+  return { ...rows, records: () => records as Made[] }
 }
 
 /** Reads the missing records. False: not all of them have the version that was found. */
