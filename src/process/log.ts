@@ -18,29 +18,7 @@ export interface Log extends Logger {
  */
 export async function createLog(level: string): Promise<Log> {
   const { destination, drained } = await openStandardError()
-  const { write, flush } = together(destination)
-  // Also where an error ends the process.
-  process.on('exit', flush)
-  const allDrained = () => {
-    flush()
-    return drained()
-  }
-  return Object.assign(pino(logOptions(level), { write }), { drained: allDrained })
-}
-
-/** Writes the lines of one turn of the event loop at its end, in one piece: each write takes longer than making its line. */
-function together(destination: DestinationStream) {
-  let lines = ''
-  const flush = () => {
-    const written = lines
-    lines = ''
-    if (written !== '') destination.write(written)
-  }
-  const write = (line: string) => {
-    if (lines === '') setImmediate(flush)
-    lines += line
-  }
-  return { write, flush }
+  return Object.assign(pino(logOptions(level), destination), { drained })
 }
 
 export function logOptions(level: string): LoggerOptions {
@@ -68,8 +46,7 @@ async function openStandardError(): Promise<{ destination: DestinationStream; dr
     const { readableLines } = await import('./readable-log.ts')
     // Node considers NO_COLOR and the kind of terminal.
     const readable = readableLines({ colorize: process.stderr.hasColors() })
-    const write = (lines: string) => destination.write(lines.trimEnd().split('\n').map(readable).join(''))
-    return { destination: { write }, drained }
+    return { destination: { write: (line) => destination.write(readable(line)) }, drained }
   }
   const socket = new Socket({ fd: STDERR, readable: false })
   socket.on('error', () => {})
