@@ -43,6 +43,8 @@ const pages = {
     ['admin-product-new', '/admin/products/new'],
     ['admin-product-delete', '/admin/products/1/delete'],
     ['admin-customers', '/admin/customers'],
+    ['admin-customer', '/admin/customers/1'],
+    ['admin-customer-long', '/admin/customers/2'],
     ['admin-records', '/admin/records'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
@@ -357,6 +359,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await shop.call('POST', '/Customers', {
       body: { Email: 'ada@customers.example', Password: 'secret' },
     })
+    const Email = 'marie-antoinette.de.la.montagne-blanche@customers.example'
+    await shop.call('POST', '/Customers', { body: { Email, Password: 'secret' } })
     await placeOrder(shop.caller, { CustomerID: 1, OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 3 }] })
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)

@@ -8,7 +8,6 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
-import { capital } from './list-page.ts'
 import { idIn, referenceOf } from './record-page.ts'
 import { pathOf, type Section, type Service, type Value } from './services.ts'
 import { inputOf, isSet, isWritable, titleOf, typedOf, valueIn, type Wire } from './values.ts'
@@ -47,7 +46,7 @@ export async function editPage(
   const title = `${section.title} of ${titleOf(service, record)}`
   return {
     template: '/pages/admin/records/edit',
-    title: capital(title),
+    title,
     values: form,
     data: {
       service,

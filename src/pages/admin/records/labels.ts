@@ -23,3 +23,7 @@ export function plural(words: string): string {
 export function slugOf(title: string): string {
   return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
+
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

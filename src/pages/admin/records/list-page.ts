@@ -8,7 +8,7 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
-import { labelOf } from './labels.ts'
+import { capital, labelOf } from './labels.ts'
 import { canCreate, pathOf, type Service, type Value } from './services.ts'
 import { titleOf, valueIn, type Wire } from './values.ts'
 
@@ -77,10 +77,6 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       pathOf,
     },
   }
-}
-
-export function capital(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 export interface Asked {

@@ -4,7 +4,6 @@ import { NAMED_MAX, type References, referencesTo } from '../../../engine/referr
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { capital } from './list-page.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
 import { isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
 
@@ -29,7 +28,7 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
   })
   return {
     template: '/pages/admin/records/record',
-    title: capital(titleOf(service, record)),
+    title: titleOf(service, record),
     data: {
       service,
       id,

@@ -1,5 +1,6 @@
 import type { ValueField } from '../../../engine/fields.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
+import { capital } from './labels.ts'
 import type { List, Service, Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
@@ -26,7 +27,7 @@ export function isSet(field: ValueField, value: unknown): boolean {
 /** What a record is called. */
 export function titleOf({ titles, one, key }: Pick<Service, 'titles' | 'one' | 'key'>, record: Wire): string {
   const texts = titles.map(({ path }) => typedOf(valueIn(record, path))).filter((text) => text !== '')
-  return texts.length > 0 ? texts.join(' · ') : `${one} ${typedOf(valueIn(record, key.path))}`
+  return texts.length > 0 ? texts.join(' · ') : `${capital(one)} ${typedOf(valueIn(record, key.path))}`
 }
 
 /** Whether a form may give it. */
