@@ -118,6 +118,16 @@ export async function orShowAgain<T>(
   }
 }
 
+/** For `catch`: rethrows a refusal so that it names the form's field, which `nameOf` finds, instead of the body's. */
+export function inFormFields(nameOf: (field: string) => string) {
+  return (error: unknown): never => {
+    if (!(error instanceof StoreFailure) || error.field === '') throw error
+    const { kind, field, message } = error
+    const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
+    throw refusedFields([{ field: nameOf(field), problem }], kind)
+  }
+}
+
 /** Returns a failure for the fields of a form. `problem` is a sentence without its subject. */
 export function refusedFields(faults: readonly Fault[], kind: StoreFailure['kind'] = 'bad-request'): StoreFailure {
   const message = faults.map(({ field, problem }) => `${field} ${problem}`).join('; ')

@@ -1,6 +1,6 @@
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { type Fault, StoreFailure } from '../../../values/failure.ts'
+import type { Fault } from '../../../values/failure.ts'
 import type { FormLine, LookedUp } from './form-lines.ts'
 
 const orderLabels = {
@@ -65,17 +65,8 @@ function itemOf({ number, product }: FormLine, values: Form) {
   })
 }
 
-/** For `catch`: rethrows an error of `placeOrder` that names the form's fields instead of the body's. */
-export function inFormFields(lines: readonly FormLine[]) {
-  return (error: unknown): never => {
-    if (!(error instanceof StoreFailure) || error.field === '') throw error
-    const { kind, field, message } = error
-    const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
-    throw refusedFields([{ field: formField(field, lines), problem }], kind)
-  }
-}
-
-function formField(field: string, lines: readonly FormLine[]): string {
+/** The form's name for a field of the body of `placeOrder`. */
+export function formField(field: string, lines: readonly FormLine[]): string {
   const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const number = filledLines(lines)[Number(index)]?.number
   if (list === 'OrderItemList' && number !== undefined) {

@@ -5,7 +5,7 @@ import { updateRecord } from '../../../engine/change.ts'
 import { claimRequest, endAttempt } from '../../../engine/idempotency.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
-import { pagesFor } from '../../../html/page-routes.ts'
+import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
@@ -18,7 +18,7 @@ import { resultItem } from '../../../values/result-item.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { lookUpLines } from './form-lines.ts'
 import { listPage, textsOf } from './list.ts'
-import { formLabels, inFormFields, orderOf } from './order-form.ts'
+import { formField, formLabels, orderOf } from './order-form.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
@@ -37,7 +37,9 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
     const caller = merchantCaller(request, services)
     const sent = formOf(request)
     const lookedUp = await lookUpLines(caller, sent)
-    const id = await placeOnce(caller, sent, orderOf(lookedUp)).catch(inFormFields(lookedUp.lines))
+    const id = await placeOnce(caller, sent, orderOf(lookedUp)).catch(
+      inFormFields((field) => formField(field, lookedUp.lines)),
+    )
     return `/admin/orders/${id}?notice=order-placed`
   }
   form('/admin/orders', place, (request) => newOrderPage(request, services, formOf(request)))

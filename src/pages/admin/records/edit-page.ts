@@ -3,14 +3,14 @@ import { changeRecord, createRecord, deleteRecord } from '../../../engine/change
 import { getRecord } from '../../../engine/read.ts'
 import { referencesTo } from '../../../engine/referrers.ts'
 import type { Page } from '../../../html/page.ts'
-import { refusedFields } from '../../../html/page-routes.ts'
+import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
-import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
+import { changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
-import { pathOf, type Section, type Service, type Value } from './services.ts'
-import { inputOf, isSet, isWritable, titleOf, typedOf, valueIn, type Wire } from './values.ts'
+import type { Section, Service, Value } from './services.ts'
+import { inputOf, isSet, isWritable, titleOf, typedOf, type Wire } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 const FIELDS_MAX = 1_500
@@ -49,8 +49,6 @@ export async function editPage(
     title,
     values: form,
     data: {
-      service,
-      section,
       fields: fieldsOf(section.values, 'update', form, isOutdated ? stored : null),
       rows: list === null || isTooLong ? null : rowsOf(list, form, textIn(form, 'add')),
       isTooLong,
@@ -79,10 +77,7 @@ function fieldsOf(
       const now = stored?.[name]
       const typed =
         value.field.kind === 'boolean' ? String(form[name] !== undefined && form[name] !== 'false') : textIn(form, name)
-      const isOther =
-        now !== undefined &&
-        value.field.access !== 'wo' &&
-        now.replaceAll('\r\n', '\n') !== typed.replaceAll('\r\n', '\n')
+      const isOther = now !== undefined && value.field.access !== 'wo' && linesOf(now) !== linesOf(typed)
       return { value, name, input: inputOf(value), stored: isOther ? now : null }
     })
 }
@@ -111,19 +106,9 @@ export async function save(request: FastifyRequest, services: CallerServices, se
   precondition(text)
   if (Object.keys(changes.body).length === 0) return `${path}/${id}`
   await changeRecord(caller, resource, { kind: 'update', id, body: changes.body }, { precondition }).catch(
-    inForm(changes),
+    inFormFields(changes.nameOf),
   )
   return `${path}/${id}?notice=record-saved`
-}
-
-/** For `catch`: names the form's field instead of the body's. */
-function inForm({ nameOf }: Changes) {
-  return (error: unknown): never => {
-    if (!(error instanceof StoreFailure) || error.field === '') throw error
-    const { kind, field, message } = error
-    const problem = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message
-    throw refusedFields([{ field: nameOf(field), problem }], kind)
-  }
 }
 
 /** The form of a new record: its values, of which lists are added afterwards. */
@@ -150,7 +135,7 @@ export function newPage(service: Service, form: Form): Page {
 export async function create(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
   const changes = changesOf({ values: service.values, list: null }, formOf(request), null)
   const caller = merchantCaller(request, services)
-  const id = await createRecord(caller, service.resource, changes.body).catch(inForm(changes))
+  const id = await createRecord(caller, service.resource, changes.body).catch(inFormFields(changes.nameOf))
   return `${service.path}/${id}?notice=record-created`
 }
 
@@ -170,8 +155,6 @@ export async function deletePage(request: FastifyRequest, services: CallerServic
       id,
       cleared: references.filter(({ rule }) => rule === 'clear'),
       refusing: references.filter(({ rule }) => rule === 'refuse'),
-      pathOf,
-      valueIn,
     },
   }
 }

@@ -137,7 +137,7 @@ function membersOf(
 }
 
 /** Browsers send every line break as CR LF. */
-function linesOf(text: string): string {
+export function linesOf(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }
 

@@ -65,7 +65,6 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       count,
       countedMax: COUNTED_MAX,
       isFiltered: Object.keys(given.filters).length > 0,
-      chosenColumns: given.columns,
       files: ['csv', 'ndjson'].map((format) => [
         `${path}/export?${new URLSearchParams({ ...given.filters, ...(given.sort !== '' && { sort }), format })}`,
         format.toUpperCase(),

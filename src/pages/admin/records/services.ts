@@ -68,12 +68,6 @@ export function canCreate({ resource }: Service): boolean {
   return resource.methods.includes('POST')
 }
 
-export function serviceOf(resource: Resource): Service {
-  const found = services.find((each) => each.resource === resource)
-  if (!found) throw new Error(`${resource.service} has no pages`)
-  return found
-}
-
 function describe(resource: Resource): Service {
   const { service, typeName, fields, groups } = resource
   const one = labelOf(typeName).toLowerCase()
@@ -104,12 +98,7 @@ function describe(resource: Resource): Service {
 function valuesOf(leaves: readonly Leaf[], resource: Resource, prefix: readonly string[], typeName: string): Value[] {
   return leaves.flatMap(({ path, field }) => {
     if (field.kind === 'list') return []
-    const label =
-      field.label ||
-      path
-        .map((name) => labelOf(name, typeName))
-        .slice(-1)
-        .join()
+    const label = field.label || labelOf(path.at(-1) ?? '', typeName)
     return [{ path, field, label, refersTo: targetOf(resource, [...prefix, ...path].join('.')) }]
   })
 }
