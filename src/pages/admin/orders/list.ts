@@ -6,6 +6,7 @@ import { merchantOf } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { isOneLine, namedObject, readInput } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { filesOf } from '../records/files.ts'
 
 const ORDERS_SHOWN = 25
 const TEXT_MAX = 254
@@ -59,10 +60,7 @@ export async function listPage(request: FastifyRequest, { db }: { db: Db }): Pro
   const isFiltered = status !== null || find !== ''
   const filter = ofEmail ? { billingemail: find } : { invoicenumber: invoiceNumber ?? '0' }
   const exported = { ...(status !== null && { orderstatus: String(status) }), ...(find !== '' && filter) }
-  const files = ['csv', 'ndjson'].map((format) => [
-    `/admin/orders/export?${new URLSearchParams({ ...exported, format })}`,
-    format.toUpperCase(),
-  ])
+  const files = filesOf('/admin/orders', exported)
   const data = { orders, older, files, isFiltered, statuses, statusText: textsOf(statuses) }
   return { template: '/pages/admin/orders/list', title: 'Orders', values, data }
 }

@@ -10,7 +10,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
 import type { Section, Service, Value } from './services.ts'
-import { inputOf, isSet, isWritable, titleOf, typedOf, type Wire } from './values.ts'
+import { inputOf, isWritable, titleOf, typedOf, type Wire } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 const FIELDS_MAX = 1_500
@@ -113,12 +113,7 @@ export async function save(request: FastifyRequest, services: CallerServices, se
 
 /** The form of a new record: its values, of which lists are added afterwards. */
 export function newPage(service: Service, form: Form): Page {
-  const defaults = Object.fromEntries(
-    service.values.map(({ path, field }) => [
-      path.join('.'),
-      isSet(field, form[path.join('.')]) ? '' : typedOf(field.default),
-    ]),
-  )
+  const defaults = Object.fromEntries(service.values.map(({ path, field }) => [path.join('.'), typedOf(field.default)]))
   const values = Object.keys(form).length === 0 ? defaults : form
   const sections = service.sections
     .filter(({ list }) => list === null)

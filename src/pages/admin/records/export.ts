@@ -7,14 +7,13 @@ import { type Behind, listOrdered, type OrderedPage } from '../../../engine/read
 import { refused } from '../../../engine/refused.ts'
 import type { JsonText } from '../../../engine/representations.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import type { Service } from './services.ts'
 import { valueIn, type Wire } from './values.ts'
 
 /** Records that are read at a time. A file of any size takes no more memory. */
 const BATCH = 100
-
-const types = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson; charset=utf-8' } as const
 
 /**
  * Sends the records of a list as a file, as the address filters and sorts them: whole, a JSON text a line, or their values as CSV
@@ -35,7 +34,7 @@ export async function sendFile(
   const first = await read(null)
   const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
   return reply
-    .type(types[format])
+    .type(fileTypes[format])
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(format === 'csv' ? csvOf(service, pagesFrom(first, read)) : linesOf(pagesFrom(first, read))))
 }

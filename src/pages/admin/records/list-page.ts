@@ -8,6 +8,7 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
 import { canCreate, pathOf, type Service, type Value } from './services.ts'
 import { titleOf, valueIn, type Wire } from './values.ts'
@@ -65,10 +66,7 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       count,
       countedMax: COUNTED_MAX,
       isFiltered: Object.keys(given.filters).length > 0,
-      files: ['csv', 'ndjson'].map((format) => [
-        `${path}/export?${new URLSearchParams({ ...given.filters, ...(given.sort !== '' && { sort }), format })}`,
-        format.toUpperCase(),
-      ]),
+      files: filesOf(path, { ...given.filters, ...(given.sort !== '' && { sort }) }),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service),
@@ -169,24 +167,18 @@ export function orderOf(service: Service, sort: string) {
   return { sort: `${isDescending ? '-' : ''}${value.path.join('.')}`, order: { by: { ...by, isDescending }, kind } }
 }
 
-const valueForms: Partial<Record<Sorting['kind'], RegExp>> = {
-  id: /^\d{1,10}$/,
-  integer: /^-?\d{1,10}$/,
-  number: /^-?\d{1,15}(\.\d{1,4})?$/,
+const isValueOf: Partial<Record<Sorting['kind'], (value: string) => boolean>> = {
+  id: (value) => /^\d{1,10}$/.test(value) && Number(value) <= INT32_MAX,
+  integer: (value) => /^-?\d{1,10}$/.test(value) && Math.abs(Number(value)) <= INT32_MAX,
+  number: (value) => /^-?\d{1,15}(\.\d{1,4})?$/.test(value),
+  since: isInstant,
+  until: isInstant,
 }
 
 /** Throws for what no page of this list has named. */
 function behindOf(cursor: string, { kind }: { kind: Sorting['kind'] }): Behind {
   const [, id = '', value = ''] = /^(\d{1,10})_(.{1,40})$/.exec(cursor) ?? []
-  const form = valueForms[kind]
-  const isValue = form ? form.test(value) && Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER : isInstant(value)
-  if (
-    !isValue ||
-    Number(id) > INT32_MAX ||
-    ((kind === 'id' || kind === 'integer') && Math.abs(Number(value)) > INT32_MAX)
-  ) {
-    throw wrongField('cursor', 'names no page of this list')
-  }
+  if (!isValueOf[kind]?.(value) || Number(id) > INT32_MAX) throw wrongField('cursor', 'names no page of this list')
   return { value, id: Number(id) }
 }
 
