@@ -326,13 +326,18 @@ function linkedRows({ store }: Caller, { table: target }: Resource, link: TableL
   }
 }
 
-/** Exact. The number of all records is kept, so that nobody walks through a store to count them. */
+/** The number of a store's records of a table, as triggers keep it: nobody walks through a store to count them. */
+export function keptCount(storeId: number, table: string): Sql {
+  return sql`(SELECT coalesce(sum("count"), 0)::int FROM "RecordCount" WHERE "storeId" = ${storeId}::int AND "table" = ${table})`
+}
+
+/** Exact. */
 async function count({ db }: Caller, { table, from, where, allOf }: Choice): Promise<number> {
   const counted =
     allOf === null
       ? sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`
-      : sql`SELECT sum("count")::int AS "count" FROM "RecordCount" WHERE "storeId" = ${allOf.id}::int AND "table" = ${table}`
-  const [row] = await queryRows<{ count: number | null }>(db, counted)
+      : sql`SELECT ${keptCount(allOf.id, table)} AS "count"`
+  const [row] = await queryRows<{ count: number }>(db, counted)
   return row?.count ?? 0
 }
 

@@ -3,6 +3,7 @@
 import { type DataServices, queryRows } from '../../../database/client.ts'
 import { constant, sql, storeId } from '../../../database/sql.ts'
 import type { CallerStore } from '../../../engine/caller.ts'
+import { keptCount } from '../../../engine/read.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../resources/orders/statuses.ts'
 
 type Services = Pick<DataServices, 'db'>
@@ -98,15 +99,10 @@ export async function readLowStock({ db }: Services, store: CallerStore): Promis
 export async function readBeginnings({ db }: Services, { id }: CallerStore) {
   const [row] = await queryRows<{ orders: boolean; products: boolean; applications: number; webhooks: number }>(
     db,
-    sql`SELECT ${kept(id, 'Order')} > 0 AS "orders", ${kept(id, 'Product')} > 0 AS "products",
+    sql`SELECT ${keptCount(id, 'Order')} > 0 AS "orders", ${keptCount(id, 'Product')} > 0 AS "products",
       (SELECT count(*)::int FROM "Subscription" WHERE "storeId" = ${id}::int) AS "applications",
-      ${kept(id, 'Webhook')} AS "webhooks"`,
+      ${keptCount(id, 'Webhook')} AS "webhooks"`,
   )
   if (!row) throw new Error('A SELECT without FROM gave no row')
   return row
-}
-
-/** The number of a store's records, as triggers keep it. */
-function kept(id: number, table: string) {
-  return sql`(SELECT coalesce(sum("count"), 0)::int FROM "RecordCount" WHERE "storeId" = ${id}::int AND "table" = ${table})`
 }

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { stringify } from 'csv-stringify/sync'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Query } from '../../../engine/paging.ts'
@@ -58,6 +57,8 @@ async function* linesOf(pages: AsyncIterable<readonly JsonText[]>): AsyncGenerat
 }
 
 async function* csvOf({ values }: Service, pages: AsyncIterable<readonly JsonText[]>): AsyncGenerator<string> {
+  // Loaded with the first file, because a start does not need it.
+  const { stringify } = await import('csv-stringify/sync')
   const columns = values.filter(isColumn)
   // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
   yield stringify([columns.map(({ path }) => path.join('.'))], { bom: true })
