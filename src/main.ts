@@ -12,7 +12,9 @@ import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, requestLimits } from './database/limits.ts'
 import { migrate } from './database/migrations.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
+import { createSweeper } from './database/sweeper.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
+import { historySweep } from './engine/history.ts'
 import { forgetRepresentations } from './engine/representations.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
@@ -109,6 +111,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const removalNotices = createRemovalNotices({ ...background, outbound })
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
+  const sweeper = createSweeper({ log, sweeps: { 'old history': historySweep(background, config.historyDays) } })
+  shutdown.add('the deletion of what is old', () => sweeper.stop())
   const throttle = createThrottle(now)
   const app = buildApp({
     ...basis,
@@ -125,6 +129,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()
+  sweeper.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
 }
 

@@ -190,6 +190,14 @@ function inReadTurns(health: Guard, poolMax: number): RunSingle {
 }
 
 /**
+ * Waits for statements of one transaction that left together, and throws what the first of them was refused for: the others fail
+ * because it did.
+ */
+export async function allInOrder(statements: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  for (const settled of await Promise.allSettled(statements)) if (settled.status === 'rejected') throw settled.reason
+}
+
+/**
  * Lets the end of the transaction `tx` leave together with its last statements, which must be on their way already. What they
  * return cannot undo the transaction any more; their failure does.
  */

@@ -51,3 +51,11 @@ export function anyOf(ids: readonly (number | string)[]): Sql {
 export function anyOfFew(ids: readonly (number | string)[]): Sql {
   return sql`ANY (ARRAY (SELECT unnest(string_to_array(${ids.join(',')}, ',')::int[])))`
 }
+
+/**
+ * An array of texts without line feeds, such as JSON: a list of lines is read sooner than JSON in JSON. A null stands for an
+ * empty text.
+ */
+export function lines(values: readonly (string | number | null)[]): Sql {
+  return sql`string_to_array(${values.join('\n')}, E'\\n', '')`
+}

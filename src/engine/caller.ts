@@ -52,6 +52,17 @@ export interface RaisedEvent {
   readonly body: string | null
 }
 
+/** What kind of actor a caller is. */
+export function actorKind({ application, channel, actor }: Caller) {
+  if (application !== null) return 'application'
+  if (channel === 'api') return 'cartapi'
+  if (channel === 'customer') return 'customer'
+  return actor === OPERATOR ? 'operator' : 'merchant'
+}
+
+/** The actor of what the operator does, and the platform itself on the operator's behalf. No e-mail address reads like it. */
+export const OPERATOR = 'operator'
+
 /** Names the caller where its share of the process is counted: the application in the store. */
 export function callerKey({ store, application, channel }: Caller): string {
   return `${store.id} ${application?.id ?? channel}`

@@ -1,4 +1,4 @@
-import { endWith, inStoreTransaction } from '../database/client.ts'
+import { allInOrder, endWith, inStoreTransaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { announce, eventsChannel } from './announce.ts'
 import type { Caller, RaisedEvents } from './caller.ts'
@@ -6,6 +6,7 @@ import { refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import { recordEvents } from './events.ts'
 import type { Scalar } from './fields.ts'
+import { recordHistory } from './history.ts'
 import { type PendingAnswer, rememberAnswer } from './idempotency.ts'
 import type { Patch } from './input.ts'
 import { type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
@@ -24,7 +25,7 @@ import {
   withRowIds,
 } from './write.ts'
 
-// A change of a record is a sequence of steps in one transaction: lock, precondition, merge, rules, write, effects
+// A change of a record is a sequence of steps in one transaction: lock, precondition, merge, rules, write, history, effects
 // (ledger rows, other records, raised events), events, remembered answer. Each step takes a list of records: sets of changes
 // (change-sets.ts) take the same steps.
 
@@ -154,12 +155,12 @@ export function merge(
   return { kind, caller: tx, resource, id, patch, before, after }
 }
 
-/** Writes the records, then the effects. The statements leave at once, and run in this order. */
+/** Writes the records, their history, then the effects. The statements leave at once, and run in this order. */
 export async function writeAll(tx: Tx, resource: Resource, changes: readonly Change[]): Promise<void> {
   const writing = write(tx, resource, changes)
   // A deletion asks what refers to the record, before it is gone.
   if (changes.some(({ kind }) => kind === 'delete')) await writing
-  await Promise.all([writing, resource.effects?.(changes)])
+  await allInOrder([writing, recordHistory(changes), resource.effects?.(changes)])
 }
 
 async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { execute, queryRows } from '../database/client.ts'
-import { anyOfFew, identifier, type Sql, sql, storeId } from '../database/sql.ts'
+import { anyOfFew, identifier, lines, sql, storeId } from '../database/sql.ts'
 import type { Caller, RaisedEvent } from './caller.ts'
 import type { Template } from './composed.ts'
 import type { Resource } from './define.ts'
@@ -58,11 +58,6 @@ interface Body {
 interface EventRow extends Body {
   readonly eventType: number
   readonly recordId: number
-}
-
-/** An array of texts. JSON as it is written here has no line feed, and a list of lines is read sooner than JSON in JSON. */
-function lines(values: readonly (string | number | null)[]): Sql {
-  return sql`string_to_array(${values.join('\n')}, E'\\n', '')`
 }
 
 async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {

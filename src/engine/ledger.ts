@@ -16,6 +16,8 @@ export interface Ledger {
   readonly table: string
   /** The column that holds the record's id. */
   readonly parent: string
+  /** The column of the record, and of the rows of its lists, every change of whose value is a row here. */
+  readonly column: string
   readonly fields: FieldSet
   /** Reads a row as `t`. */
   readonly reader: Reader

@@ -3,6 +3,7 @@ import type { Caller } from './caller.ts'
 import type { Resource } from './define.ts'
 import type { EventKind } from './event-kinds.ts'
 import { raise } from './events.ts'
+import { recordReplaced } from './history.ts'
 import { type Link, linkedTo } from './links.ts'
 import type { Document } from './merge.ts'
 import { refused } from './refused.ts'
@@ -100,6 +101,12 @@ async function clear(target: Target, referrer: Referrer): Promise<void> {
   const ids = found?.ids?.split(',').map(Number) ?? []
   if (ids.length === 0) return
   if (raises) for (const referring of ids) raise(caller, raises.kind, raises.of ?? resource, referring)
+  await recordReplaced(
+    caller,
+    referrer.table,
+    ids,
+    referrer.fields.map((field) => [field, id, null]),
+  )
   const { now, actor } = caller
   const stamps = sql`"updatedAt" = greatest(t."updatedAt", ${now().toISOString()}::timestamptz), "updatedBy" = ${actor}`
   if (without === undefined) {

@@ -89,6 +89,7 @@ const Settings = z.object({
   ).default('America/New_York'),
   OUTBOUND_ALLOW: addressBlocks(),
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
+  HISTORY_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('730'),
   DRAIN_SECONDS: wholeNumber('is not a time to drain', 0, DRAIN_SECONDS_MAX).default('0'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level').default('info'),
 })
@@ -155,6 +156,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     outboundAllow: Object.freeze(settings.OUTBOUND_ALLOW ?? (sandbox ? LOOPBACK_BLOCKS : [])),
     /** Whether anyone may open a developer account, or the operator alone. */
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
+    /** How long the history of records is kept; null: for ever. */
+    historyDays: Number(settings.HISTORY_DAYS) || null,
     /** The time between a signal to stop and the end of the listener, while `/readyz` answers 503. */
     drainMs: Number(settings.DRAIN_SECONDS) * 1_000,
     logLevel: settings.LOG_LEVEL,

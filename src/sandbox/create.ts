@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../applications/applications.ts'
 import type { DataServices, Db, Transaction } from '../database/client.ts'
-import type { Caller } from '../engine/caller.ts'
+import { type Caller, OPERATOR } from '../engine/caller.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/data-folder.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
@@ -82,7 +82,7 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
   const { id, publicKey, privateKey } = await registerApplication({ db: tx, secrets, now }, { Name: 'Sandbox' })
   await tx.application.update({ where: { id }, data: { developerId } })
   const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })
-  await fill({ store, application: null, channel: 'administration', privileges: null, actor: 'operator', db: tx, now })
+  await fill({ store, application: null, channel: 'administration', privileges: null, actor: OPERATOR, db: tx, now })
 
   return {
     baseUrl,

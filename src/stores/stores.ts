@@ -14,7 +14,7 @@ import {
 } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
-import type { Caller, CallerStore } from '../engine/caller.ts'
+import { type Caller, type CallerStore, OPERATOR } from '../engine/caller.ts'
 import { emailInput, hashPassword, newPasswordInput, refuseAddressAsPassword } from '../people/passwords.ts'
 import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { isAddressBlock } from '../values/address-blocks.ts'
@@ -290,5 +290,5 @@ export function noSuchStore(id: number): StoreFailure {
 /** Returns a caller for the operator, with all privileges in the store. Throws for an unknown id (404). */
 export async function operatorCaller({ db, now }: Pick<DataServices, 'db' | 'now'>, storeId: number): Promise<Caller> {
   const store = await storeById(db, storeId)
-  return { store, application: null, channel: 'administration', privileges: null, actor: 'operator', db, now }
+  return { store, application: null, channel: 'administration', privileges: null, actor: OPERATOR, db, now }
 }

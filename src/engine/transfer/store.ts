@@ -1,9 +1,10 @@
-import { inTransaction } from '../../database/client.ts'
+import { allInOrder, inTransaction } from '../../database/client.ts'
 import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { inChange } from '../change.ts'
 import type { Resource } from '../define.ts'
 import { type FieldSet, hasRows, type ListField, type TableList } from '../fields.ts'
+import { recordHistory } from '../history.ts'
 import type { Json, Patch } from '../input.ts'
 import { appendPieces, cutLedger, type Ledger } from '../ledger.ts'
 import { type Document, mergeDocument, mergeRows, type NewKey, type Row } from '../merge.ts'
@@ -74,7 +75,7 @@ export async function continueLedger(caller: Caller, { resource, id, ledger: pie
   })
 }
 
-/** Runs an import's steps of a change: merge, write, ledger, effects, for which `raising` reads the stored records. */
+/** Runs an import's steps of a change: merge, write, ledger, history and effects; with `raising`, from the stored records. */
 async function writeRecords(
   tx: Caller,
   resource: Resource,
@@ -82,7 +83,7 @@ async function writeRecords(
   ids: RowIds,
   raising: boolean,
 ): Promise<void> {
-  const before = raising && resource.effects ? await readStored(tx, resource, records) : null
+  const before = raising ? await readStored(tx, resource, records) : null
   const keyed = await adoptKeys(tx, resource, records)
   const newKey: NewKey = (field, patch) =>
     field.keyFrom === 'counter' && isNewKey(patch) ? ids.take() : (patch.key as number | string)
@@ -93,13 +94,13 @@ async function writeRecords(
   await insertRows(tx, resource.table, rows, upsertOn(['storeId', 'id'], resource.columns))
   for (const [name, field] of tableLists(resource)) await writeList(tx, name, field, keyed, newKey)
   if (resource.ledger) await writeLedger(tx, resource, resource.ledger, keyed)
-  if (!resource.effects) return
+  if (!resource.effects && !raising) return
   const after = raising ? await readStored(tx, resource, records) : null
   const changes = keyed.map(({ id, patch }, index) => {
     const stored = { before: before?.get(id) ?? null, after: after?.get(id) ?? { row: rows[index] as Row, lists: {} } }
     return { kind: 'import', caller: tx, resource, id, patch, ...stored } as const
   })
-  await resource.effects(changes)
+  await allInOrder([raising ? recordHistory(changes) : undefined, resource.effects?.(changes)])
 }
 
 /** Deletes the items of all records before inserting, so that an item may move between records. */

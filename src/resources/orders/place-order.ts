@@ -1,10 +1,11 @@
-import { queryRows } from '../../database/client.ts'
+import { allInOrder, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { inChange, remembering } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { orderNew } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
+import { recordHistory } from '../../engine/history.ts'
 import type { PendingAnswer } from '../../engine/idempotency.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document, Row } from '../../engine/merge.ts'
@@ -55,8 +56,12 @@ async function store(caller: Caller, id: number, patch: Patch, ids: RowIds): Pro
   const lines = await makeLines(caller, lists.OrderItemList ?? [], priceLevel)
   noteStocks(lines, takes)
   const order = newOrder(caller, id, patch, billing, lines, ids)
-  await insertRows(caller, orders.table, [order.row])
-  await storeLists(caller, orders, [{ id, before: null, after: order }])
+  const stored = { id, before: null, after: order }
+  await allInOrder([
+    insertRows(caller, orders.table, [order.row]),
+    storeLists(caller, orders, [stored]),
+    recordHistory([{ kind: 'create', caller, resource: orders, patch, ...stored }]),
+  ])
   if (takes) {
     raise(caller, orderNew, orders, id)
     await takeStock(caller, id, lines)

@@ -130,6 +130,7 @@ export const stockMovements = defineLedger({
   name: 'StockMovements',
   table: 'StockMovement',
   parent: 'productId',
+  column: 'stock',
   fields: {
     /** Empty: the product's own stock. */
     AdvancedOptionCode: text(50, { column: 'optionCode', nullable: true }),

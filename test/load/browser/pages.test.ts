@@ -45,6 +45,8 @@ const pages = {
     ['admin-customers', '/admin/customers'],
     ['admin-customer', '/admin/customers/1'],
     ['admin-customer-long', '/admin/customers/2'],
+    ['admin-product-history', '/admin/products/1/history'],
+    ['admin-history', '/admin/history'],
     ['admin-records', '/admin/records'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],

@@ -73,6 +73,7 @@ describe('without settings', () => {
       timeZone: 'America/New_York',
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       developerSignup: 'open',
+      historyDays: 730,
       drainMs: 0,
       logLevel: 'info',
     })
@@ -147,6 +148,7 @@ test('every fault is told at once, each in a line with the setting and what is a
     TIME_ZONE: 'Mars/Olympus',
     OUTBOUND_ALLOW: 'receiver.internal',
     DEVELOPER_SIGNUP: 'yes',
+    HISTORY_DAYS: 'all',
     DRAIN_SECONDS: '301',
     LOG_LEVEL: 'loud',
   })
@@ -156,6 +158,7 @@ test('every fault is told at once, each in a line with the setting and what is a
     ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
       .concat([
         'DRAIN_SECONDS',
+        'HISTORY_DAYS',
         'REST_PREFIXES',
         'REST_PREFIXES',
         'SANDBOX',

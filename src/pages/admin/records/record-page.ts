@@ -4,6 +4,7 @@ import { NAMED_MAX, type References, referencesTo } from '../../../engine/referr
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { newestHistory } from './history.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
 import { isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
 
@@ -17,7 +18,11 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const { resource } = service
-  const [text, references] = await Promise.all([getRecord(caller, resource, id), referencesTo(caller, resource, id)])
+  const [text, references, history] = await Promise.all([
+    getRecord(caller, resource, id),
+    referencesTo(caller, resource, id),
+    newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
+  ])
   const record = JSON.parse(text) as Wire
   const canChange = resource.methods.includes('PUT')
   const sections = service.sections.map((section) => {
@@ -36,6 +41,7 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       sections,
       json: JSON.stringify(record, null, 2),
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
+      history,
       canDelete: resource.methods.includes('DELETE'),
       valueIn,
       itemsIn,

@@ -5,18 +5,17 @@ import { type CallerServices, formOf } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
 import { sendFile } from './export.ts'
+import { historyPage, storeHistoryPage } from './history.ts'
 import { listPage } from './list-page.ts'
-import { recordPage } from './record-page.ts'
+import { idIn, recordPage } from './record-page.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
 
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
 export function recordPages(app: FastifyInstance, services: CallerServices): void {
   const data = { services: allServices }
-  pagesFor(app, 'merchant').page('/admin/records', () => ({
-    template: '/pages/admin/records/index',
-    title: 'Records',
-    data,
-  }))
+  const { page } = pagesFor(app, 'merchant')
+  page('/admin/records', () => ({ template: '/pages/admin/records/index', title: 'Records', data }))
+  page('/admin/history', (request) => storeHistoryPage(request, services))
   for (const service of allServices) addPages(app, services, service)
 }
 
@@ -28,6 +27,7 @@ function addPages(app: FastifyInstance, services: CallerServices, service: Servi
   if (!isOwn) page(path, (request) => listPage(request, services, service))
   get(`${path}/export`, (request, reply) => sendFile(request, reply, services, service))
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request) => recordPage(request, services, service))
+  page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (canCreate(service)) {
     page(`${path}/new`, () => newPage(service, {}))
     form(

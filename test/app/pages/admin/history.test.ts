@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createRecord, deleteRecord, updateRecord } from '../../../../src/engine/change.ts'
+import { historySweep } from '../../../../src/engine/history.ts'
+import { customers } from '../../../../src/resources/customers/customers.ts'
+import { manufacturers } from '../../../../src/resources/manufacturers/manufacturers.ts'
+import { operatorCaller } from '../../../../src/stores/stores.ts'
+import type { TestPerson } from '../../../support/person.ts'
+import { merchantIn } from '../../../support/signed-in.ts'
+import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+
+// Who changed which fields of a record, on its page.
+
+let server: TestServer
+let shop: TestStore
+let merchant: TestPerson
+
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  shop = await server.openStore()
+  merchant = await merchantIn(server, shop.store)
+})
+
+async function call(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<number> {
+  const answer = await shop.call(method, path, body && { body })
+  expect(answer.statusCode, answer.body).toBeLessThan(300)
+  return Number(answer.json()[0].Value)
+}
+
+/** The changes on a page, newest first: what was changed, and by whom. */
+async function historyOn(address: string): Promise<string[]> {
+  const { statusCode, body } = await merchant.open(address)
+  expect(statusCode).toBe(200)
+  const table = /<div class="wide" role="region" aria-label="History[\s\S]*?<\/table>/.exec(body)?.[0] ?? ''
+  return [
+    ...table.matchAll(/data-label="What">([\s\S]*?)<\/td>\s*<td role="cell" data-label="Who">([\s\S]*?)<\/td>/g),
+  ].map(([, what = '', who = '']) => `${textOf(what)} | ${textOf(who)}`)
+}
+
+const textOf = (html: string) =>
+  html
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+
+test('says what an application changed, with what was there before, in its transaction', async () => {
+  const id = await call('POST', '/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 10 } })
+  await call('PUT', `/Products/${id}`, { SKUInfo: { Price: 12.5 }, Weight: 2, NonSearchable: true })
+  expect(await historyOn(`/admin/products/${id}`)).toEqual([
+    expect.stringMatching(/^Price: 10 → 12.5 Non searchable: No → Yes Weight: 0 → 2 \| Application /),
+    expect.stringMatching(/^Added \| Application /),
+  ])
+})
+
+test('a change that changes nothing, and one that is refused, leave no trace', async () => {
+  const id = await call('POST', '/Manufacturers', { ManufacturerName: 'Ada' })
+  await call('PUT', `/Manufacturers/${id}`, { ManufacturerName: 'Ada' })
+  const refused = await shop.call('PUT', `/Manufacturers/${id}`, { body: { ManufacturerName: '' } })
+  expect(refused.statusCode).toBe(400)
+  expect(await historyOn(`/admin/manufacturers/${id}`)).toHaveLength(1)
+})
+
+test('a stock is told by its ledger alone, and what is changed with it by the history', async () => {
+  const id = await call('POST', '/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Stock: 1 } })
+  await call('PUT', `/Products/${id}`, { SKUInfo: { Stock: 2 } })
+  expect(await historyOn(`/admin/products/${id}`)).toHaveLength(1)
+  await call('PUT', `/Products/${id}`, { SKUInfo: { Stock: 3, Name: 'Desk lamp' } })
+  const [changed] = await historyOn(`/admin/products/${id}`)
+  expect(changed).toMatch(/^Name: Lamp → Desk lamp \| /)
+})
+
+test('items of a list are told one by one', async () => {
+  const id = await call('POST', '/Products', {
+    SKUInfo: { SKU: 'LAMP', Name: 'Lamp' },
+    FeatureList: [{ FeatureTitle: 'Bright' }, { FeatureTitle: 'Small' }],
+  })
+  const { FeatureList: features } = (await shop.call('GET', `/Products/${id}`)).json()[0]
+  const [bright, small] = features.map(({ FeatureID }: { FeatureID: number }) => FeatureID)
+  await call('PUT', `/Products/${id}`, {
+    FeatureList: [{ FeatureID: bright, FeatureTitle: 'Very bright' }, { FeatureTitle: 'Cheap' }],
+  })
+  const [changed] = await historyOn(`/admin/products/${id}`)
+  expect(changed).toContain(`Feature ${bright}: title: Bright → Very bright`)
+  expect(changed).toContain('added: Cheap')
+  expect(changed).toContain(`Feature ${small}: removed: Small`)
+})
+
+test('says who: a merchant, the operator, cartAPI; of a password only that it changed', async () => {
+  const id = await call('POST', '/Customers', { Email: 'ada@shop.example', Password: 'first-secret' })
+  const form = `/admin/customers/${id}/edit?section=account`
+  await merchant.submit(form, { ...(await merchant.formOf(form)), Password: 'second-secret' })
+  await updateRecord(await operatorCaller(server.services, shop.store.id), customers, id, { BillingCity: 'Paris' })
+  const found = await historyOn(`/admin/customers/${id}`)
+  expect(found[0]).toBe('Billing city: nothing → Paris | The operator')
+  expect(found[1]).toMatch(/^Password hash: changed \| .*@/)
+  expect((await merchant.open(`/admin/customers/${id}`)).body).not.toMatch(/secret|argon2/)
+})
+
+test('a deleted record keeps its history, and what named it tells that it no longer does', async () => {
+  const maker = await call('POST', '/Manufacturers', { ManufacturerName: 'Ada' })
+  const id = await call('POST', '/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, ManufacturerID: maker })
+  await call('DELETE', `/Manufacturers/${maker}`)
+  expect((await merchant.open(`/admin/manufacturers/${maker}`)).statusCode).toBe(404)
+  const [deleted, added] = await historyOn(`/admin/manufacturers/${maker}/history`)
+  expect(deleted).toMatch(/^Deleted; it was: Name: Ada \| Application /)
+  expect(added).toMatch(/^Added/)
+  const [cleared] = await historyOn(`/admin/products/${id}`)
+  expect(cleared).toMatch(new RegExp(`^Manufacturer ID: ${maker} → 0 \\|`))
+})
+
+test('pages go back to the beginning, and another store sees nothing of it', async () => {
+  const caller = await operatorCaller(server.services, shop.store.id)
+  const id = await createRecord(caller, manufacturers, { ManufacturerName: 'Name 0' })
+  for (let n = 1; n <= 55; n++) await updateRecord(caller, manufacturers, id, { ManufacturerName: `Name ${n}` })
+  const address = `/admin/manufacturers/${id}/history`
+  const first = await historyOn(address)
+  const { body } = await merchant.open(address)
+  const older = /<a href="([^"]*)" rel="next">Older/.exec(body)?.[1] ?? ''
+  const all = [...first, ...(await historyOn(older))]
+  expect(all).toHaveLength(56)
+  expect(all[0]).toContain('Name: Name 54 → Name 55')
+  expect(all.at(-1)).toContain('Added')
+  const other = await merchantIn(server, (await server.openStore()).store)
+  expect((await other.open(address)).statusCode).toBe(404)
+  expect((await other.open('/admin/history')).body).toContain('There is nothing.')
+})
+
+test("the store's history is found by service and by who, and bad filters are refused", async () => {
+  const caller = await operatorCaller(server.services, shop.store.id)
+  const id = await createRecord(caller, manufacturers, { ManufacturerName: 'Ada' })
+  await deleteRecord(caller, manufacturers, id)
+  await call('POST', '/Customers', { Email: 'ada@shop.example', Password: 'secret' })
+  expect(await historyOn('/admin/history')).toHaveLength(3)
+  expect(await historyOn('/admin/history?of=Manufacturers')).toHaveLength(2)
+  expect(await historyOn('/admin/history?by=OPERATOR')).toHaveLength(2)
+  expect(await historyOn('/admin/history?of=Customers&by=operator')).toHaveLength(0)
+  for (const query of ['of=Lamps', 'before=-1', 'before=1e9']) {
+    expect((await merchant.open(`/admin/history?${query}`)).statusCode, query).toBe(400)
+  }
+})
+
+test('what is older than its days is deleted, and the newer stays', async () => {
+  const caller = await operatorCaller(server.services, shop.store.id)
+  const id = await createRecord(caller, manufacturers, { ManufacturerName: 'Ada' })
+  const later = { db: server.services.db, now: () => new Date(server.services.now().getTime() + 3 * 86_400_000) }
+  await updateRecord({ ...caller, now: later.now }, manufacturers, id, { ManufacturerName: 'Bea' })
+  await historySweep(later, null)(() => false)
+  expect(await historyOn(`/admin/manufacturers/${id}`)).toHaveLength(2)
+  await historySweep(later, 2)(() => false)
+  expect(await historyOn(`/admin/manufacturers/${id}`)).toEqual([expect.stringContaining('Name: Ada → Bea')])
+})
