@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
 import { StartupError } from '../../src/process/startup-error.ts'
+import { benchAdministration } from './administration.ts'
 import { benchAgainst } from './against.ts'
 import { type BenchOptions, withStops } from './bench.ts'
 import { benchBodies } from './bodies.ts'
@@ -25,6 +26,7 @@ const benches = {
   profile: profileRest,
   lists: benchLists,
   pages: benchPages,
+  administration: benchAdministration,
   webhooks: benchWebhooks,
   soap: benchSoap,
   compression: benchCompression,

@@ -48,9 +48,17 @@ export async function benchPages({ seconds, rounds, cases }: BenchOptions, stops
 }
 
 /** As a merchant of the sandbox store, with an account of its own. */
-async function signIn({ baseUrl, post }: BenchServer): Promise<string> {
+async function signIn(server: BenchServer): Promise<string> {
   const account = { Email: 'merchant@bench.example', Password: 'correct horse battery' }
-  await post('/admin/stores/1/users', account)
+  await server.post('/admin/stores/1/users', account)
+  return signInTo(server, account)
+}
+
+/** Returns the cookies of a merchant who has signed in. */
+export async function signInTo(
+  { baseUrl }: BenchServer,
+  account: { Email: string; Password: string },
+): Promise<string> {
   const answer = await fetch(`${baseUrl}/admin/sign-in`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
