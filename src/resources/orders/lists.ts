@@ -21,7 +21,7 @@ export const shipmentList = list(
     }),
     ShipmentBoxes: integer({ min: 0, default: 1 }),
     ShipmentInternalComment: text(),
-    ShipmentOrderStatus: integer({ column: 'statusId' }),
+    ShipmentOrderStatus: integer({ column: 'statusId', label: 'Status' }),
     ShipmentAddress: text(255),
     ShipmentAddress2: text(50),
     ShipmentAlias: text(100),

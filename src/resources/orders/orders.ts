@@ -22,7 +22,7 @@ export const orders = defineResource({
     OrderID: integer({ column: 'id', access: 'key' }),
     CustomerID: reference('customerId'),
     OrderDate: date({ column: 'orderDate', defaultNow: true }),
-    OrderStatusID: integer({ column: 'statusId' }),
+    OrderStatusID: integer({ column: 'statusId', label: 'Status' }),
     LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
     UserID: text(50, { column: 'updatedBy', access: 'ro' }),
     SalesPerson: text(50),

@@ -19,6 +19,7 @@ import { orderFigures } from '../../order-figures.ts'
 import { lookUpLines } from './form-lines.ts'
 import { listPage, textsOf } from './list.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
+import { timelineOf } from './timeline.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
@@ -71,11 +72,18 @@ async function orderPage(request: FastifyRequest, services: CallerServices): Pro
   const caller = merchantCaller(request, services)
   const order = JSON.parse(await getRecord(caller, orders, id))
   const statuses = await listStatuses(services.db, caller.store.id)
+  const statusText = textsOf(statuses)
   return {
     template: '/pages/admin/orders/order',
     title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
     values: { OrderStatusID: String(order.OrderStatusID) },
-    data: { order, figures: orderFigures(order), statuses, statusText: textsOf(statuses) },
+    data: {
+      order,
+      figures: orderFigures(order),
+      statuses,
+      statusText,
+      timeline: await timelineOf(caller, id, statusText),
+    },
   }
 }
 

@@ -30,9 +30,18 @@ export interface History {
 
 type HistoryRow = ReturnType<typeof rowOf>
 
+/** The name of a value, such as a status, at a path without the keys of items; null: the value speaks for itself. */
+type NameOf = (path: string, value: NonNullable<Difference[1]>) => string | null
+
+const nameless: NameOf = () => null
+
 /** Returns the newest changes of these records. */
-export async function newestHistory(caller: Caller, records: readonly RecordName[]): Promise<History> {
-  return shown(caller, await listHistory(caller, records, { before: null, limit: NEWEST_ENTRIES }))
+export async function newestHistory(
+  caller: Caller,
+  records: readonly RecordName[],
+  { limit = NEWEST_ENTRIES, nameOf = nameless }: { limit?: number; nameOf?: NameOf } = {},
+): Promise<History> {
+  return shown(caller, await listHistory(caller, records, { before: null, limit }), nameOf)
 }
 
 /** The page of all changes of a record, which may be gone. */
@@ -86,8 +95,13 @@ function beforeIn(request: FastifyRequest): number | null {
   return Number(text)
 }
 
-function shown({ store }: Caller, { entries, next }: HistoryPage): History {
-  return { rows: entries.map((entry) => rowOf(entry, store.timeZone)), next }
+function shown({ store: { timeZone } }: Caller, { entries, next }: HistoryPage, nameOf = nameless): History {
+  return { rows: entries.map((entry) => rowOf(entry, { timeZone, nameOf })), next }
+}
+
+interface Words {
+  readonly timeZone: string
+  readonly nameOf: NameOf
 }
 
 const verbs = { create: 'Added', update: 'Changed', delete: 'Deleted' } as const
@@ -100,7 +114,7 @@ const actors: Readonly<Record<HistoryEntry['actorKind'], (actor: string) => stri
   operator: () => 'The operator',
 }
 
-function rowOf({ at, actorKind, actor, kind, recordType, recordId, changed, more }: HistoryEntry, timeZone: string) {
+function rowOf({ at, actorKind, actor, kind, recordType, recordId, changed, more }: HistoryEntry, words: Words) {
   const service = allServices.find(({ resource }) => resource.table === recordType) ?? null
   return {
     at,
@@ -109,18 +123,20 @@ function rowOf({ at, actorKind, actor, kind, recordType, recordId, changed, more
     kind,
     name: `${capital(service?.one ?? recordType)} ${recordId}`,
     address: service === null ? null : `${service.path}/${recordId}`,
-    changes: changed.map((difference) => changeOf(service, difference, timeZone)),
+    changes: changed.map((difference) => changeOf(service, difference, words)),
     more,
   }
 }
 
 /** A change in words: the field, and what became of it. */
-function changeOf(service: Service | null, [path, before, after]: Difference, timeZone: string) {
+function changeOf(service: Service | null, [path, before, after]: Difference, { timeZone, nameOf }: Words) {
   const { label, field, isItem } = fieldAt(service, path)
   // Neither is known of a field that nobody is shown.
   if (before === null && after === null) return { label, before: null, after: 'changed' }
   if (isItem) return { label, before: null, after: before === null ? `added: ${after}` : `removed: ${before}` }
-  return { label, before: textOf(before, field, timeZone), after: textOf(after, field, timeZone) }
+  const bare = path.replaceAll(/\[.*?\]/g, '')
+  const text = (value: Difference[1]) => (value === null ? null : nameOf(bare, value)) ?? textOf(value, field, timeZone)
+  return { label, before: text(before), after: text(after) }
 }
 
 function textOf(value: Difference[1], field: ValueField | null, timeZone: string): string {
