@@ -154,6 +154,15 @@ export async function getJson(caller: Caller, resource: Resource, id: number): P
   return found
 }
 
+/** Reads these records' JSON texts, by id. Those that do not exist are missing. */
+export function getRecords(
+  caller: Caller,
+  { table, json, owner }: Resource,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, JsonText>> {
+  return readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, json)
+}
+
 /** Lists an object inside the records, such as every product's SKUInfo; `id` narrows to one record. */
 export async function listProjection(
   caller: Caller,
