@@ -41,7 +41,9 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
     page(`${path}/new`, (request) => newPage(request, services, service, {}))
     form(path, (request) => create(request, services, service), again)
     // Shows the form again with the records that its words fit.
-    post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
+    if (service.values.some(({ refersTo }) => refersTo !== null)) {
+      post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
+    }
   }
   if (resource.methods.includes('PUT')) {
     const edit = `${path}/:id/edit`
