@@ -9,7 +9,7 @@ import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
-import { formReferences, lookUp, readNames, withNumbers } from './references.ts'
+import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
 import { inputOf, isTicked, isWritable, titleOf, typedOf, type Wire } from './values.ts'
 
@@ -44,7 +44,9 @@ export async function editPage(
   const stored = { ...valuesTyped(section.values, record), ...(list === null ? {} : listTyped(list, record)) }
   const isTooLong = Object.keys(stored).length > FIELDS_MAX
   const sent = isOutdated && list !== null ? null : typed
-  const { form, choices } = await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
+  const { form, choices } = isTooLong
+    ? { form: {}, choices: new Map() }
+    : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
   const title = `${section.title} of ${titleOf(service, record)}`
   return {
     template: '/pages/admin/records/edit',
@@ -63,7 +65,7 @@ export async function editPage(
       isTicked,
       labels: labelsOf(section),
       choices,
-      nameOf: await readNames(caller, formReferences(section, form)),
+      nameOf: await namesFor(caller, formReferences(section, form)),
     },
   }
 }
@@ -143,7 +145,7 @@ export async function newPage(
       labels: labelsOf(service),
       isTicked,
       choices,
-      nameOf: await readNames(caller, formReferences(all, values)),
+      nameOf: await namesFor(caller, formReferences(all, values)),
     },
   }
 }

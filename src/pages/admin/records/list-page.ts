@@ -9,7 +9,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
-import { readNames, referencesIn } from './references.ts'
+import { namesFor, referencesIn } from './references.ts'
 import { canCreate, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
 import { isNumber, titleOf, valueIn, type Wire } from './values.ts'
@@ -51,7 +51,7 @@ export async function listPage(request: FastifyRequest, services: CallerServices
     const record = JSON.parse(String(text)) as Wire
     return { id: valueIn(record, service.key.path), title: titleOf(service, record), record }
   })
-  const nameOf = await readNames(
+  const nameOf = await namesFor(
     caller,
     rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)]),
   )

@@ -5,7 +5,7 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { kindsOf, readEvents } from './events.ts'
-import { readNames, referencesIn } from './references.ts'
+import { namesFor, referencesIn } from './references.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
 import { isNumber, isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
 
@@ -43,7 +43,7 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       sections,
       json: JSON.stringify(record, null, 2),
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
-      nameOf: await readNames(caller, referencesIn({ values: service.values, lists }, record)),
+      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
       events,
       canDelete: resource.methods.includes('DELETE'),
       valueIn,

@@ -1,12 +1,12 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/define.ts'
-import { getRecords } from '../../../engine/read.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { placesIn } from './form.ts'
+import { readNames } from './names.ts'
 import { findMatches, type Matches } from './search.ts'
 import { type List, type Section, targetService, type Value } from './services.ts'
-import { itemsIn, nameOf, valueIn, type Wire } from './values.ts'
+import { itemsIn, valueIn, type Wire } from './values.ts'
 
 /** Names that a page reads of each service. Further references are shown as numbers alone. */
 const NAMED_MAX = 100
@@ -22,7 +22,7 @@ interface Reference {
 export type NameOf = (refersTo: Resource, id: unknown) => string
 
 /** Reads the names of records that others refer to. */
-export async function readNames(caller: Caller, references: Iterable<Reference>): Promise<NameOf> {
+export async function namesFor(caller: Caller, references: Iterable<Reference>): Promise<NameOf> {
   const idsOf = new Map<Resource, Set<number>>()
   for (const { refersTo, id } of references) {
     const ids = idsOf.get(refersTo) ?? new Set()
@@ -30,10 +30,7 @@ export async function readNames(caller: Caller, references: Iterable<Reference>)
     if (ids.size > 0) idsOf.set(refersTo, ids)
   }
   const read = [...idsOf].map(async ([refersTo, ids]) => {
-    const service = targetService(refersTo)
-    const records = await getRecords(caller, refersTo, [...ids])
-    const names = [...records].map(([id, text]) => [id, nameOf(service, JSON.parse(String(text)))] as const)
-    return [refersTo, new Map(names)] as const
+    return [refersTo, await readNames(caller, targetService(refersTo), [...ids])] as const
   })
   const names = new Map(await Promise.all(read))
   return (refersTo, id) => names.get(refersTo)?.get(Number(id)) ?? ''

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { countUpTo, listOrdered } from '../../../engine/read.ts'
+import { countUpTo, findOrdered } from '../../../engine/read.ts'
 import { wrongField } from '../../../engine/refused.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { readNames } from './names.ts'
 import type { Service } from './services.ts'
-import { nameOf, valueIn, type Wire } from './values.ts'
 
 export interface Match {
   readonly id: number
@@ -32,19 +32,17 @@ const newest = { column: 'id', type: sql`int`, isDescending: true }
 export async function findMatches(caller: Caller, service: Service, typed: string): Promise<Matches> {
   const text = typed.trim()
   if (text.length > TEXT_MAX || text.includes('\0') || !text.isWellFormed()) return { matches: [], isMore: false }
-  const { resource, key } = service
+  const { resource } = service
   const isSmall = (await countUpTo(caller, resource, new Map(), WALKED_MAX)) <= WALKED_MAX
-  const found = new Map<number, Match>()
-  for (const { filters, query } of lookUpsOf(service, text, isSmall)) {
-    const options = { order: newest, behind: null, limit: MATCHES_MAX + 1 }
-    const { records } = await listOrdered(caller, { ...resource, filters }, query, options)
-    for (const record of records.map((each) => JSON.parse(String(each)) as Wire)) {
-      const id = Number(valueIn(record, key.path))
-      if (!found.has(id)) found.set(id, { id, name: nameOf(service, record) })
-    }
+  const found = new Set<number>()
+  for (const lookUp of lookUpsOf(service, text, isSmall)) {
+    const by = { order: newest, behind: null, limit: MATCHES_MAX + 1 }
+    for (const id of (await findOrdered(caller, resource, lookUp, by)).ids) found.add(id)
     if (found.size > MATCHES_MAX) break
   }
-  return { matches: [...found.values()].slice(0, MATCHES_MAX), isMore: found.size > MATCHES_MAX }
+  const ids = [...found].slice(0, MATCHES_MAX)
+  const names = await readNames(caller, service, ids)
+  return { matches: ids.map((id) => ({ id, name: names.get(id) ?? '' })), isMore: found.size > MATCHES_MAX }
 }
 
 function lookUpsOf({ resource, searches }: Service, text: string, isSmall: boolean) {

@@ -41,13 +41,6 @@ export function titleOf({ titles, one, key }: Pick<Service, 'titles' | 'one' | '
   return texts.length > 0 ? texts.join(' · ') : `${capital(one)} ${typedOf(valueIn(record, key.path))}`
 }
 
-/** Says which record it is to somebody who looks for it: all that people search by. Empty: its number says all. */
-export function nameOf({ titles, searches }: Pick<Service, 'titles' | 'searches'>, record: Wire): string {
-  const values = new Set([...titles, ...searches.map(({ value }) => value)])
-  const texts = [...values].map(({ path }) => typedOf(valueIn(record, path)))
-  return texts.filter((text) => text !== '').join(' · ')
-}
-
 /** Whether a form may give it. */
 export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean {
   return field.access === 'rw' || field.access === 'wo' || (field.access === 'new' && kind === 'create')
