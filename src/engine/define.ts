@@ -36,6 +36,8 @@ export interface Definition {
   /** Columns shown neither on the wire nor in exports, with their value in a new row. */
   hidden?: Readonly<Record<string, Scalar | null>>
   filters?: Filters
+  /** The filters by which people look for a record. Omitted: those of its required texts. */
+  searchedBy?: readonly string[]
   /**
    * The groups of the fields outside of lists on pages: the title of each, and the field that it begins with, in wire order.
    * Fields before the first group have the record's own.
@@ -150,6 +152,9 @@ export function defineResource<const Service extends string>(
   columns.delete('id')
   const hasDetails = hasDocumentMember(storedFields)
   if (hasDetails) columns.add('details')
+  for (const name of definition.searchedBy ?? []) {
+    if (definition.filters?.[name] === undefined) throw new Error(`${service}: no filter ${name} to search by`)
+  }
   const reader = compileReader(fields)
   return {
     privilege: service,

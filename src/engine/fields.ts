@@ -38,6 +38,8 @@ export interface ValueField {
   readonly note: string
   /** Its name on pages. Empty: its wire name in words. */
   readonly label: string
+  /** An amount in the store's currency. */
+  readonly isMoney: boolean
 }
 
 export interface Bounds {
@@ -214,7 +216,7 @@ export function reference(column: string): ValueField {
 
 const DECIMAL_MAX = 99_999_999_999.9999
 
-/** Money, weights, quantities: rounded to four decimals, at most eleven digits before the point. */
+/** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
 export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
   const { min = -DECIMAL_MAX } = options
   const error = `must be a number from ${min} to ${DECIMAL_MAX}`
@@ -224,6 +226,11 @@ export function decimal(options: ValueOptions & { min?: number } = {}): ValueFie
     .max(DECIMAL_MAX, { error })
     .transform((given) => Number(given.toFixed(4)))
   return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
+}
+
+/** A decimal that is an amount in the store's currency; pages show it so. */
+export function money(options: ValueOptions = {}): ValueField {
+  return { ...decimal(options), isMoney: true }
 }
 
 const booleanTexts = new Map<unknown, boolean | null>([
@@ -294,6 +301,7 @@ function value(
     bounds,
     note,
     label,
+    isMoney: false,
   }
 }
 

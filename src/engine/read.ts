@@ -1,5 +1,5 @@
 import { queryRows } from '../database/client.ts'
-import { empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
+import { anyOf, empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
@@ -109,15 +109,34 @@ export interface OrderedPage {
   readonly next: Behind | null
 }
 
+interface OrderedBy {
+  readonly order: Order
+  readonly behind: Behind | null
+  readonly limit: number
+}
+
 /** Lists the records that match the query by the service's filters, in the order of a column that is never NULL, then of ids. */
 export async function listOrdered(
   caller: Caller,
   resource: Resource,
   query: Query,
-  { order, behind, limit }: { order: Order; behind: Behind | null; limit: number },
+  by: OrderedBy,
 ): Promise<OrderedPage> {
   const { table, json, filters } = resource
-  const { from, where } = choose(caller, resource, { as: json, filters }, query)
+  const { ids, next } = await findOrdered(caller, resource, { filters, query }, by)
+  const read =
+    ids.length === 0 ? new Map<number, JsonText>() : await readByIds(caller, { table, owned: null }, ids, json)
+  return { records: ids.flatMap((id) => read.get(id) ?? []), next }
+}
+
+/** Finds the ids of those that match by these filters. */
+export async function findOrdered(
+  caller: Caller,
+  resource: Resource,
+  { filters, query }: { filters: Filters; query: Query },
+  { order, behind, limit }: OrderedBy,
+): Promise<{ readonly ids: readonly number[]; readonly next: Behind | null }> {
+  const { from, where } = choose(caller, resource, { as: resource.json, filters }, query)
   const column = sql`t.${identifier(order.column)}`
   const [operator, direction] = order.isDescending ? [sql`<`, sql`DESC`] : [sql`>`, sql`ASC`]
   const start =
@@ -131,12 +150,9 @@ export async function listOrdered(
     ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`,
   )
   const page = found.slice(0, limit)
-  const ids = page.map(({ id }) => id)
-  const read =
-    ids.length === 0 ? new Map<number, JsonText>() : await readByIds(caller, { table, owned: null }, ids, json)
   const last = page.at(-1)
   return {
-    records: ids.flatMap((id) => read.get(id) ?? []),
+    ids: page.map(({ id }) => id),
     next: found.length > limit && last !== undefined ? { value: last.value, id: last.id } : null,
   }
 }
@@ -152,6 +168,29 @@ export async function getJson(caller: Caller, resource: Resource, id: number): P
   const found = await readOne(caller, { table, owned: owner?.(caller) ?? null }, id, json)
   if (found === undefined) throw notFound(resource, id)
   return found
+}
+
+/** Reads columns of these records as texts, by id. Those that do not exist are missing. */
+export async function readTexts(
+  caller: Caller,
+  resource: Resource,
+  ids: readonly number[],
+  columns: readonly string[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  if (ids.length === 0) return new Map()
+  const texts = columns.map((column) => sql`coalesce(t.${identifier(column)}::text, '')`)
+  const conditions = [
+    sql`t."storeId" = ${storeId(caller.store)}`,
+    sql`t."id" = ${anyOf(ids)}`,
+    ...owned(caller, resource),
+  ]
+  const rows = await queryRows<{ id: number; texts: string[] }>(
+    caller.db,
+    sql`
+    SELECT t."id", json_build_array(${join(texts, ', ')}) AS "texts"
+    FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`,
+  )
+  return new Map(rows.map((row) => [row.id, row.texts]))
 }
 
 /** Lists an object inside the records, such as every product's SKUInfo; `id` narrows to one record. */

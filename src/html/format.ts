@@ -20,6 +20,9 @@ const moneyFormats = cached((currency) => new Intl.NumberFormat('en-US', { style
 const shortMoneyFormats = cached(
   (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency, notation: 'compact' }),
 )
+const amountFormats = cached(
+  (currency) => new Intl.NumberFormat('en-US', { style: 'currency', currency, maximumFractionDigits: 4 }),
+)
 const dateFormats = cached((timeZone) => new Intl.DateTimeFormat('en-US', { ...minute, timeZone }))
 const secondFormats = cached((timeZone) => new Intl.DateTimeFormat('en-US', { ...minute, second: '2-digit', timeZone }))
 const dayFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -61,6 +64,8 @@ export const format = {
   postalAddress,
   /** With its sign, such as `+$3.00` or `-$1.50`. */
   surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
+  /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */
+  amount: (amount: number | string, currency: string) => amountFormats.memo(currency).format(Number(amount)),
   number: (value: number | string) => numberFormat.format(Number(value)),
   /** Such as `Mar 10, 2026, 4:05:09 PM EDT`, in an IANA zone. */
   second: (value: Date, timeZone: string) => secondFormats.memo(timeZone).format(value),

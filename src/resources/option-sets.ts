@@ -1,4 +1,4 @@
-import { boolean, decimal, integer, list, text } from '../engine/fields.ts'
+import { boolean, decimal, integer, list, money, text } from '../engine/fields.ts'
 
 /** The option sets of a product or category (rest-resources §1.4). */
 export const optionSetList = list('OptionSet', {
@@ -15,7 +15,7 @@ export const optionSetList = list('OptionSet', {
     OptionName: text(255),
     OptionSelected: boolean(),
     OptionHide: boolean(),
-    OptionValue: decimal(),
+    OptionValue: money(),
     OptionPartNumber: text(50),
     OptionSorting: decimal(),
     OptionImagePath: text(255),

@@ -109,7 +109,7 @@ export function fieldsAt(page: string, action: string): Record<string, string> {
 function fieldsOf(form: string): Record<string, string> {
   const fields: Record<string, string> = {}
   for (const [input] of form.matchAll(/<input\b[^>]*>/g)) {
-    const isTicked = attribute(input, 'type') !== 'checkbox' || /\schecked\b/.test(input)
+    const isTicked = !['checkbox', 'radio'].includes(attribute(input, 'type')) || /\schecked\b/.test(input)
     if (isTicked) fields[attribute(input, 'name')] = attribute(input, 'value')
   }
   for (const [, name = '', text = ''] of form.matchAll(

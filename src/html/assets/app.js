@@ -1,5 +1,5 @@
-// Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, and looking up the
-// products of a new order in place.
+// Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
+// products of a new order in place, and suggesting records while somebody types.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -100,6 +100,33 @@ for (const form of document.querySelectorAll('form[data-refresh]')) {
     former.replaceWith(part)
     if (buttonName) lines[lines.length - 1].focus()
     else if (!focused.isConnected) document.getElementById(focused.id)?.focus()
+  }
+}
+
+// A field with data-search suggests the records that fit what is typed, and says the name of the one that is chosen.
+for (const field of document.querySelectorAll('input[data-search]')) {
+  const name = document.getElementById(`${field.id}-name`)
+  let request = new AbortController()
+  let wait
+
+  field.addEventListener('input', () => {
+    clearTimeout(wait)
+    request.abort()
+    const chosen = [...field.list.options].find(({ value }) => value === field.value)
+    name.textContent = chosen?.label ?? ''
+    if (!chosen && field.value.trim() !== '') wait = setTimeout(suggest, 200)
+  })
+
+  async function suggest() {
+    request = new AbortController()
+    const { signal } = request
+    const address = `${field.dataset.search}?${new URLSearchParams({ q: field.value })}`
+    const answer = await fetch(address, { headers: { accept: 'application/json' }, signal }).catch(() => null)
+    const found = answer?.ok ? await answer.json().catch(() => []) : []
+    if (signal.aborted) return
+    field.list.replaceChildren(...found.map(({ ID, Name }) => new Option(Name, ID)))
+    const typed = found.find(({ ID }) => String(ID) === field.value.trim())
+    if (typed) name.textContent = typed.Name
   }
 }
 

@@ -1,5 +1,5 @@
 import { defineResource } from '../../engine/define.ts'
-import { boolean, date, decimal, integer, text } from '../../engine/fields.ts'
+import { boolean, date, integer, money, text } from '../../engine/fields.ts'
 import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }
@@ -14,7 +14,7 @@ export const customerGroups = defineResource({
     CustomerGroupID: integer({ column: 'id', access: 'key' }),
     Name: text(150, { column: 'name', required: true }),
     Description: text(),
-    MinimumOrder: decimal(),
+    MinimumOrder: money(),
     NonTaxable: boolean(),
     AllowRegistration: boolean(),
     DisableRewardPoints: boolean(),

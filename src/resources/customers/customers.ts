@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineResource } from '../../engine/define.ts'
-import { boolean, date, decimal, importOnly, integer, reference, text, type ValueField } from '../../engine/fields.ts'
+import { boolean, date, importOnly, integer, money, reference, text, type ValueField } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
 import { customerEffects, customerRules } from './rules.ts'
 
@@ -65,7 +65,7 @@ export const customers = defineResource({
     AdditionalField1: text(250),
     AdditionalField2: text(250),
     AdditionalField3: text(150),
-    TotalStoreCredit: decimal({ column: 'storeCredit', access: 'ro', note: importOnly }),
+    TotalStoreCredit: money({ column: 'storeCredit', access: 'ro', note: importOnly }),
     ResetPassword: boolean(),
   },
   privateFields: {
@@ -96,6 +96,7 @@ export const customers = defineResource({
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
   },
+  searchedBy: ['email', 'firstname', 'lastname'],
   rules: customerRules,
   effects: customerEffects,
   isFinalOnceWritten: true,

@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
+import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../engine/fields.ts'
 
 // The lists of an order (rest-resources §3.3 to §3.7).
 
@@ -27,7 +27,7 @@ export const shipmentList = list(
     ShipmentAlias: text(100),
     ShipmentCity: text(50),
     ShipmentCompany: text(200),
-    ShipmentCost: decimal({ column: 'cost', note: costNote }),
+    ShipmentCost: money({ column: 'cost', note: costNote }),
     ShipmentCountry: text(50),
     ShipmentEmail: text(100),
     ShipmentFirstName: text(100),
@@ -38,7 +38,7 @@ export const shipmentList = list(
     ShipmentPhone: text(50),
     ShipmentState: text(50),
     ShipmentZipCode: text(20),
-    ShipmentTax: decimal(),
+    ShipmentTax: money(),
     ShipmentWeight: decimal({ column: 'weight' }),
     ShipmentTrackingCode: text(100, { column: 'trackingCode' }),
     ShipmentUserID: text(50, {
@@ -62,16 +62,16 @@ export const orderItemList = list(
     ItemQuantity: decimal({ column: 'quantity' }),
     ItemWarehouseID: integer(),
     ItemDescription: text(LONG_TEXT, { column: 'description' }),
-    ItemUnitPrice: decimal({ column: 'unitPrice' }),
+    ItemUnitPrice: money({ column: 'unitPrice' }),
     ItemWeight: decimal({ column: 'weight' }),
-    ItemOptionPrice: decimal({ column: 'optionPrice' }),
+    ItemOptionPrice: money({ column: 'optionPrice' }),
     ItemAdditionalField1: text(255),
     ItemAdditionalField2: text(255),
     ItemAdditionalField3: text(255),
     ItemPageAdded: text(255),
     ItemAvailability: text(150, { access: 'ro' }),
     ItemDateAdded: date({ column: 'addedAt', defaultNow: true }),
-    ItemUnitCost: decimal({ column: 'unitCost' }),
+    ItemUnitCost: money({ column: 'unitCost' }),
     ItemUnitStock: decimal({ column: 'unitStock', access: 'ro' }),
     ItemOptions: text(),
     ItemCatalogIDOptions: text(255),
@@ -93,7 +93,7 @@ export const promotionList = list('Promotion', {
   PromotionID: integer({ access: 'key' }),
   PromotionName: text(150),
   Coupon: text(50),
-  DiscountAmount: decimal(),
+  DiscountAmount: money(),
 })
 
 export const transactionList = list(
@@ -105,7 +105,7 @@ export const transactionList = list(
     TransactionDateTime: date({ column: 'occurredAt', nullable: true }),
     TransactionType: text(10, { column: 'type' }),
     TransactionMethod: text(255),
-    TransactionAmount: decimal({ column: 'amount' }),
+    TransactionAmount: money({ column: 'amount' }),
     TransactionApproval: text(50),
     TransactionReference: text(255),
     TransactionGatewayID: integer(),

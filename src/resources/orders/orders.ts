@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/define.ts'
-import { boolean, date, decimal, integer, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
+import { boolean, date, integer, LONG_TEXT, list, money, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderEffects, orderRules } from './rules.ts'
@@ -55,14 +55,14 @@ export const orders = defineResource({
     ShipmentList: shipmentList,
     OrderItemList: orderItemList,
     PromotionList: promotionList,
-    OrderDiscount: decimal({ sql: sql`t."discountCoupon" + t."discountPromotion"` }),
-    OrderDiscountCoupon: decimal({ column: 'discountCoupon' }),
-    OrderDiscountPromotion: decimal({ column: 'discountPromotion' }),
-    SalesTax: decimal({ column: 'salesTax' }),
-    SalesTax2: decimal({ column: 'salesTax2' }),
-    SalesTax3: decimal({ column: 'salesTax3' }),
-    OrderAmount: decimal({ column: 'orderAmount' }),
-    AffiliateCommission: decimal(),
+    OrderDiscount: money({ sql: sql`t."discountCoupon" + t."discountPromotion"` }),
+    OrderDiscountCoupon: money({ column: 'discountCoupon' }),
+    OrderDiscountPromotion: money({ column: 'discountPromotion' }),
+    SalesTax: money({ column: 'salesTax' }),
+    SalesTax2: money({ column: 'salesTax2' }),
+    SalesTax3: money({ column: 'salesTax3' }),
+    OrderAmount: money({ column: 'orderAmount' }),
+    AffiliateCommission: money(),
     TransactionList: transactionList,
     CardType: text(50),
     CardNumber: text(255, { access: 'wo' }),
@@ -86,13 +86,13 @@ export const orders = defineResource({
     AffiliateID: integer(),
     GiftCertificatePurchased: list('GiftCertificate', {
       Code: text(50),
-      Amount: decimal(),
+      Amount: money(),
       ToName: text(100),
       ToEmail: text(100),
       ToMessage: text(),
       FromName: text(100),
     }),
-    GiftCertificateUsed: list('UsedGiftCertificate', { Code: text(50), Amount: decimal() }),
+    GiftCertificateUsed: list('UsedGiftCertificate', { Code: text(50), Amount: money() }),
   },
   groups: {
     'Billing address': 'BillingFirstName',

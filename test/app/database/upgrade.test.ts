@@ -38,6 +38,19 @@ async function applyAgain(name: string): Promise<string[]> {
   return warnings
 }
 
+/** Inserts a product of the first store, whatever columns there are. */
+async function insertProduct(id: number, details: string): Promise<void> {
+  await client.query(
+    `
+    INSERT INTO "Product" ("storeId", "id", "sku", "name", "cost", "price", "retailPrice", "salePrice", "onSale", "stock",
+      "nonTaxable", "notForSale", "hide", "giftCertificate", "homeSpecial", "categorySpecial", "nonSearchable", "selfShip",
+      "freeShipping", "disableRewards", "inventoryControl", "fileName", "createdAt", "updatedAt", "updatedBy", "details")
+    VALUES (1, $1::int, $1::int::text, '', 0, 0, 0, 0, false, 5, false, false, false, false, false, false, false, false, false, false, 0,
+      '', now(), now(), '', $2::json)`,
+    [id, details],
+  )
+}
+
 describe('the migration that trims SKUs', () => {
   const product = (id: number, sku: string, storeId = 1) =>
     database.db.product.create({
@@ -191,16 +204,30 @@ describe('the migration that brings payment methods', () => {
 describe('the migration that makes StockAlert a column', () => {
   test('takes it from the document', async () => {
     await client.query('ALTER TABLE "Product" DROP COLUMN "stockAlert"')
-    await client.query(`
-      INSERT INTO "Product" ("storeId", "id", "sku", "name", "cost", "price", "retailPrice", "salePrice", "onSale", "stock",
-        "nonTaxable", "notForSale", "hide", "giftCertificate", "homeSpecial", "categorySpecial", "nonSearchable", "selfShip",
-        "freeShipping", "disableRewards", "inventoryControl", "fileName", "createdAt", "updatedAt", "updatedBy", "details")
-      SELECT 1, n, n, '', 0, 0, 0, 0, false, 5, false, false, false, false, false, false, false, false, false, false, 0, '', now(),
-        now(), '', CASE n WHEN 1 THEN '{"StockAlert": 7}' WHEN 2 THEN '{"StockAlert": -1}' ELSE '{}' END::json
-      FROM generate_series(1, 3) n`)
+    for (const [at, details] of ['{"StockAlert": 7}', '{"StockAlert": -1}', '{}'].entries())
+      await insertProduct(at + 1, details)
     expect(await applyAgain('stock_alert')).toEqual([])
     const products = await database.db.product.findMany({ select: { stockAlert: true }, orderBy: { id: 'asc' } })
     expect(products.map(({ stockAlert }) => stockAlert)).toEqual([7, -1, 0])
+  })
+})
+
+describe('the migration that takes what StockAlert left behind', () => {
+  test('leaves the other members as they were, in their order, and products without it alone', async () => {
+    const documents = ['{"Zeta": 1.50, "StockAlert": 7, "Alpha": "a\\u00e9"}', '{"StockAlert": 7}', '{ "b":2, "a" :1 }']
+    for (const [at, details] of documents.entries()) await insertProduct(at + 1, details)
+    const versions = () => client.query('SELECT "xmin"::text, "updatedAt" FROM "Product" ORDER BY "id"')
+    const before = (await versions()).rows
+    expect(await applyAgain('stock_alert_left_over')).toEqual([])
+    const { rows } = await client.query('SELECT "details"::text AS "details" FROM "Product" ORDER BY "id"')
+    expect(rows.map(({ details }) => details)).toEqual([
+      '{ "Zeta" : 1.50, "Alpha" : "a\\u00e9" }',
+      '{}',
+      '{ "b":2, "a" :1 }',
+    ])
+    const after = (await versions()).rows
+    expect(after.map(({ updatedAt }) => updatedAt)).toEqual(before.map(({ updatedAt }) => updatedAt))
+    expect(after[2]).toEqual(before[2])
   })
 })
 

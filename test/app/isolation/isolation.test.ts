@@ -372,6 +372,15 @@ const fields: Readonly<Record<string, (side: Side | null) => Record<string, unkn
     CustomerGroupID: String(idIn(side, 'CustomerGroups')),
   }),
   'POST /admin/category': (side) => ({ CategoryName: 'New', CategoryParent: String(idIn(side, 'Category')) }),
+  'POST /admin/products/new': (side) => ({
+    ManufacturerID: String(idIn(side, 'Manufacturers')),
+    lookup: 'ManufacturerID',
+  }),
+  'POST /admin/customers/new': (side) => ({
+    CustomerGroupID: String(idIn(side, 'CustomerGroups')),
+    lookup: 'CustomerGroupID',
+  }),
+  'POST /admin/category/new': (side) => ({ CategoryParent: String(idIn(side, 'Category')), lookup: 'CategoryParent' }),
   'POST /admin/rma': (side) => ({ OrderID: String(idIn(side, 'Orders')) }),
   'POST /admin/orders/new': (side) => ({ Lines: 1, 'ItemID.1': skuIn(side), 'ItemQuantity.1': 1 }),
 }
@@ -389,6 +398,8 @@ GET /admin/rma/new
 GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export
 GET /admin/giftregistries/export  GET /admin/manufacturers/export  GET /admin/orders/export  GET /admin/orderstatus/export
 GET /admin/products/export  GET /admin/rma/export
+GET /admin/category/search  GET /admin/customergroups/search  GET /admin/customers/search  GET /admin/distributors/search
+GET /admin/manufacturers/search  GET /admin/products/search
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
 GET /admin/sign-in  GET /admin/stores  GET /admin/webhooks  GET /admin/webhooks/new  GET /developers  GET /developers/account
 GET /developers/applications  GET /developers/applications/new  GET /developers/audit  GET /developers/sign-in  GET /developers/sign-up

@@ -34,12 +34,14 @@ const pages = {
     ['admin-order', '/admin/orders/1'],
     ['admin-order-new', '/admin/orders/new'],
     ['admin-order-fields', '/admin/orders/1/fields'],
+    ['admin-order-events', '/admin/orders/1/events'],
     ['admin-order-items', '/admin/orders/1/edit?section=items'],
     ['admin-products', '/admin/products'],
     ['admin-products-refused', '/admin/products?pricefrom=much'],
     ['admin-product', '/admin/products/1'],
     ['admin-product-edit', '/admin/products/1/edit'],
     ['admin-product-option-sets', '/admin/products/1/edit?section=option-sets'],
+    ['admin-product-related', '/admin/products/1/edit?section=related-products'],
     ['admin-product-new', '/admin/products/new'],
     ['admin-product-delete', '/admin/products/1/delete'],
     ['admin-customers', '/admin/customers'],
@@ -358,6 +360,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
       StockAlert: 5,
     }
     await shop.call('POST', '/Products', { body: [product, shirt, shade] })
+    const RelatedProductList = [{ RelatedProductID: 3 }]
+    await shop.call('PUT', '/Products/1', { body: { RelatedProductList } })
     await shop.call('POST', '/Customers', {
       body: { Email: 'ada@customers.example', Password: 'secret' },
     })
@@ -390,6 +394,11 @@ describe.skipIf(!hasBrowser)('every page', () => {
     })
     const dueAt = new Date(server.clock.ms + 300_000)
     const pendingId = await storedDelivery(server, webhook, { state: 'pending', dueAt, endedAt: null, attempts: 0 })
+    await storedDelivery(server, webhook, {
+      event: { recordId: 1 },
+      reason: 'The answer has the status 500',
+      attempts: 10,
+    })
     const ids = { webhookId: webhook.id, pausedWebhookId: id, deliveryId, pendingId }
     places = { ...places, ...Object.fromEntries(Object.entries(ids).map(([name, each]) => [name, String(each)])) }
   }

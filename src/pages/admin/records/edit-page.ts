@@ -9,8 +9,9 @@ import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
+import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
-import { inputOf, isWritable, titleOf, typedOf, type Wire } from './values.ts'
+import { inputOf, isTicked, isWritable, titleOf, typedOf, type Wire } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
 const FIELDS_MAX = 1_500
@@ -36,13 +37,16 @@ export async function editPage(
 ): Promise<Page> {
   const id = idIn(request)
   const section = sectionIn(request, service)
-  const text = await getRecord(merchantCaller(request, services), service.resource, id)
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, service.resource, id)
   const record = JSON.parse(text) as Wire
   const { list } = section
   const stored = { ...valuesTyped(section.values, record), ...(list === null ? {} : listTyped(list, record)) }
   const isTooLong = Object.keys(stored).length > FIELDS_MAX
   const sent = isOutdated && list !== null ? null : typed
-  const form = sent ?? stored
+  const { form, choices } = isTooLong
+    ? { form: {}, choices: new Map() }
+    : await lookUp(caller, section, sent ?? stored, textIn(sent, 'lookup'))
   const title = `${section.title} of ${titleOf(service, record)}`
   return {
     template: '/pages/admin/records/edit',
@@ -58,7 +62,10 @@ export async function editPage(
       back: `${service.path}/${id}`,
       inputOf,
       isWritable,
+      isTicked,
       labels: labelsOf(section),
+      choices,
+      nameOf: await namesFor(caller, formReferences(section, form)),
     },
   }
 }
@@ -75,8 +82,7 @@ function fieldsOf(
     .map((value) => {
       const name = value.path.join('.')
       const now = stored?.[name]
-      const typed =
-        value.field.kind === 'boolean' ? String(form[name] !== undefined && form[name] !== 'false') : textIn(form, name)
+      const typed = value.field.kind === 'boolean' ? String(isTicked(form, name)) : textIn(form, name)
       const isOther = now !== undefined && value.field.access !== 'wo' && linesOf(now) !== linesOf(typed)
       return { value, name, input: inputOf(value), stored: isOther ? now : null }
     })
@@ -92,8 +98,9 @@ export async function save(request: FastifyRequest, services: CallerServices, se
   const { resource, path } = service
   const section = sectionIn(request, service)
   const caller = merchantCaller(request, services)
-  const form = formOf(request)
+  const typed = formOf(request)
   const text = await getRecord(caller, resource, id)
+  const form = await withNumbers(caller, section, typed)
   const changes = changesOf(section, form, JSON.parse(text))
   const precondition = (record: string) => {
     if (digest(record) === textIn(form, 'etag')) return
@@ -112,9 +119,17 @@ export async function save(request: FastifyRequest, services: CallerServices, se
 }
 
 /** The form of a new record: its values, of which lists are added afterwards. */
-export function newPage(service: Service, form: Form): Page {
+export async function newPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+  typed: Form,
+): Promise<Page> {
   const defaults = Object.fromEntries(service.values.map(({ path, field }) => [path.join('.'), typedOf(field.default)]))
-  const values = Object.keys(form).length === 0 ? defaults : form
+  const caller = merchantCaller(request, services)
+  const all = { values: service.values, list: null }
+  const sent = Object.keys(typed).length === 0 ? defaults : typed
+  const { form: values, choices } = await lookUp(caller, all, sent, textIn(sent, 'lookup'))
   const sections = service.sections
     .filter(({ list }) => list === null)
     .map((section) => ({ ...section, fields: fieldsOf(section.values, 'create', values, null) }))
@@ -123,13 +138,22 @@ export function newPage(service: Service, form: Form): Page {
     template: '/pages/admin/records/new',
     title: `New ${service.one}`,
     values,
-    data: { service, sections, labels: labelsOf(service) },
+    data: {
+      service,
+      sections,
+      moreAddress: `${service.path}/new`,
+      labels: labelsOf(service),
+      isTicked,
+      choices,
+      nameOf: await namesFor(caller, formReferences(all, values)),
+    },
   }
 }
 
 export async function create(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
-  const changes = changesOf({ values: service.values, list: null }, formOf(request), null)
   const caller = merchantCaller(request, services)
+  const all = { values: service.values, list: null }
+  const changes = changesOf(all, await withNumbers(caller, all, formOf(request)), null)
   const id = await createRecord(caller, service.resource, changes.body).catch(inFormFields(changes.nameOf))
   return `${service.path}/${id}?notice=record-created`
 }

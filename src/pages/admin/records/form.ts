@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { List, Section, Value } from './services.ts'
-import { isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
+import { isTicked, isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
 
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.
@@ -55,7 +55,7 @@ export function rowsOf(list: List, form: Form, more: string, prefix = ''): Rows 
 }
 
 /** The places of the rows that a form holds. */
-function placesIn(form: Form, name: string): number[] {
+export function placesIn(form: Form, name: string): number[] {
   const places = new Set<number>()
   for (const key of Object.keys(form)) {
     if (!key.startsWith(`${name}.`)) continue
@@ -126,7 +126,7 @@ function membersOf(
     const isKeyOfNew = field.access === 'key' && before === null && prefix !== ''
     if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
     const name = prefix + path.join('.')
-    const typed = field.kind === 'boolean' ? String(form[name] !== undefined) : linesOf(textIn(form, name))
+    const typed = field.kind === 'boolean' ? String(isTicked(form, name)) : linesOf(textIn(form, name))
     const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
     if (typed === linesOf(typedOf(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { type Sql, sql } from '../../../database/sql.ts'
-import type { Filter, FilterKind } from '../../../engine/filters.ts'
+import type { FilterKind } from '../../../engine/filters.ts'
 import type { Query } from '../../../engine/paging.ts'
-import { type Behind, countUpTo, listOrdered, type Order } from '../../../engine/read.ts'
+import { type Behind, countUpTo, listOrdered } from '../../../engine/read.ts'
 import { wrongField } from '../../../engine/refused.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
@@ -10,8 +9,10 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
+import { namesFor, referencesIn } from './references.ts'
 import { canCreate, pathOf, type Service, type Value } from './services.ts'
-import { titleOf, valueIn, type Wire } from './values.ts'
+import type { Sorting } from './sorts.ts'
+import { isNumber, titleOf, valueIn, type Wire } from './values.ts'
 
 const RECORDS_SHOWN = 25
 const COUNTED_MAX = 10_000
@@ -50,6 +51,10 @@ export async function listPage(request: FastifyRequest, services: CallerServices
     const record = JSON.parse(String(text)) as Wire
     return { id: valueIn(record, service.key.path), title: titleOf(service, record), record }
   })
+  const nameOf = await namesFor(
+    caller,
+    rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)]),
+  )
   return {
     template: '/pages/admin/records/list',
     title: capital(all),
@@ -61,7 +66,7 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       columns,
       allColumns: service.values.filter(isColumn),
       filters: filtersOf(service),
-      sorts: sortsOf(service),
+      sorts: service.sorts,
       sort,
       count,
       countedMax: COUNTED_MAX,
@@ -70,6 +75,8 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service),
+      nameOf,
+      isNumber,
       valueIn,
       pathOf,
     },
@@ -131,37 +138,10 @@ function filterLabel(name: string, kind: FilterKind, value: Value | undefined): 
   return kind === 'integer' || kind === 'number' || bounds[kind] ? [label, bound].filter(Boolean).join(', ') : label
 }
 
-interface Sorting {
-  readonly value: Value
-  readonly by: Omit<Order, 'isDescending'>
-  readonly kind: FilterKind | 'id'
-}
-
-const typeOf: Partial<Record<FilterKind, Sql>> = {
-  integer: sql`int`,
-  number: sql`numeric`,
-  since: sql`timestamptz`,
-  until: sql`timestamptz`,
-}
-
-/** What a list can be sorted by: the identifier, and columns with an index for a range. */
-function sortsOf(service: Service): Sorting[] {
-  const { resource, values, key } = service
-  const sorts = new Map<string, Sorting>([['id', { value: key, by: { column: 'id', type: sql`int` }, kind: 'id' }]])
-  for (const { kind, column } of Object.values(resource.filters) as Filter[]) {
-    const type = typeOf[kind]
-    const value = values.find(({ field }) => field.column === column)
-    if (column === undefined || type === undefined || value === undefined || value.field.nullable) continue
-    sorts.set(column, { value, by: { column, type }, kind })
-  }
-  return [...sorts.values()]
-}
-
 /** `sort` is a wire name, with `-` before it for descending; the newest records come first unless it says otherwise. */
-export function orderOf(service: Service, sort: string) {
+export function orderOf({ sorts }: Service, sort: string) {
   const isDescending = sort === '' || sort.startsWith('-')
   const name = sort.replace(/^-/, '')
-  const sorts = sortsOf(service)
   const found = sorts.find(({ value }) => value.path.join('.') === name) ?? (sorts[0] as Sorting)
   const { value, by, kind } = found
   return { sort: `${isDescending ? '-' : ''}${value.path.join('.')}`, order: { by: { ...by, isDescending }, kind } }

@@ -4,9 +4,11 @@ import { NAMED_MAX, type References, referencesTo } from '../../../engine/referr
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { kindsOf, readEvents } from './events.ts'
 import { newestHistory } from './history.ts'
+import { namesFor, referencesIn } from './references.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
-import { isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
+import { isNumber, isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
 
 /** The record's id in the address, which may name more. */
 export function idIn(request: FastifyRequest): number {
@@ -18,12 +20,14 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const { resource } = service
-  const [text, references, history] = await Promise.all([
+  const [text, references, history, events] = await Promise.all([
     getRecord(caller, resource, id),
     referencesTo(caller, resource, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
+    kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
   ])
   const record = JSON.parse(text) as Wire
+  const lists = service.sections.flatMap(({ list }) => list ?? [])
   const canChange = resource.methods.includes('PUT')
   const sections = service.sections.map((section) => {
     const { values, list } = section
@@ -41,11 +45,14 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       sections,
       json: JSON.stringify(record, null, 2),
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
+      nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
+      events,
       history,
       canDelete: resource.methods.includes('DELETE'),
       valueIn,
       itemsIn,
       isSet,
+      isNumber,
       pathOf,
     },
   }

@@ -1,13 +1,16 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sendPage } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, formOf } from '../../../html/request.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { create, deletePage, editPage, newPage, remove, save } from './edit-page.ts'
+import { kindsOf } from './events.ts'
+import { eventsPage } from './events-page.ts'
 import { sendFile } from './export.ts'
 import { historyPage, storeHistoryPage } from './history.ts'
 import { listPage } from './list-page.ts'
 import { idIn, recordPage } from './record-page.ts'
+import { suggestions } from './search.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
 
 /** Adds the pages of every service's records: the list, one record, and the forms that its methods allow. */
@@ -16,25 +19,31 @@ export function recordPages(app: FastifyInstance, services: CallerServices): voi
   const { page } = pagesFor(app, 'merchant')
   page('/admin/records', () => ({ template: '/pages/admin/records/index', title: 'Records', data }))
   page('/admin/history', (request) => storeHistoryPage(request, services))
-  for (const service of allServices) addPages(app, services, service)
+  for (const service of allServices) recordPagesOf(app, services, service)
 }
 
-function addPages(app: FastifyInstance, services: CallerServices, service: Service): void {
+/** Adds the pages of one service's records. */
+export function recordPagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
   const { get, page, form, post } = pagesFor(app, 'merchant')
   const { path, resource } = service
   // Orders have a list and a page of their own (src/pages/admin/orders), which leads to this one.
   const isOwn = service.resource === orders
   if (!isOwn) page(path, (request) => listPage(request, services, service))
+  if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, service))
   get(`${path}/export`, (request, reply) => sendFile(request, reply, services, service))
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request) => recordPage(request, services, service))
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
+  if (kindsOf(service).length > 0) {
+    page(`${path}/:id/events`, (request) => eventsPage(request, services, service))
+  }
   if (canCreate(service)) {
-    page(`${path}/new`, () => newPage(service, {}))
-    form(
-      path,
-      (request) => create(request, services, service),
-      (request) => newPage(service, formOf(request)),
-    )
+    const again = (request: FastifyRequest) => newPage(request, services, service, formOf(request))
+    page(`${path}/new`, (request) => newPage(request, services, service, {}))
+    form(path, (request) => create(request, services, service), again)
+    // Shows the form again with the records that its words fit.
+    if (service.values.some(({ refersTo }) => refersTo !== null)) {
+      post(`${path}/new`, async (request, reply) => sendPage(reply, await again(request)))
+    }
   }
   if (resource.methods.includes('PUT')) {
     const edit = `${path}/:id/edit`
@@ -45,7 +54,7 @@ function addPages(app: FastifyInstance, services: CallerServices, service: Servi
       (request, _reply, { kind }) =>
         editPage(request, services, service, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
     )
-    // Shows the form again with one more row.
+    // Shows the form again with one more row, or with the records that its words fit.
     post(`${edit}/rows`, async (request, reply) =>
       sendPage(reply, await editPage(request, services, service, { typed: formOf(request) })),
     )

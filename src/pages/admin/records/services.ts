@@ -1,7 +1,9 @@
 import type { Resource } from '../../../engine/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/fields.ts'
+import { containing, type Filter } from '../../../engine/filters.ts'
 import { resources } from '../../../registry.ts'
 import { itemLabel, labelOf, plural, slugOf } from './labels.ts'
+import { type Sorting, sortsOf } from './sorts.ts'
 
 // What the pages of a service's records are made from: its definition, and nothing else.
 
@@ -47,6 +49,16 @@ export interface Service {
   /** What a record is called: the required texts that answers show, or else its id. */
   readonly titles: readonly Value[]
   readonly key: Value
+  readonly sorts: readonly Sorting[]
+  readonly searches: readonly Search[]
+}
+
+/** A way in which people look for a record. */
+export interface Search {
+  readonly value: Value
+  readonly filter: Filter
+  /** Otherwise it walks through the store's records. */
+  readonly isIndexed: boolean
 }
 
 /** Names that the words of the wire do not give. */
@@ -56,7 +68,14 @@ const spoken: Readonly<Record<string, { one: string; all: string }>> = {
 }
 
 /** Every service with records of a store that programs can read. */
-export const services: readonly Service[] = resources.map(describe)
+export const services: readonly Service[] = resources.map(serviceOf)
+
+/** The pages of the records that a field names. */
+export function targetService(refersTo: Resource): Service {
+  const found = services.find(({ resource }) => resource === refersTo)
+  if (found === undefined) throw new Error(`${refersTo.service} has no pages`)
+  return found
+}
 
 /** The address of a service's pages. */
 export function pathOf({ service }: Resource): string {
@@ -68,7 +87,7 @@ export function canCreate({ resource }: Service): boolean {
   return resource.methods.includes('POST')
 }
 
-function describe(resource: Resource): Service {
+export function serviceOf(resource: Resource): Service {
   const { service, typeName, fields, groups } = resource
   const one = labelOf(typeName).toLowerCase()
   const values = valuesOf(fields.leaves, resource, [], typeName)
@@ -78,6 +97,7 @@ function describe(resource: Resource): Service {
   const ofLists = fields.leaves.flatMap(({ path, field }) =>
     field.kind === 'list' && field.fields.leaves.length > 0 ? [listOf(path[0] ?? '', field, resource, typeName)] : [],
   )
+  const titles = values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo')
   return {
     resource,
     path: pathOf(resource),
@@ -89,9 +109,28 @@ function describe(resource: Resource): Service {
       ...grouped(values, beginning, 'General'),
       ...ofLists.map((list) => ({ slug: slugOf(list.label), title: list.label, values: [], list })),
     ],
-    titles: values.filter(({ field }) => field.kind === 'text' && field.required && field.access !== 'wo'),
+    titles,
     key,
+    sorts: sortsOf(resource, values, key),
+    searches: searchesOf(resource, values, titles),
   }
+}
+
+/** Filters of the service have an index. A title without one is searched by a filter that only pages have. */
+function searchesOf({ filters, searchedBy }: Resource, values: readonly Value[], titles: readonly Value[]): Search[] {
+  const ofColumn = (name: string | undefined) => values.find(({ field }) => name !== undefined && field.column === name)
+  const isWanted = (name: string, { kind, column }: Filter) =>
+    searchedBy?.includes(name) ??
+    ((kind === 'text' || kind === 'part') && titles.some(({ field }) => field.column === column))
+  const indexed = Object.entries(filters).flatMap(([name, filter]) => {
+    const value = ofColumn(filter.column)
+    return value !== undefined && isWanted(name, filter) ? [{ value, filter, isIndexed: true }] : []
+  })
+  const others = titles.filter((title) => !indexed.some(({ value }) => value === title))
+  const walks = others.flatMap((value) =>
+    value.field.column === undefined ? [] : [{ value, filter: containing(value.field.column), isIndexed: false }],
+  )
+  return [...indexed, ...walks]
 }
 
 /** `prefix` is the path of the list that they are in. */

@@ -1,7 +1,8 @@
 import type { ValueField } from '../../../engine/fields.ts'
+import { type Form, textIn } from '../../../html/request.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { capital } from './labels.ts'
-import type { List, Service, Value } from './services.ts'
+import { type List, type Service, targetService, type Value } from './services.ts'
 
 /** A record or an item of a list, as programs read it. */
 export type Wire = Readonly<Record<string, unknown>>
@@ -24,6 +25,16 @@ export function isSet(field: ValueField, value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== field.default
 }
 
+/** Whether a box of a form is ticked. Browsers send nothing for one that is not. */
+export function isTicked(form: Form, name: string): boolean {
+  return !['', 'false'].includes(textIn(form, name))
+}
+
+/** Whether tables align it as a number. A reference has the name of its record beside it. */
+export function isNumber({ field: { kind }, refersTo }: Value): boolean {
+  return (kind === 'decimal' || kind === 'integer') && refersTo === null
+}
+
 /** What a record is called. */
 export function titleOf({ titles, one, key }: Pick<Service, 'titles' | 'one' | 'key'>, record: Wire): string {
   const texts = titles.map(({ path }) => typedOf(valueIn(record, path))).filter((text) => text !== '')
@@ -39,7 +50,7 @@ export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean
 const LINE_MAX = 255
 
 export interface Input {
-  readonly type: 'checkbox' | 'select' | 'textarea' | 'password' | 'datetime-local' | 'text'
+  readonly type: 'checkbox' | 'select' | 'textarea' | 'password' | 'datetime-local' | 'text' | 'reference'
   readonly attributes: Readonly<Record<string, string | number>>
   readonly choices: readonly (readonly [value: string, text: string])[]
   /** What is allowed, in words; empty: what the field itself shows. */
@@ -64,8 +75,19 @@ export function inputOf({ field, refersTo }: Value): Input {
     return { ...none, type: 'text', attributes, hint: maxLength < LINE_MAX ? `At most ${maxLength} characters` : '' }
   }
   const isWhole = kind === 'integer'
-  const hint = refersTo === null ? rangeOf(field) : `The number of a ${refersTo.typeName.toLowerCase()}; 0 for none`
-  return { ...none, type: 'text', attributes: { inputmode: isWhole ? 'numeric' : 'decimal' }, hint }
+  if (refersTo !== null) return { ...none, ...referenceInput(targetService(refersTo), field) }
+  return { ...none, type: 'text', attributes: { inputmode: isWhole ? 'numeric' : 'decimal' }, hint: rangeOf(field) }
+}
+
+function referenceInput({ path, searches }: Service, { bounds }: ValueField) {
+  const ways = [
+    'number',
+    ...searches.map(({ value }) => value.label.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())),
+  ]
+  const last = ways.pop()
+  const hint = `A ${ways.join(', ')}${ways.length > 0 ? ' or ' : ''}${last}${bounds.min === 0 ? '; 0 for none' : ''}`
+  const attributes = { maxlength: LINE_MAX, autocomplete: 'off', 'data-search': `${path}/search` }
+  return { type: 'reference' as const, attributes, hint }
 }
 
 /** Bounds that are narrower than those of every number. */

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../support/person.ts'
 import { refused } from '../../../support/refused.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
 import { defaultNamespace, envelope, errorDocument, post, request, soapCall } from '../../soap/support.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 const page = '/admin/modules/cartapi'
 /** Of every request that a test injects. */
@@ -17,14 +18,7 @@ let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
 function call() {
   return soapCall(server, shop, 'getProductCount')

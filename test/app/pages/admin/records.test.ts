@@ -1,22 +1,16 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { services } from '../../../../src/pages/admin/records/services.ts'
 import { fieldsAt, type TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
 async function add(service: string, body: object): Promise<number> {
   const answer = await shop.call('POST', `/${service}`, { body })

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { TestPerson } from '../../../support/person.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
-import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
+import { withMerchant } from './merchant-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
 
-beforeAll(async () => {
-  server = await openServer()
-})
-afterAll(() => server?.close())
-beforeEach(async () => {
-  shop = await server.openStore()
-  merchant = await merchantIn(server, shop.store)
-})
+withMerchant((scene) => ({ server, shop, merchant } = scene))
 
 async function store() {
   const [record] = (await merchant.call('GET', '/admin/stores')).json()

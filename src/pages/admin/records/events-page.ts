@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { getRecord } from '../../../engine/read.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import { wholeNumber } from '../../../server/parameters.ts'
+import { namedObject, readInput } from '../../../values/input.ts'
+import { readEvents } from './events.ts'
+import { idIn } from './record-page.ts'
+import type { Service } from './services.ts'
+import { titleOf } from './values.ts'
+
+const asked = namedObject({
+  before: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+  notice: z.string().optional(),
+})
+
+/** The page of a record's events. */
+export async function eventsPage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const { before = null } = readInput(asked, request.query, 'The query')
+  const [text, events] = await Promise.all([
+    getRecord(caller, service.resource, id),
+    readEvents(caller, service, id, before),
+  ])
+  const title = titleOf(service, JSON.parse(text))
+  return {
+    template: '/pages/admin/records/events-page',
+    title: `Events of ${title}`,
+    data: { service, id, record: title, events, isNewest: before === null },
+  }
+}

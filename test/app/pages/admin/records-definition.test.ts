@@ -1,0 +1,69 @@
+import { parse } from 'csv-parse/sync'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildApp } from '../../../../src/app.ts'
+import { defineResource } from '../../../../src/engine/define.ts'
+import { type Fields, text } from '../../../../src/engine/fields.ts'
+import { openPages } from '../../../../src/html/page-routes.ts'
+import { recordPagesOf } from '../../../../src/pages/admin/records/routes.ts'
+import { serviceOf } from '../../../../src/pages/admin/records/services.ts'
+import { manufacturers } from '../../../../src/resources/manufacturers/manufacturers.ts'
+import { createStore } from '../../../../src/stores/stores.ts'
+import { type TestDatabase, workerDatabase } from '../../../support/database.ts'
+import { servicesOn } from '../../../support/services.ts'
+import { merchantAccount, merchantIn } from '../../../support/signed-in.ts'
+
+const fields: Fields = { ...Object.fromEntries(manufacturers.fields.entries), FavouriteColor: text(20) }
+const makers = defineResource({
+  service: 'Makers',
+  typeName: 'Manufacturer',
+  maxRecords: 500,
+  fields,
+  filters: manufacturers.filters,
+})
+
+let app: FastifyInstance
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await workerDatabase()
+  const services = servicesOn(database.db)
+  app = buildApp(services)
+  app.register(async (scope) => {
+    await openPages(scope, services)
+    recordPagesOf(scope, services, serviceOf(makers))
+  })
+  await app.ready()
+  await createStore(services, { Name: 'Makers', SecureURL: 'https://makers.example', ...merchantAccount })
+})
+afterAll(async () => {
+  await app?.close()
+  await database?.drop()
+})
+
+test('a field that one line adds to a definition is in the forms, the page, the list and the files', async () => {
+  const merchant = await merchantIn({ app }, { secureUrl: 'https://makers.example' })
+  const added = await merchant.submit(
+    '/admin/makers/new',
+    { ManufacturerName: 'Alder', FavouriteColor: 'green' },
+    { action: '/admin/makers' },
+  )
+  expect([added.statusCode, added.headers.location]).toEqual([303, '/admin/makers/1?notice=record-created'])
+
+  const { body } = await merchant.open('/admin/makers/1')
+  expect(body).toMatch(/<dt>Favourite color<\/dt>\s*<dd class="text">\s*green/)
+  expect(body).toContain('&quot;FavouriteColor&quot;: &quot;green&quot;')
+
+  const list = (await merchant.open('/admin/makers?columns=ManufacturerName&columns=FavouriteColor')).body
+  expect(list).toMatch(/<td role="cell" data-label="Favourite color">\s*green/)
+
+  const edit = '/admin/makers/1/edit?section=general'
+  const tooLong = await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'x'.repeat(21) })
+  expect([tooLong.statusCode, tooLong.body.includes('at most 20 are allowed')]).toEqual([400, true])
+  await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'blue' })
+
+  const [row] = parse((await merchant.open('/admin/makers/export?format=csv')).body, { bom: true, columns: true })
+  expect(row).toMatchObject({ ManufacturerName: 'Alder', FavouriteColor: 'blue' })
+  const record = JSON.parse((await merchant.open('/admin/makers/export?format=ndjson')).body)
+  expect(record).toMatchObject({ ManufacturerName: 'Alder', FavouriteColor: 'blue' })
+})
