@@ -7,7 +7,6 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { StoreFailure } from '../../../values/failure.ts'
 import { changesOf, linesOf, listTyped, valuesTyped } from '../records/form.ts'
 import { services as allServices, type List, type Value } from '../records/services.ts'
 import { inputOf, itemsIn, typedOf, valueIn, type Wire } from '../records/values.ts'
@@ -115,7 +114,7 @@ function labelsOf(places: Places): Record<string, string> {
 /** The form with its billing address for the shipment that the button names, cut to the lengths there. */
 function withBilling(form: Form): Form {
   const place = /^\d{1,5}$/.exec(textIn(form, 'copy'))?.[0]
-  if (place === undefined) throw new StoreFailure('bad-request', 'copy must be the place of a shipment in the form')
+  if (place === undefined) return form
   const copied = shippingToBuyer(Object.fromEntries(billing.map(({ path }) => [path[0], textIn(form, path.join('.'))])))
   const fields = shipments.values.map(({ path }) => [
     `${rowName(Number(place))}.${path.join('.')}`,

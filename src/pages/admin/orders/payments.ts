@@ -148,6 +148,8 @@ async function record(request: FastifyRequest, services: CallerServices): Promis
   const { id } = readIds(request.params, 'id')
   const caller = merchantCaller(request, services)
   const form = formOf(request)
+  // An order that does not exist is that, whatever the form says.
+  await getRecord(caller, orders, id)
   const body = bodyOf(form)
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
