@@ -97,7 +97,7 @@ function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) 
     const name = prefix + value.path.join('.')
     const now = stored?.[name]
     const isOther = now !== undefined && linesOf(now) !== linesOf(textIn(values, name))
-    return { value, name, input: inputOf(value), stored: isOther ? now : null }
+    return { value, name, input: { ...inputOf(value), hint: '' }, stored: isOther ? now : null }
   }
 }
 

@@ -96,6 +96,7 @@ async function goodsPage(
         restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
       })),
       lines,
+      isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
       linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
       amounts,
       totals: totalsOf(record, rehearsal),

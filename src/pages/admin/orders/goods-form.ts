@@ -10,7 +10,7 @@ import { orderItemList } from '../../../resources/orders/lists.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { holdsStock, statusShipped } from '../../../resources/orders/statuses.ts'
 import { goodsOf, noteStocks, restockedItems, sumByGoods } from '../../../resources/orders/stock.ts'
 import type { Fault } from '../../../values/failure.ts'
 import type { OrderRecord } from '../../order-figures.ts'
@@ -174,8 +174,8 @@ function placeOf({ ShipmentList: shipments }: GoodsRecord) {
   return place === undefined ? {} : { ItemShipmentID: place.ShipmentID }
 }
 
-export function isShipped({ ShipmentShippedDate }: Shipment): boolean {
-  return ShipmentShippedDate !== ''
+export function isShipped({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
+  return ShipmentShippedDate !== '' || ShipmentOrderStatus === statusShipped
 }
 
 const shipmentWith =

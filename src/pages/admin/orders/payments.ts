@@ -70,6 +70,9 @@ function effectOf({ TransactionType, TransactionAmount, TransactionCaptured }: T
   return TransactionAmount < 0 ? 'refunded' : 'paid'
 }
 
+/** The transactions that pages show: the latest. */
+const TRANSACTIONS_SHOWN_MAX = 100
+
 /** What is paid, refunded and still open of an order, with its transactions: for `payments.eta`. */
 export function paymentsOf(order: PaidRecord) {
   const transactions = order.TransactionList.map((transaction) => ({
@@ -93,7 +96,8 @@ export function paymentsOf(order: PaidRecord) {
     refunded: toNumber(refunded),
     /** Below 0: more was paid than the order amounts to. */
     open: toNumber(open),
-    transactions,
+    transactions: transactions.slice(-TRANSACTIONS_SHOWN_MAX),
+    isMore: transactions.length > TRANSACTIONS_SHOWN_MAX,
   }
 }
 

@@ -10,6 +10,7 @@ import { lockRecord } from '../../../engine/write.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { descriptionLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
@@ -103,6 +104,7 @@ async function newReturnPage(
     data: {
       id,
       lines,
+      isTooLong: lines.length > ORDER_ITEMS_MAX,
       returned: await returnsOf(caller, id),
       etag: tagOf(await shownOf(caller, id), typed, isOutdated),
       // A new key each time the form is shown.

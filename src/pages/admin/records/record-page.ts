@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import type { Resource } from '../../../engine/define.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { NAMED_MAX, type References, referencesTo } from '../../../engine/referrers.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
 import { isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
@@ -36,6 +38,7 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       sections,
       json: JSON.stringify(record, null, 2),
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
+      ownPage: ownPageOf(resource, id, record),
       canDelete: resource.methods.includes('DELETE'),
       valueIn,
       itemsIn,
@@ -43,6 +46,12 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       pathOf,
     },
   }
+}
+
+/** The page of a record that has one of its own beside this one. */
+function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
+  if (resource !== rma || !OrderID) return null
+  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: 'Receive and restock this return' }
 }
 
 /** Whose records refer to this one, in words. */

@@ -73,7 +73,7 @@ describe('the goods of an order', () => {
     await add({ SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 2 } })
     const form = await opened(scene.merchant, goods)
     const changes = { [`${line}.gone`]: 'yes', 'ItemID.1': 'CUP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '4.25' }
-    expect((await form.send(changes, `${goods}/totals`)).body).toMatch(/puts 3 back of <strong>LAMP/)
+    expect((await form.send(changes, `${goods}/totals`)).body).toMatch(/puts back 3 of <strong>LAMP/)
     expectSaved(await form.send(changes), saved)
     expect(await scene.order()).toMatchObject({
       OrderAmount: 12,

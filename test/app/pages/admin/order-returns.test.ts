@@ -39,7 +39,7 @@ describe('a return of an order', () => {
       InternalComments: 'One is broken',
     }
     const shown = await form.send(changes, `${newReturn}/stock`)
-    expect(shown.body).toMatch(/puts 1 back of <strong>LAMP[\s\S]*leaves 8 in stock/)
+    expect(shown.body).toMatch(/puts back 1 of <strong>LAMP[\s\S]*leaves 8 in stock/)
     expect([await returns(), await scene.ledger()]).toEqual([[], ['LAMP order -3']])
 
     expectSaved(await scene.merchant.submit(newReturn, typedIn(shown.body, newReturn)), added)
@@ -129,7 +129,7 @@ describe('a return that has been added', () => {
   test('is received and restocked by the difference, which is said before', async () => {
     const form = await opened(scene.merchant, stored)
     const changes = { 'Item.0.ReceivedQuantity': '2', 'Item.0.RestockQuantity': '2', RMAStatusID: '5' }
-    expect((await form.send(changes, `${stored}/stock`)).body).toMatch(/puts 2 back of <strong>LAMP[\s\S]*leaves 9/)
+    expect((await form.send(changes, `${stored}/stock`)).body).toMatch(/puts back 2 of <strong>LAMP[\s\S]*leaves 9/)
     expect(await scene.stock()).toBe(7)
     expectSaved(await form.send(changes), saved)
     expect(await returns()).toMatchObject([
@@ -163,6 +163,10 @@ describe('a return that has been added', () => {
     expect(again.statusCode).toBe(412)
     expect(alertIn(again.body)).toContain('This return is not as the form showed it')
     expect(await scene.ledger()).toEqual(['LAMP order -3', 'LAMP return 2'])
+  })
+
+  test('is led to by the page of its record', async () => {
+    expect((await scene.merchant.open('/admin/rma/1')).body).toContain(`<a href="${stored}">Receive and restock`)
   })
 
   test('exists for its order and its store alone', async () => {
