@@ -11,17 +11,10 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { orderFigures } from '../../order-figures.ts'
-import {
-  amountFieldsOf,
-  type GoodsRecord,
-  goodsChange,
-  goodsLabels,
-  goodsTyped,
-  isShipped,
-  lookUpNewLines,
-  otherAmount,
-  restockedByLine,
-} from './goods-form.ts'
+import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUpNewLines } from './goods-form.ts'
+import type { GoodsRecord } from './goods-record.ts'
+import { restockedByLine } from './goods-returned.ts'
+import { otherAmount } from './goods-total.ts'
 import { lineLabels } from './order-form.ts'
 import { rehearse, type StockEffect } from './rehearse.ts'
 import { ifUnchanged, tagOf } from './unchanged.ts'

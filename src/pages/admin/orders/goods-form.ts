@@ -1,54 +1,34 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Patch } from '../../../engine/input.ts'
-import type { Row } from '../../../engine/merge.ts'
 import { planChange } from '../../../engine/plan-change.ts'
-import { readRows } from '../../../engine/write.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { amountOf, exact, ORDER_AMOUNT_MAX, orderTotal, toNumber } from '../../../resources/orders/amounts.ts'
-import { orderItemList } from '../../../resources/orders/lists.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusShipped } from '../../../resources/orders/statuses.ts'
-import { goodsOf, noteStocks, restockedItems, sumByGoods } from '../../../resources/orders/stock.ts'
+import { noteStocks } from '../../../resources/orders/stock.ts'
 import type { Fault } from '../../../values/failure.ts'
-import type { OrderRecord } from '../../order-figures.ts'
 import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
+import {
+  changed,
+  costField,
+  type GoodsRecord,
+  isGone,
+  lineField,
+  type Shipment,
+  type StoredItem,
+} from './goods-record.ts'
+import { type Restocked, restockedByLine, takenBackField } from './goods-returned.ts'
+import { amountAfter } from './goods-total.ts'
 import { filledLines, itemsOf } from './order-form.ts'
 
-// The form of an order's goods. The fields of a stored line are `Line.7.ItemQuantity` and the like, by its ItemIndexID;
-// those of a new line have the names that they have in the form of a new order.
-
-export interface GoodsRecord extends OrderRecord {
-  readonly OrderID: number
-  readonly CustomerID: number
-  readonly OrderStatusID: number
-  readonly OrderAmount: number
-  readonly OrderDiscountCoupon: number
-  readonly OrderDiscountPromotion: number
-  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
-    readonly ItemIndexID: number
-    readonly CatalogID: number
-    readonly ItemShipmentID: number
-  })[]
-  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
-    readonly ShipmentID: number
-    readonly ShipmentNumber: number
-  })[]
-}
-
-type StoredItem = GoodsRecord['OrderItemList'][number]
-type Shipment = GoodsRecord['ShipmentList'][number]
+// The form of an order's goods. The fields of a new line have the names that they have in the form of a new order.
 
 /** What a line's fields change. */
 const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
 /** The amounts of the order that the form may have. */
 const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
-
-const lineField = ({ ItemIndexID }: StoredItem, name: string) => `Line.${ItemIndexID}.${name}`
-const costField = ({ ShipmentID }: Shipment) => `Shipment.${ShipmentID}.ShipmentCost`
-const isGone = (form: Form, item: StoredItem) => form[lineField(item, 'gone')] !== undefined
 
 /** The fields of the form for what is stored. */
 export function goodsTyped(record: GoodsRecord): Record<string, string> {
@@ -153,13 +133,6 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
 }
 
-/** The text of a field that differs from what is stored. Null: it does not. An emptied one is 0. */
-function changed(form: Form, name: string, stored: number): string | null {
-  if (form[name] === undefined) return null
-  const text = textIn(form, name).trim() || '0'
-  return text === String(stored) ? null : text
-}
-
 function changedIn(form: Form, item: StoredItem): Record<string, string> {
   const texts = lineFields.flatMap((name) => {
     const text = changed(form, lineField(item, name), item[name])
@@ -252,83 +225,6 @@ function productOf({ columns }: Patch): number {
   return Number(columns.productId ?? 0)
 }
 
-/**
- * What the order amounts to after the change. A total that is not the sum of the order's parts, such as one with a gift
- * certificate, keeps the difference (docs/decisions/orders.md).
- */
-function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly StoredItem[]): number {
-  const lines = (patch.lists.OrderItemList as Patch[]).map(({ columns }, index) => {
-    const { ItemUnitPrice = 0, ItemOptionPrice = 0, ItemQuantity = 0 } = kept[index] ?? {}
-    return {
-      ItemUnitPrice: Number(columns.unitPrice ?? ItemUnitPrice),
-      ItemOptionPrice: Number(columns.optionPrice ?? ItemOptionPrice),
-      ItemQuantity: Number(columns.quantity ?? ItemQuantity),
-    }
-  })
-  const costs = record.ShipmentList.map(({ ShipmentCost }, index) =>
-    Number(patch.lists.ShipmentList?.[index]?.columns.cost ?? ShipmentCost),
-  )
-  const { salesTax, salesTax2, salesTax3, discountCoupon, discountPromotion } = patch.columns
-  const after = orderTotal({
-    lines: lines.map(lineAmount),
-    charges: [
-      ...costs,
-      Number(salesTax ?? record.SalesTax),
-      Number(salesTax2 ?? record.SalesTax2),
-      Number(salesTax3 ?? record.SalesTax3),
-    ],
-    discounts: [
-      Number(discountCoupon ?? record.OrderDiscountCoupon),
-      Number(discountPromotion ?? record.OrderDiscountPromotion),
-    ],
-  })
-  const total = after + exact(otherAmount(record))
-  if (total > ORDER_AMOUNT_MAX) {
-    const problem = `The order would amount to more than ${toNumber(ORDER_AMOUNT_MAX)}`
-    throw refusedFields([{ field: '', problem }])
-  }
-  return total > 0n ? toNumber(total) : 0
-}
-
-function lineAmount(item: Pick<StoredItem, 'ItemUnitPrice' | 'ItemOptionPrice' | 'ItemQuantity'>): bigint {
-  return amountOf(exact(item.ItemUnitPrice) + exact(item.ItemOptionPrice), exact(item.ItemQuantity))
-}
-
-/** What is in OrderAmount and not in the order's parts; below 0 where it is less. */
-export function otherAmount(record: GoodsRecord): number {
-  const parts = orderTotal({
-    lines: record.OrderItemList.map(lineAmount),
-    charges: [
-      ...record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost),
-      record.SalesTax,
-      record.SalesTax2,
-      record.SalesTax3,
-    ],
-    discounts: [record.OrderDiscountCoupon, record.OrderDiscountPromotion],
-  })
-  return toNumber(exact(record.OrderAmount) - parts)
-}
-
-/** What returns put back of the goods of a line. */
-interface Restocked {
-  readonly row: Row
-  /** In ten-thousandths. */
-  readonly quantity: bigint
-}
-
-/** The stored lines whose goods returns put back in stock, by ItemIndexID. */
-export async function restockedByLine(caller: Caller, { OrderID }: GoodsRecord): Promise<Map<number, Restocked>> {
-  const restocked = sumByGoods(await restockedItems(caller, OrderID), 'restockQuantity')
-  if (restocked.size === 0) return new Map()
-  const rows = await readRows(caller, orderItemList, OrderID)
-  return new Map(
-    rows.flatMap((row) => {
-      const quantity = restocked.get(goodsOf(row)) ?? 0n
-      return quantity > 0n ? [[Number(row.id), { row, quantity }]] : []
-    }),
-  )
-}
-
 interface Named {
   readonly kept: readonly StoredItem[]
   readonly added: LookedUp['lines']
@@ -354,22 +250,4 @@ function newLineField(field: string, added: LookedUp['lines'], before: number): 
   const line = added[Number(index) - before]
   if (line === undefined) return null
   return `${name === 'ItemQuantity' ? name : 'ItemID'}.${line.number}`
-}
-
-/** The field of the first line whose goods would be fewer than returns put back. */
-function takenBackField(record: GoodsRecord, form: Form, restocked: Named['restocked']): string | undefined {
-  const left = new Map<string, bigint>()
-  const quantityOf = (item: StoredItem) =>
-    isGone(form, item)
-      ? 0
-      : Number(changed(form, lineField(item, 'ItemQuantity'), item.ItemQuantity) ?? item.ItemQuantity)
-  const known = record.OrderItemList.flatMap((item) => {
-    const found = restocked.get(item.ItemIndexID)
-    return found === undefined ? [] : [{ item, goods: goodsOf(found.row), quantity: found.quantity }]
-  })
-  for (const { item, goods } of known) left.set(goods, (left.get(goods) ?? 0n) + exact(quantityOf(item)))
-  const short = known.find(
-    ({ item, goods, quantity }) => quantityOf(item) < item.ItemQuantity && (left.get(goods) ?? 0n) < quantity,
-  )
-  return short && lineField(short.item, isGone(form, short.item) ? 'gone' : 'ItemQuantity')
 }

@@ -20,8 +20,8 @@ import { lookUpLines } from './form-lines.ts'
 import { listPage, textsOf } from './list.ts'
 import { addOnce } from './once.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
-import { paymentPages } from './payments.ts'
-import { returnPages } from './returns.ts'
+import { paymentPages } from './record-payment.ts'
+import { returnPages } from './return-routes.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
