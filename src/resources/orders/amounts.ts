@@ -32,6 +32,27 @@ export function reduced(price: bigint, percent: bigint): bigint {
   return divide(price * (hundred - percent), hundred * unit) * unit
 }
 
+/** The bound of decimal fields (fields.ts). */
+export const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
+
+/** What an order adds up from. */
+export interface OrderParts {
+  /** The amounts of the lines, in ten-thousandths. */
+  readonly lines: readonly bigint[]
+  /** Shipping and taxes, which are rounded to cents. The order's tax includes that of shipments. */
+  readonly charges: readonly number[]
+  /** Likewise. */
+  readonly discounts: readonly number[]
+}
+
+/** Adds lines and charges less discounts, in ten-thousandths; at least 0. */
+export function orderTotal({ lines, charges, discounts }: OrderParts): bigint {
+  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
+  const cents = (amounts: readonly number[]) => sum(amounts.map((amount) => inCents(exact(amount))))
+  const total = sum(lines) + cents(charges) - cents(discounts)
+  return total > 0n ? total : 0n
+}
+
 /** Rounds to the nearest whole number, halves away from zero. */
 function divide(dividend: bigint, divisor: bigint): bigint {
   const half = dividend < 0n ? -divisor / 2n : divisor / 2n

@@ -13,7 +13,7 @@ import { emptyPatch } from '../../engine/plan-change.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { insertRows, mergeRecord, type RowIds, reserveIds, reserveRowIds, storeLists } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { exact, inCents, toNumber } from './amounts.ts'
+import { ORDER_AMOUNT_MAX, orderTotal, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
@@ -124,21 +124,15 @@ function shipmentNumberOf({ patch, path }: OrderLine, shipmentCount: number): nu
   throw wrongField(`${path}.ItemShipmentID`, `must be the number of a shipment of this order, 1 to ${shipmentCount}`)
 }
 
-/** The bound of decimal fields (fields.ts). */
-const ORDER_AMOUNT_MAX = exact(99_999_999_999.99)
-
-/** Adds lines, shipping and taxes less discounts, at least 0. The order's tax includes that of shipments. */
 function orderAmount(order: Row, shipments: readonly Patch[] = [], lines: readonly OrderLine[]): number {
-  const cents = (value: unknown) => inCents(exact(Number(value ?? 0)))
-  const added = [
-    ...lines.map(({ amount }) => amount),
-    ...shipments.map(({ columns }) => cents(columns.cost)),
-    ...[order.salesTax, order.salesTax2, order.salesTax3].map(cents),
-  ]
-  const discounts = cents(order.discountCoupon) + cents(order.discountPromotion)
-  const total = added.reduce((sum, amount) => sum + amount, 0n) - discounts
+  const numbers = (...values: unknown[]) => values.map((value) => Number(value ?? 0))
+  const total = orderTotal({
+    lines: lines.map(({ amount }) => amount),
+    charges: numbers(...shipments.map(({ columns }) => columns.cost), order.salesTax, order.salesTax2, order.salesTax3),
+    discounts: numbers(order.discountCoupon, order.discountPromotion),
+  })
   if (total > ORDER_AMOUNT_MAX) throw wrongField('OrderItemList', `amounts to more than ${toNumber(ORDER_AMOUNT_MAX)}`)
-  return total > 0n ? toNumber(total) : 0
+  return toNumber(total)
 }
 
 /**

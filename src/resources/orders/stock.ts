@@ -169,15 +169,23 @@ export function sumByGoods(rows: readonly Row[], column: string): Map<string, bi
 }
 
 /**
- * Returns the items that an order's returns put back in stock, except those of the return `butNot`. They cannot change
- * while the order is locked.
+ * Returns the items of an order's returns with their returned and restocked quantities, except those of the return
+ * `butNot`. They cannot change while the order is locked.
  */
-export function restockedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
+export function returnedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
   return queryRows<Row>(
     caller.db,
     sql`
-     SELECT i."productId", i."optionCode", i."sku", i."restockQuantity"::float8 AS "restockQuantity"
+     SELECT i."productId", i."optionCode", i."sku", i."returnQuantity"::float8 AS "returnQuantity",
+       i."restockQuantity"::float8 AS "restockQuantity"
      FROM "Rma" a JOIN "RmaItem" i ON i."storeId" = a."storeId" AND i."rmaId" = a."id"
-     WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int AND i."restockQuantity" > 0`,
+     WHERE a."storeId" = ${caller.store.id}::int AND a."orderId" = ${orderId}::int AND a."id" <> ${butNot}::int
+     ORDER BY i."rmaId", i."position"`,
   )
+}
+
+/** Those of them that were put back in stock. */
+export async function restockedItems(caller: Caller, orderId: number, butNot = 0): Promise<Row[]> {
+  const returned = await returnedItems(caller, orderId, butNot)
+  return returned.filter(({ restockQuantity }) => Number(restockQuantity) > 0)
 }

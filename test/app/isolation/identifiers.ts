@@ -14,6 +14,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/webhooks/:id': ofService('Webhooks'),
   '/admin/webhooks/:id/deliveries/:deliveryId': ({ deliveryId }) => deliveryId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
+  '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/stores/:id': ({ store }) => store.id,
   '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,

@@ -33,6 +33,11 @@ const pages = {
     ['admin-orders-none', '/admin/orders?find=999999'],
     ['admin-order', '/admin/orders/1'],
     ['admin-order-new', '/admin/orders/new'],
+    ['admin-order-goods', '/admin/orders/1/lines'],
+    ['admin-order-addresses', '/admin/orders/1/addresses'],
+    ['admin-order-payments', '/admin/orders/1/payments'],
+    ['admin-order-return-new', '/admin/orders/1/returns/new'],
+    ['admin-order-return', '/admin/orders/1/returns/1'],
     ['admin-order-fields', '/admin/orders/1/fields'],
     ['admin-order-events', '/admin/orders/1/events'],
     ['admin-order-items', '/admin/orders/1/edit?section=items'],
@@ -217,6 +222,19 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await inspect(page, 'admin-delivery-test')
   })
 
+  test('what a change of an order’s goods does is worked out in place', async () => {
+    const page = pageOf('merchant')
+    await page.goto('/admin/orders/1/lines')
+    await page.getByLabel('SKU or catalogue id').fill('SHIRT')
+    await page.locator('[id="ItemQuantity.1"]').focus()
+    await page.getByLabel('Size').selectOption({ label: 'Large (+$3.00)' })
+    await page.locator('[id="ItemQuantity.1"]').fill('60')
+    await page.getByRole('button', { name: 'Work out totals' }).click()
+    await page.getByText('below zero', { exact: true }).waitFor()
+    expect(new URL(page.url()).hash).toBe('')
+    await inspect(page, 'admin-order-goods-worked-out')
+  })
+
   test('on a phone the lists of orders and products are cards, with status and total in view', async () => {
     const page = pageOf('merchant')
     await page.setViewportSize({ width: 360, height: 780 })
@@ -368,6 +386,18 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const Email = 'marie-antoinette.de.la.montagne-blanche@customers.example'
     await shop.call('POST', '/Customers', { body: { Email, Password: 'secret' } })
     await placeOrder(shop.caller, { CustomerID: 1, OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 3 }] })
+    await shop.call('POST', '/RMA', {
+      body: { OrderID: 1, RMAItemList: [{ SKU: 'LAMP', ReturnQuantity: 1, RestockQuantity: 1 }] },
+    })
+    for (const TransactionType of ['Sale', 'Refund', 'Void']) {
+      const body = {
+        TransactionType,
+        TransactionAmount: 20,
+        TransactionMethod: 'Bank transfer',
+        TransactionReference: 'T-1',
+      }
+      await shop.call('POST', '/Orders/1/Transactions', { body })
+    }
     const page = pageOf('merchant')
     await page.goto(`/admin/modules/rest-api/subscribe?PublicKey=${publicKey}`)
     await page.getByRole('button', { name: 'Allow' }).click()

@@ -22,7 +22,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { isOneLine } from '../../../values/input.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 
-/** The number of lines in an empty form. */
+/** The number of lines in the empty form of a new order. */
 const LINES_SHOWN = 3
 const SKU_LENGTH_MAX = 150
 
@@ -33,8 +33,10 @@ export type FormLine = LookedUp['lines'][number]
  * Finds the products of a form's lines by SKU or, if no SKU matches, by catalogue id. In `values`, the fields of the
  * form, the SKU of an advanced option is replaced by the product's, and its options are chosen.
  */
-export async function lookUpLines(caller: Caller, form: Form) {
-  const texts = Array.from({ length: countLines(form) }, (_, index) => textIn(form, `ItemID.${index + 1}`).trim())
+export async function lookUpLines(caller: Caller, form: Form, linesShown = LINES_SHOWN) {
+  const texts = Array.from({ length: countLines(form, linesShown) }, (_, index) =>
+    textIn(form, `ItemID.${index + 1}`).trim(),
+  )
   const named = await findNamed(caller, texts)
   const ids = [...named.values()].map(({ productId }) => productId)
   const products = await readSoldProducts(caller, ids)
@@ -62,14 +64,14 @@ export async function lookUpLines(caller: Caller, form: Form) {
   return { lines, values }
 }
 
-function countLines(form: Form): number {
+function countLines(form: Form, shown: number): number {
   const filled = Object.keys(form).map((name) => {
     const number = Number(/^ItemID\.(\d{1,3})$/.exec(name)?.[1] ?? 0)
     return textIn(form, name).trim() === '' ? 0 : number
   })
   const last = Math.max(Number(/^\d{1,3}$/.exec(textIn(form, 'Lines'))?.[0] ?? 0), ...filled)
   const added = form.AddLine === undefined ? 0 : 1
-  return Math.min(ORDER_ITEMS_MAX, Math.max(LINES_SHOWN, last) + added)
+  return Math.min(ORDER_ITEMS_MAX, Math.max(shown, last) + added)
 }
 
 async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<string, NamedProduct>> {
@@ -83,7 +85,7 @@ async function findNamed(caller: Caller, typed: readonly string[]): Promise<Map<
 }
 
 /** Returns the price level of the form's customer. Whether the customer exists is checked when the order is placed. */
-async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
+export async function readPriceLevel(caller: Caller, form: Form): Promise<number> {
   const id = Number(/^\d{1,10}$/.exec(textIn(form, 'CustomerID').trim())?.[0] ?? 0)
   if (id < 1 || id > INT32_MAX) return 0
   try {

@@ -31,21 +31,26 @@ const texts = Object.keys(orderLabels).filter((name) => name.startsWith('Billing
  * products that the store does not have and for required options without a choice.
  */
 export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
-  const filled = filledLines(lines)
-  const faults = filled.flatMap((line) => faultsOf(line, values))
-  if (faults.length > 0) throw refusedFields(faults)
   return withoutEmpty({
     ...Object.fromEntries(texts.map((name) => [name, textIn(values, name).trim()])),
     CustomerID: numberOf(values, 'CustomerID'),
     SalesTax: numberOf(values, 'SalesTax'),
     OrderDiscountPromotion: numberOf(values, 'OrderDiscountPromotion'),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
-    OrderItemList: filled.map((line) => itemOf(line, values)),
+    OrderItemList: itemsOf({ values, lines }),
     ShipmentList: shipmentsOf(values),
   })
 }
 
-function filledLines(lines: readonly FormLine[]): FormLine[] {
+/** The lines of the form as items of an order, without prices. Throws likewise. */
+export function itemsOf({ values, lines }: LookedUp): Record<string, unknown>[] {
+  const filled = filledLines(lines)
+  const faults = filled.flatMap((line) => faultsOf(line, values))
+  if (faults.length > 0) throw refusedFields(faults)
+  return filled.map((line) => itemOf(line, values))
+}
+
+export function filledLines(lines: readonly FormLine[]): FormLine[] {
   return lines.filter(({ typed }) => typed !== '')
 }
 
@@ -76,12 +81,18 @@ export function formField(field: string, lines: readonly FormLine[]): string {
 }
 
 export function formLabels(lines: readonly FormLine[]): Record<string, string> {
+  return { ...orderLabels, ...lineLabels(lines, 'Line') }
+}
+
+/** `title` is what the form calls a line. */
+export function lineLabels(lines: readonly FormLine[], title: string): Record<string, string> {
   const labels = lines.flatMap(({ number, product }) => [
-    [`ItemID.${number}`, `Line ${number}: the product`],
-    [`ItemQuantity.${number}`, `Line ${number}: the quantity`],
-    ...(product?.fields ?? []).map(({ name, label }) => [name, `Line ${number}: ${label}`]),
+    [`ItemID.${number}`, `${title} ${number}: the product`],
+    [`ItemQuantity.${number}`, `${title} ${number}: the quantity`],
+    [`ItemUnitPrice.${number}`, `${title} ${number}: the price`],
+    ...(product?.fields ?? []).map(({ name, label }) => [name, `${title} ${number}: ${label}`]),
   ])
-  return { ...orderLabels, ...Object.fromEntries(labels) }
+  return Object.fromEntries(labels)
 }
 
 const addressParts = ['FirstName', 'LastName', 'Company', 'Address', 'City', 'State', 'ZipCode', 'Country', 'Email']
@@ -98,7 +109,7 @@ function shipmentsOf(form: Form) {
 }
 
 /** Returns text that is not a number unchanged, so that validation rejects it by name. */
-function numberOf(form: Form, name: string): number | string | undefined {
+export function numberOf(form: Form, name: string): number | string | undefined {
   const text = textIn(form, name).trim()
   if (text === '') return undefined
   return Number.isFinite(Number(text)) ? Number(text) : text

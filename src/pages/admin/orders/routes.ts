@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { updateRecord } from '../../../engine/change.ts'
-import { claimRequest, endAttempt } from '../../../engine/idempotency.ts'
+import type { PendingAnswer } from '../../../engine/idempotency.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
@@ -13,17 +13,25 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { StoreFailure } from '../../../values/failure.ts'
-import { resultItem } from '../../../values/result-item.ts'
 import { orderFigures } from '../../order-figures.ts'
+import { addressPages } from './change-addresses.ts'
+import { goodsPages } from './change-goods.ts'
 import { lookUpLines } from './form-lines.ts'
 import { listPage, textsOf } from './list.ts'
+import { addOnce } from './once.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
+import { paymentPages } from './record-payment.ts'
+import { returnPages } from './return-routes.ts'
 import { timelineOf } from './timeline.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
+
+  goodsPages(app, services)
+  addressPages(app, services)
+  paymentPages(app, services)
+  returnPages(app, services)
 
   page('/admin/orders', (request) => listPage(request, services))
   page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
@@ -87,35 +95,16 @@ async function orderPage(request: FastifyRequest, services: CallerServices): Pro
   }
 }
 
-/**
- * Places the order of a form and returns its id. For a form resubmitted unchanged with its one-time key, returns the
- * order it placed. Throws `conflict` if the form was changed meanwhile, and `in-progress` while it is being placed.
- */
-async function placeOnce(caller: Caller, form: Form, body: unknown): Promise<number> {
-  const key = textIn(form, 'OneTimeKey')
-  if (key === '') return (await placeOrder(caller, body)).id
-  const formHash = hash(JSON.stringify(form))
-  // The claim covers only the key, because a rejected form is corrected and resubmitted with the same key.
-  const claim = await claimRequest(caller, { scope: hash(`order form ${key}`), bodyHash: '' })
-  if (claim.kind === 'answered') {
-    const placed = claim.attempt.stored.get(0)
-    if (placed?.Message === formHash) return Number(placed.Value)
-    const advice = 'If you want to place this one too, press the button again'
-    throw new StoreFailure('conflict', `This form has placed an order already. ${advice}`)
-  }
-  const message = 'This order is being placed. It appears in the list of orders in a moment'
-  if (claim.kind !== 'ours') throw new StoreFailure('in-progress', message)
-  const { attempt } = claim
-  try {
-    const itemOf = ({ id }: PlacedOrder) => resultItem('OrderID', id, 201, formHash)
-    return (await placeOrder(caller, body, { attempt, place: 0, records: 1, itemOf })).id
-  } catch (error) {
-    await endAttempt(caller, attempt)
-    const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'
-    throw isInProgress ? new StoreFailure('in-progress', message) : error
-  }
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+/** Places the order of a form once, and returns its id. */
+function placeOnce(caller: Caller, form: Form, body: unknown): Promise<number> {
+  return addOnce(caller, form, {
+    scope: 'order',
+    resultKey: 'OrderID',
+    add: (answer: PendingAnswer<PlacedOrder> | undefined) => placeOrder(caller, body, answer),
+    idOf: ({ id }) => id,
+    messages: {
+      isDone: 'This form has placed an order already. If you want to place this one too, press the button again',
+      isPending: 'This order is being placed. It appears in the list of orders in a moment',
+    },
+  })
 }

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import type { Resource } from '../../../engine/define.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { NAMED_MAX, type References, referencesTo } from '../../../engine/referrers.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { kindsOf, readEvents } from './events.ts'
 import { newestHistory } from './history.ts'
@@ -48,6 +50,7 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
       events,
       history,
+      ownPage: ownPageOf(resource, id, record),
       canDelete: resource.methods.includes('DELETE'),
       valueIn,
       itemsIn,
@@ -56,6 +59,12 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       pathOf,
     },
   }
+}
+
+/** The page of a record that has one of its own beside this one. */
+function ownPageOf(resource: Resource, id: number, { OrderID }: Wire) {
+  if (resource !== rma || !OrderID) return null
+  return { address: `/admin/orders/${OrderID}/returns/${id}`, text: 'Receive and restock this return' }
 }
 
 /** Whose records refer to this one, in words. */

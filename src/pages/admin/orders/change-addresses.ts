@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { changeRecord } from '../../../engine/change.ts'
+import { getRecord } from '../../../engine/read.ts'
+import { type Page, sendPage } from '../../../html/page.ts'
+import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { changesOf, linesOf, listTyped, valuesTyped } from '../records/form.ts'
+import { services as allServices, type List, type Value } from '../records/services.ts'
+import { inputOf, itemsIn, typedOf, valueIn, type Wire } from '../records/values.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
+
+const address = '/admin/orders/:id/addresses'
+const advice = 'Compare what you typed with what is stored now, and save again'
+
+/** Adds the pages that change the billing address of an order and the addresses of its shipments. */
+export function addressPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form, post } = pagesFor(app, 'merchant')
+  page(address, (request) => addressPage(request, services))
+  // Shows the form again, with the billing address for a shipment.
+  post(`${address}/copy`, async (request, reply) =>
+    sendPage(reply, await addressPage(request, services, { typed: withBilling(formOf(request)) })),
+  )
+  form(
+    address,
+    (request) => save(request, services),
+    (request, _reply, { kind }) =>
+      addressPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+  )
+}
+
+const parts = ['FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'State', 'ZipCode', 'Country']
+const billing = valuesNamed(
+  serviceOfOrders().values,
+  [...parts, 'PhoneNumber', 'Email'].map((name) => `Billing${name}`),
+)
+const shipments = shipmentsWith([...parts, 'Phone', 'Email'].map((name) => `Shipment${name}`))
+
+function serviceOfOrders() {
+  const service = allServices.find(({ resource }) => resource === orders)
+  if (service === undefined) throw new Error('Orders have no pages')
+  return service
+}
+
+function valuesNamed(values: readonly Value[], names: readonly string[]): Value[] {
+  return names.map((name) => {
+    const value = values.find(({ path }) => path.join('.') === name)
+    if (value === undefined) throw new Error(`Orders have no ${name}`)
+    return value
+  })
+}
+
+/** The list of shipments, with these values alone. */
+function shipmentsWith(names: readonly string[]): List {
+  const list = serviceOfOrders().sections.find((section) => section.list?.name === 'ShipmentList')?.list
+  if (!list) throw new Error('Orders have no list of shipments')
+  return { ...list, values: valuesNamed(list.values, names) }
+}
+
+async function addressPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const text = await getRecord(merchantCaller(request, services), orders, id)
+  const record = JSON.parse(text) as Wire & { InvoiceNumberPrefix: string; InvoiceNumber: number }
+  const stored = { ...valuesTyped(billing, record), ...listTyped(shipments, record) }
+  const values: Form = typed === null ? stored : { ...stored, ...typed }
+  const field = fieldIn(values, isOutdated ? stored : null)
+  const places = itemsIn(record, shipments).map((_, place) => ({
+    place,
+    title: itemsIn(record, shipments).length === 1 ? 'Shipping address' : `Address of shipment ${place + 1}`,
+    fields: shipments.values.map((value) => field(value, `${rowName(place)}.`)),
+  }))
+  return {
+    template: '/pages/admin/orders/change-addresses',
+    title: `Addresses of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,
+    values,
+    data: {
+      id,
+      etag: tagOf(text, typed, isOutdated),
+      billing: billing.map((value) => field(value, '')),
+      shipments: places,
+      labels: labelsOf(places),
+    },
+  }
+}
+
+const rowName = (place: number) => `${shipments.name}.${place}`
+
+/** A field of the form, with what is stored now if that is not what was typed. */
+function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) {
+  return (value: Value, prefix: string) => {
+    const name = prefix + value.path.join('.')
+    const now = stored?.[name]
+    const isOther = now !== undefined && linesOf(now) !== linesOf(textIn(values, name))
+    return { value, name, input: { ...inputOf(value), hint: '' }, stored: isOther ? now : null }
+  }
+}
+
+type Places = readonly { readonly title: string; readonly fields: readonly { value: Value; name: string }[] }[]
+
+function labelsOf(places: Places): Record<string, string> {
+  const ofBilling = billing.map(({ path, label }) => [path.join('.'), label])
+  const ofShipments = places.flatMap(({ title, fields }) =>
+    fields.map(({ name, value }) => [name, `${title}: ${value.label}`]),
+  )
+  return Object.fromEntries([...ofBilling, ...ofShipments])
+}
+
+/** The form with its billing address for the shipment that the button names, cut to the lengths there. */
+function withBilling(form: Form): Form {
+  const place = /^\d{1,5}$/.exec(textIn(form, 'copy'))?.[0]
+  if (place === undefined) return form
+  const copied = shippingToBuyer(Object.fromEntries(billing.map(({ path }) => [path[0], textIn(form, path.join('.'))])))
+  const fields = shipments.values.map(({ path }) => [
+    `${rowName(Number(place))}.${path.join('.')}`,
+    valueIn(copied, path),
+  ])
+  return { ...form, ...Object.fromEntries(fields.map(([name, value]) => [name, typedOf(value)])) }
+}
+
+async function save(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const form = formOf(request)
+  const precondition = ifUnchanged(form, 'order', advice)
+  const text = await getRecord(caller, orders, id)
+  precondition(text)
+  const record = JSON.parse(text) as Wire
+  const ofBilling = changesOf({ values: billing, list: null }, form, record)
+  const ofShipments = changesOf({ values: [], list: shipments }, form, record)
+  const body = { ...ofBilling.body, ...ofShipments.body }
+  if (Object.keys(body).length > 0) {
+    await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(
+      inFormFields(ofShipments.nameOf),
+    )
+  }
+  return `/admin/orders/${id}?notice=record-saved`
+}

@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { changeRecord } from '../../../engine/change.ts'
+import { getRecord } from '../../../engine/read.ts'
+import { lockRecord } from '../../../engine/write.ts'
+import { type Page, sendPage } from '../../../html/page.ts'
+import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
+import { toNumber } from '../../../resources/orders/amounts.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { orderFigures } from '../../order-figures.ts'
+import { amountFieldsOf, goodsChange, goodsLabels, goodsTyped, isShipped, lookUpNewLines } from './goods-form.ts'
+import type { GoodsRecord } from './goods-record.ts'
+import { restockedByLine } from './goods-returned.ts'
+import { otherAmount } from './goods-total.ts'
+import { lineLabels } from './order-form.ts'
+import { rehearse, type StockEffect } from './rehearse.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
+
+const address = '/admin/orders/:id/lines'
+const advice =
+  'The form shows what is stored now, and the lines that you added. Make your other changes again, and save'
+
+/** Adds the pages that change the goods of an order, and its shipping cost, taxes and discounts. */
+export function goodsPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form, post } = pagesFor(app, 'merchant')
+  page(address, (request) => goodsPage(request, services))
+  // Shows the form again after looking up its new lines or adding one.
+  post(`${address}/lookup`, async (request, reply) =>
+    sendPage(reply, await goodsPage(request, services, { typed: formOf(request) })),
+  )
+  form(
+    `${address}/totals`,
+    async (request, reply) => sendPage(reply, await totalsPage(request, services)),
+    (request, _reply, { kind }) => refusedPage(request, services, kind),
+  )
+  form(
+    address,
+    (request) => save(request, services),
+    (request, _reply, { kind }) => refusedPage(request, services, kind),
+  )
+}
+
+function refusedPage(request: FastifyRequest, services: CallerServices, kind: string): Promise<Page> {
+  return goodsPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' })
+}
+
+/** What saving would do. */
+interface Rehearsal {
+  readonly after: GoodsRecord
+  readonly stock: readonly StockEffect[]
+}
+
+interface Shown {
+  readonly typed?: Form | null
+  /** Somebody else has changed the order: stored lines and amounts are shown as they are now. */
+  readonly isOutdated?: boolean
+  readonly rehearsal?: Rehearsal | null
+}
+
+async function goodsPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false, rehearsal = null }: Shown = {},
+): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, orders, id)
+  const record = JSON.parse(text) as GoodsRecord & { InvoiceNumberPrefix: string; InvoiceNumber: number }
+  const stored = goodsTyped(record)
+  const { lines, values } = await lookUpNewLines(caller, record, typed ?? {})
+  const restocked = await restockedByLine(caller, record)
+  const amounts = amountFieldsOf(record)
+  const shipped = new Set(record.ShipmentList.filter(isShipped).map(({ ShipmentID }) => ShipmentID))
+  return {
+    template: '/pages/admin/orders/change-goods',
+    title: `Goods of order ${record.InvoiceNumberPrefix}${record.InvoiceNumber}`,
+    values: typed === null ? stored : { ...stored, ...(isOutdated ? newLinesIn(values) : values) },
+    data: {
+      id,
+      etag: tagOf(text, typed, isOutdated),
+      stored: record.OrderItemList.map((item, index) => ({
+        id: item.ItemIndexID,
+        optionPrice: item.ItemOptionPrice,
+        figures: figuresOf(record, rehearsal, item.ItemIndexID, index),
+        isShipped: shipped.has(item.ItemShipmentID) || (record.ShipmentList.length === 1 && shipped.size === 1),
+        restocked: toNumber(restocked.get(item.ItemIndexID)?.quantity ?? 0n),
+      })),
+      lines,
+      isTooLong: record.OrderItemList.length > ORDER_ITEMS_MAX,
+      linesMax: ORDER_ITEMS_MAX - record.OrderItemList.length,
+      amounts,
+      totals: totalsOf(record, rehearsal),
+      stock: rehearsal?.stock ?? null,
+      holdsStock: holdsStock(record.OrderStatusID),
+      labels: { ...goodsLabels(record), ...lineLabels(lines, 'New line') },
+    },
+  }
+}
+
+/** The fields of a form's new lines. */
+function newLinesIn(values: Form): Form {
+  const isOfNewLine = (name: string) => /^(Lines|(ItemID|ItemQuantity|ItemUnitPrice|Variant|Option)\..+)$/.test(name)
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isOfNewLine(name)))
+}
+
+/** A stored line as it is, or as it would be; its amount is null where it would be removed. */
+function figuresOf(record: GoodsRecord, rehearsal: Rehearsal | null, id: number, index: number) {
+  const figures = orderFigures(record).lines[index]
+  if (rehearsal === null) return figures
+  const place = rehearsal.after.OrderItemList.findIndex((item) => item.ItemIndexID === id)
+  return { ...figures, amount: place === -1 ? null : orderFigures(rehearsal.after).lines[place]?.amount }
+}
+
+/** The order's amounts as they are (`before`) and as they would be. */
+function totalsOf(record: GoodsRecord, rehearsal: Rehearsal | null) {
+  const rowsOf = (of: GoodsRecord) => {
+    const { subtotal, shipping, tax, discount } = orderFigures(of)
+    return [subtotal, shipping, tax, -discount, otherAmount(of), of.OrderAmount]
+  }
+  const before = rowsOf(record)
+  const after = rehearsal === null ? null : rowsOf(rehearsal.after)
+  const names = ['Goods', 'Shipping', 'Tax', 'Discount', 'Other', 'Total']
+  return names
+    .map((name, index) => ({ name, before: before[index] as number, after: after?.[index] ?? null }))
+    .filter(({ name, before, after }) => name === 'Total' || name === 'Goods' || before !== 0 || (after ?? 0) !== 0)
+}
+
+/** The form with what saving it would do. */
+async function totalsPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const typed = formOf(request)
+  const precondition = ifUnchanged(typed, 'order', advice)
+  const text = await getRecord(caller, orders, id)
+  precondition(text)
+  const record = JSON.parse(text) as GoodsRecord
+  const change = await goodsChange(caller, record, typed)
+  if (change === null) return goodsPage(request, services, { typed, rehearsal: { after: record, stock: [] } })
+  const { patch, productIds, nameOf } = change
+  const { result, stock } = await rehearse(caller, { orderId: id, productIds }, async (tx) => {
+    await lockRecord(tx, orders, id, [])
+    await changeRecord(tx, orders, { kind: 'patch', id, patch }, { precondition })
+    return JSON.parse(await getRecord(tx, orders, id)) as GoodsRecord
+  }).catch(inFormFields(nameOf))
+  return goodsPage(request, services, { typed, rehearsal: { after: result, stock } })
+}
+
+async function save(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const typed = formOf(request)
+  const precondition = ifUnchanged(typed, 'order', advice)
+  const text = await getRecord(caller, orders, id)
+  precondition(text)
+  const change = await goodsChange(caller, JSON.parse(text), typed)
+  if (change === null) return `/admin/orders/${id}`
+  await changeRecord(caller, orders, { kind: 'patch', id, patch: change.patch }, { precondition }).catch(
+    inFormFields(change.nameOf),
+  )
+  return `/admin/orders/${id}?notice=record-saved`
+}

@@ -1,0 +1,253 @@
+import type { Caller } from '../../../engine/caller.ts'
+import type { Patch } from '../../../engine/input.ts'
+import { planChange } from '../../../engine/plan-change.ts'
+import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
+import { type Form, textIn } from '../../../html/request.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { makeLines } from '../../../resources/orders/order-lines.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { holdsStock, statusShipped } from '../../../resources/orders/statuses.ts'
+import { noteStocks } from '../../../resources/orders/stock.ts'
+import type { Fault } from '../../../values/failure.ts'
+import { type LookedUp, lookUpLines, readPriceLevel } from './form-lines.ts'
+import {
+  changed,
+  costField,
+  type GoodsRecord,
+  isGone,
+  lineField,
+  type Shipment,
+  type StoredItem,
+} from './goods-record.ts'
+import { type Restocked, restockedByLine, takenBackField } from './goods-returned.ts'
+import { amountAfter } from './goods-total.ts'
+import { filledLines, itemsOf } from './order-form.ts'
+
+// The form of an order's goods. The fields of a new line have the names that they have in the form of a new order.
+
+/** What a line's fields change. */
+const lineFields = ['ItemQuantity', 'ItemUnitPrice'] as const
+/** The amounts of the order that the form may have. */
+const amountFields = ['SalesTax', 'SalesTax2', 'SalesTax3', 'OrderDiscountCoupon', 'OrderDiscountPromotion'] as const
+
+/** The fields of the form for what is stored. */
+export function goodsTyped(record: GoodsRecord): Record<string, string> {
+  const ofLines = record.OrderItemList.flatMap((item) =>
+    lineFields.map((name) => [lineField(item, name), String(item[name])]),
+  )
+  const costs = record.ShipmentList.map((shipment) => [costField(shipment), String(shipment.ShipmentCost)])
+  const amounts = amountFields.map((name) => [name, String(record[name])])
+  return Object.fromEntries([...ofLines, ...costs, ...amounts])
+}
+
+const amountLabels = {
+  SalesTax: 'Tax',
+  SalesTax2: 'Second tax',
+  SalesTax3: 'Third tax',
+  OrderDiscountCoupon: 'Coupon discount',
+  OrderDiscountPromotion: 'Discount',
+}
+
+/** The fields of the order's amounts, with their labels. Those that few orders have are shown where they are set. */
+export function amountFieldsOf(record: GoodsRecord): { name: string; label: string }[] {
+  const costs = record.ShipmentList.map((shipment, index) => ({
+    name: costField(shipment),
+    label: record.ShipmentList.length === 1 ? 'Shipping cost' : `Shipping cost of shipment ${index + 1}`,
+  }))
+  const isAlways = (name: string) => name === 'SalesTax' || name === 'OrderDiscountPromotion'
+  const amounts = amountFields.filter((name) => isAlways(name) || record[name] !== 0)
+  return [...costs, ...amounts.map((name) => ({ name, label: amountLabels[name] }))]
+}
+
+export function goodsLabels(record: GoodsRecord): Record<string, string> {
+  const ofLines = record.OrderItemList.flatMap((item) => [
+    [lineField(item, 'ItemQuantity'), `${item.ItemID}: the quantity`],
+    [lineField(item, 'ItemUnitPrice'), `${item.ItemID}: the unit price`],
+    [lineField(item, 'gone'), `${item.ItemID}: the order`],
+  ])
+  const amounts = amountFieldsOf(record).map(({ name, label }) => [name, label])
+  return Object.fromEntries([...ofLines, ...amounts])
+}
+
+/** Finds the products of the form's new lines, at the prices of the order's customer. */
+export function lookUpNewLines(caller: Caller, record: GoodsRecord, form: Form): Promise<LookedUp> {
+  return lookUpLines(caller, withCustomer(record, form), 1)
+}
+
+function withCustomer({ CustomerID }: GoodsRecord, form: Form): Form {
+  return { ...form, CustomerID: String(CustomerID) }
+}
+
+export interface GoodsChange {
+  /** For `changeRecord`. */
+  readonly patch: Patch
+  /** The products whose stock may move. */
+  readonly productIds: readonly number[]
+  /** The form's name for a field that a refusal names. */
+  readonly nameOf: (field: string) => string
+}
+
+/**
+ * Reads what the form changes in the order: lines, amounts, and the total that follows from them. Null: nothing. New lines
+ * are made as at the checkout. Throws (400, naming the form's fields) what cannot be.
+ */
+export async function goodsChange(caller: Caller, record: GoodsRecord, form: Form): Promise<GoodsChange | null> {
+  const lookedUp = await lookUpNewLines(caller, record, form)
+  const kept = record.OrderItemList.filter((item) => !isGone(form, item))
+  const added = filledLines(lookedUp.lines)
+  const restocked = await restockedByLine(caller, record)
+  const nameOf = (field: string) => formNameOf(field, { kept, added, record, form, restocked })
+  const items = [
+    ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(form, item) })),
+    ...itemsOf(lookedUp).map((item) => ({ ...item, ...placeOf(record) })),
+  ]
+  refuseCount(items.length)
+  const costs = record.ShipmentList.map((shipment) => changed(form, costField(shipment), shipment.ShipmentCost))
+  const amounts = amountFields.flatMap((name) => {
+    const text = changed(form, name, record[name])
+    return text === null ? [] : [[name, text]]
+  })
+  const body = {
+    ...Object.fromEntries(amounts),
+    ...(costs.some((cost) => cost !== null) && { ShipmentList: record.ShipmentList.map(shipmentWith(costs)) }),
+    OrderItemList: items,
+  }
+  const isSame =
+    Object.keys(body).length === 1 &&
+    added.length === 0 &&
+    kept.length === record.OrderItemList.length &&
+    items.every((item) => Object.keys(item).length === 1)
+  if (isSame) return null
+
+  const planned = await planChange(caller, orders, { kind: 'update', id: record.OrderID, body }).catch(
+    inFormFields(nameOf),
+  )
+  const patch = planned.patch as Patch
+  const sent = patch.lists.OrderItemList as Patch[]
+  refuseWrong(form, { patch, kept, record })
+  const fresh = sent.slice(kept.length)
+  const lines = await makeNewLines(caller, record, form, { fresh, added })
+  sent.splice(kept.length, fresh.length, ...lines)
+  patch.columns.orderAmount = amountAfter(record, patch, kept)
+  const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
+  return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
+}
+
+function changedIn(form: Form, item: StoredItem): Record<string, string> {
+  const texts = lineFields.flatMap((name) => {
+    const text = changed(form, lineField(item, name), item[name])
+    return text === null ? [] : [[name, text]]
+  })
+  return Object.fromEntries(texts)
+}
+
+/** New lines join the first of several shipments that has not been shipped. */
+function placeOf({ ShipmentList: shipments }: GoodsRecord) {
+  const place = shipments.length > 1 ? shipments.find((shipment) => !isShipped(shipment)) : undefined
+  return place === undefined ? {} : { ItemShipmentID: place.ShipmentID }
+}
+
+export function isShipped({ ShipmentShippedDate, ShipmentOrderStatus }: Shipment): boolean {
+  return ShipmentShippedDate !== '' || ShipmentOrderStatus === statusShipped
+}
+
+const shipmentWith =
+  (costs: readonly (string | null)[]) =>
+  ({ ShipmentID }: Shipment, index: number) => ({
+    ShipmentID,
+    ...(costs[index] !== null && { ShipmentCost: costs[index] }),
+  })
+
+function refuseCount(count: number): void {
+  if (count > 0 && count <= ORDER_ITEMS_MAX) return
+  const problem =
+    count === 0
+      ? 'An order has at least one line. To give up all of it, cancel the order'
+      : `An order has at most ${ORDER_ITEMS_MAX} lines; this one would have ${count}`
+  throw refusedFields([{ field: '', problem }])
+}
+
+/** Refuses quantities of 0 and less, and amounts below 0, among those that are changed. */
+function refuseWrong(
+  form: Form,
+  { patch, kept, record }: { patch: Patch; kept: readonly StoredItem[]; record: GoodsRecord },
+): void {
+  const faults: Fault[] = []
+  for (const [index, item] of kept.entries()) {
+    const { quantity, unitPrice } = (patch.lists.OrderItemList as Patch[])[index]?.columns ?? {}
+    if (quantity !== undefined && Number(quantity) <= 0) {
+      faults.push({ field: lineField(item, 'ItemQuantity'), problem: 'must be more than 0. Remove the line instead' })
+    }
+    if (Number(unitPrice ?? 0) < 0) faults.push(negative(lineField(item, 'ItemUnitPrice')))
+  }
+  for (const { name } of amountFieldsOf(record)) {
+    if (Number(textIn(form, name).trim()) < 0) faults.push(negative(name))
+  }
+  if (faults.length > 0) throw refusedFields(faults)
+}
+
+function negative(field: string): Fault {
+  return { field, problem: 'must not be below 0' }
+}
+
+/** Makes new lines as at the checkout, with the prices that were typed instead. */
+async function makeNewLines(
+  caller: Caller,
+  record: GoodsRecord,
+  form: Form,
+  { fresh, added }: { fresh: readonly Patch[]; added: LookedUp['lines'] },
+): Promise<Patch[]> {
+  const ofQuantity = (index: number) => `ItemQuantity.${added[index]?.number}`
+  const faults = fresh.flatMap(({ columns }, index) =>
+    Number(columns.quantity ?? 0) > 0 ? [] : [{ field: ofQuantity(index), problem: 'must be more than 0' }],
+  )
+  const prices = added.map(({ number }) => textIn(form, `ItemUnitPrice.${number}`).trim())
+  for (const [index, price] of prices.entries()) {
+    if (!/^\d{1,11}([.]\d{1,4})?$|^$/.test(price)) {
+      const problem = 'must be a number from 0 on, with at most four decimals'
+      faults.push({ field: `ItemUnitPrice.${added[index]?.number}`, problem })
+    }
+  }
+  if (faults.length > 0) throw refusedFields(faults)
+  if (fresh.length === 0) return []
+  const priceLevel = await readPriceLevel(caller, withCustomer(record, form))
+  const lines = await makeLines(caller, fresh, priceLevel).catch(
+    inFormFields((field) => newLineField(field, added, 0) ?? field),
+  )
+  noteStocks(lines, holdsStock(record.OrderStatusID))
+  return lines.map(({ patch }, index) => {
+    const price = prices[index]
+    return price ? { ...patch, columns: { ...patch.columns, unitPrice: Number(price) } } : patch
+  })
+}
+
+function productOf({ columns }: Patch): number {
+  return Number(columns.productId ?? 0)
+}
+
+interface Named {
+  readonly kept: readonly StoredItem[]
+  readonly added: LookedUp['lines']
+  readonly record: GoodsRecord
+  readonly form: Form
+  readonly restocked: ReadonlyMap<number, Restocked>
+}
+
+function formNameOf(field: string, { kept, added, record, form, restocked }: Named): string {
+  // The rule about what returns put back names all lines.
+  if (field === 'OrderItemList') return takenBackField(record, form, restocked) ?? ''
+  const [, list, index, name] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const at = Number(index)
+  const shipment = record.ShipmentList[at]
+  if (list === 'ShipmentList' && shipment !== undefined) return costField(shipment)
+  const item = kept[at]
+  if (list === 'OrderItemList' && item !== undefined) return lineField(item, name ?? '')
+  return newLineField(field, added, kept.length) ?? field
+}
+
+function newLineField(field: string, added: LookedUp['lines'], before: number): string | null {
+  const [, index, name] = /^OrderItemList\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const line = added[Number(index) - before]
+  if (line === undefined) return null
+  return `${name === 'ItemQuantity' ? name : 'ItemID'}.${line.number}`
+}

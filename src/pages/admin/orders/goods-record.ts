@@ -1,0 +1,37 @@
+import { type Form, textIn } from '../../../html/request.ts'
+import type { OrderRecord } from '../../order-figures.ts'
+
+/** The fields used of an order whose goods change. */
+export interface GoodsRecord extends OrderRecord {
+  readonly OrderID: number
+  readonly CustomerID: number
+  readonly OrderStatusID: number
+  readonly OrderAmount: number
+  readonly OrderDiscountCoupon: number
+  readonly OrderDiscountPromotion: number
+  readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
+    readonly ItemIndexID: number
+    readonly CatalogID: number
+    readonly ItemShipmentID: number
+  })[]
+  readonly ShipmentList: readonly (OrderRecord['ShipmentList'][number] & {
+    readonly ShipmentID: number
+    readonly ShipmentNumber: number
+  })[]
+}
+
+export type StoredItem = GoodsRecord['OrderItemList'][number]
+export type Shipment = GoodsRecord['ShipmentList'][number]
+
+// The fields of a stored line are `Line.7.ItemQuantity` and the like, by its ItemIndexID.
+
+export const lineField = ({ ItemIndexID }: StoredItem, name: string) => `Line.${ItemIndexID}.${name}`
+export const costField = ({ ShipmentID }: Shipment) => `Shipment.${ShipmentID}.ShipmentCost`
+export const isGone = (form: Form, item: StoredItem) => form[lineField(item, 'gone')] !== undefined
+
+/** The text of a field that differs from what is stored. Null: it does not. An emptied one is 0. */
+export function changed(form: Form, name: string, stored: number): string | null {
+  if (form[name] === undefined) return null
+  const text = textIn(form, name).trim() || '0'
+  return text === String(stored) ? null : text
+}

@@ -1,0 +1,50 @@
+import type { Caller } from '../../../engine/caller.ts'
+import type { Row } from '../../../engine/merge.ts'
+import { readRows } from '../../../engine/write.ts'
+import type { Form } from '../../../html/request.ts'
+import { exact } from '../../../resources/orders/amounts.ts'
+import { orderItemList } from '../../../resources/orders/lists.ts'
+import { goodsOf, restockedItems, sumByGoods } from '../../../resources/orders/stock.ts'
+import { changed, type GoodsRecord, isGone, lineField, type StoredItem } from './goods-record.ts'
+
+/** What returns put back of the goods of a line. */
+export interface Restocked {
+  readonly row: Row
+  /** In ten-thousandths. */
+  readonly quantity: bigint
+}
+
+/** The stored lines whose goods returns put back in stock, by ItemIndexID. */
+export async function restockedByLine(caller: Caller, { OrderID }: GoodsRecord): Promise<Map<number, Restocked>> {
+  const restocked = sumByGoods(await restockedItems(caller, OrderID), 'restockQuantity')
+  if (restocked.size === 0) return new Map()
+  const rows = await readRows(caller, orderItemList, OrderID)
+  return new Map(
+    rows.flatMap((row) => {
+      const quantity = restocked.get(goodsOf(row)) ?? 0n
+      return quantity > 0n ? [[Number(row.id), { row, quantity }]] : []
+    }),
+  )
+}
+
+/** The field of the first line whose goods would be fewer than returns put back. */
+export function takenBackField(
+  record: GoodsRecord,
+  form: Form,
+  restocked: ReadonlyMap<number, Restocked>,
+): string | undefined {
+  const left = new Map<string, bigint>()
+  const quantityOf = (item: StoredItem) =>
+    isGone(form, item)
+      ? 0
+      : Number(changed(form, lineField(item, 'ItemQuantity'), item.ItemQuantity) ?? item.ItemQuantity)
+  const known = record.OrderItemList.flatMap((item) => {
+    const found = restocked.get(item.ItemIndexID)
+    return found === undefined ? [] : [{ item, goods: goodsOf(found.row), quantity: found.quantity }]
+  })
+  for (const { item, goods } of known) left.set(goods, (left.get(goods) ?? 0n) + exact(quantityOf(item)))
+  const short = known.find(
+    ({ item, goods, quantity }) => quantityOf(item) < item.ItemQuantity && (left.get(goods) ?? 0n) < quantity,
+  )
+  return short && lineField(short.item, isGone(form, short.item) ? 'gone' : 'ItemQuantity')
+}

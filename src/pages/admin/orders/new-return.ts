@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import { changeRecord, inChange, remembering } from '../../../engine/change.ts'
+import type { Scalar } from '../../../engine/fields.ts'
+import type { PendingAnswer } from '../../../engine/idempotency.ts'
+import { type PlannedChange, planChange } from '../../../engine/plan-change.ts'
+import { getRecord } from '../../../engine/read.ts'
+import { lockRecord } from '../../../engine/write.ts'
+import type { Page } from '../../../html/page.ts'
+import { inFormFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
+import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { returnedItems } from '../../../resources/orders/stock.ts'
+import { rma } from '../../../resources/rma/rma.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { addOnce } from './once.ts'
+import { rehearse } from './rehearse.ts'
+import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
+import { orderTitle, type ReturnedOrder, returnsOf, type ShownReturn } from './returns.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
+
+/** The form of a new return of an order. */
+export async function newReturnPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false, stock = null }: ShownReturn = {},
+): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const order = JSON.parse(await getRecord(caller, orders, id)) as ReturnedOrder
+  const lines = await returnableLines(caller, id)
+  return {
+    template: '/pages/admin/orders/new-return',
+    title: `Return of ${orderTitle(order)}`,
+    values: typed ?? { RMAReasonID: '0', RMAMethodID: '0', RMAStatusID: '1' },
+    data: {
+      id,
+      lines,
+      isTooLong: lines.length > ORDER_ITEMS_MAX,
+      returned: await returnsOf(caller, id),
+      etag: tagOf(await shownOf(caller, id), typed, isOutdated),
+      // A new key each time the form is shown.
+      oneTimeKey: randomUUID(),
+      stock,
+      holdsStock: holdsStock(order.OrderStatusID),
+      labels: returnLabels(lines),
+    },
+  }
+}
+
+/** What the form of a new return is about: the order, and what its returns have. */
+async function shownOf(caller: Caller, orderId: number): Promise<string> {
+  return (await getRecord(caller, orders, orderId)) + JSON.stringify(await returnedItems(caller, orderId))
+}
+
+const adviceForNew = 'The form shows what can be returned now. Check your quantities, and send it again'
+
+/** Adds the return, after it was found under the order's lock that other returns leave so much. */
+async function addReturn(
+  tx: Caller,
+  orderId: number,
+  form: Form,
+  { body, refuseMore }: ReturnBody,
+  planned?: PlannedChange,
+): Promise<Scalar> {
+  await lockRecord(tx, orders, orderId, [])
+  ifUnchanged(form, 'order', adviceForNew)(await shownOf(tx, orderId))
+  refuseMore(await returnableLines(tx, orderId))
+  return changeRecord(tx, rma, { kind: 'create', body }, { planned })
+}
+
+async function readNew(request: FastifyRequest, services: CallerServices) {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const form = formOf(request)
+  await getRecord(caller, orders, id)
+  const lines = await returnableLines(caller, id)
+  return { id, caller, form, lines, read: returnBody(id, lines, form) }
+}
+
+/** The form with what adding the return would do to the stock. */
+export async function stockOfNew(request: FastifyRequest, services: CallerServices): Promise<Page> {
+  const { id, caller, form, lines, read } = await readNew(request, services)
+  const productIds = productsOf(lines)
+  const { stock } = await rehearse(caller, { orderId: id, productIds }, (tx) => addReturn(tx, id, form, read)).catch(
+    inFormFields(read.nameOf),
+  )
+  return newReturnPage(request, services, { typed: form, stock })
+}
+
+function productsOf(lines: readonly ReturnableLine[]): number[] {
+  return lines.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
+}
+
+export async function addNew(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id, caller, form, read } = await readNew(request, services)
+  const addIn = async (answer: PendingAnswer<Scalar> | undefined) => {
+    // Reserves the id outside of the transaction.
+    const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
+    return inChange(caller, (tx) => addReturn(tx, id, form, read, planned), remembering(answer))
+  }
+  await addOnce(caller, form, {
+    scope: `return of order ${id}`,
+    resultKey: 'RMAID',
+    add: addIn,
+    idOf: Number,
+    messages: {
+      isDone: 'This form has added a return already. If you want to add this one too, press the button again',
+      isPending: 'This return is being added. It appears with the order in a moment',
+    },
+  }).catch(inFormFields(read.nameOf))
+  return `/admin/orders/${id}?notice=return-added`
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import { changeRecord } from '../../../engine/change.ts'
+import type { NestedSubResource } from '../../../engine/define.ts'
+import type { Scalar } from '../../../engine/fields.ts'
+import type { PendingAnswer } from '../../../engine/idempotency.ts'
+import { getRecord } from '../../../engine/read.ts'
+import type { Page } from '../../../html/page.ts'
+import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { exact, toNumber } from '../../../resources/orders/amounts.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { writeDate } from '../../../values/dates.ts'
+import { addOnce } from './once.ts'
+import { type PaidRecord, paymentsOf } from './payments.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
+
+const address = '/admin/orders/:id/payments'
+
+/** Adds the page that shows an order's payments and records payments and refunds. */
+export function paymentPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form } = pagesFor(app, 'merchant')
+  page(address, (request) => paymentPage(request, services))
+  form(
+    address,
+    (request) => record(request, services),
+    (request, _reply, { kind }) =>
+      paymentPage(request, services, {
+        typed: formOf(request),
+        isOutdated: kind === 'precondition-failed' || kind === 'conflict',
+      }),
+  )
+}
+
+/** The types that the form offers, with what they are for. Others are those of applications and gateways. */
+const types = [
+  ['Sale', 'Payment (Sale)'],
+  ['Refund', 'Refund'],
+  ['Authorize', 'Authorization, not paid yet (Authorize)'],
+  ['Capture', 'Payment of an authorization (Capture)'],
+] as const
+
+async function paymentPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, orders, id)
+  const order = JSON.parse(text)
+  const payments = paymentsOf(order)
+  const stored = await listPaymentMethods(caller.db, caller.store.id)
+  const own = String(order.BillingPaymentMethod ?? '')
+  const names = new Set([own, ...stored.filter(({ visible }) => visible).map(({ name }) => name)])
+  names.delete('')
+  const values = {
+    TransactionDateTime: writeDate(caller.now(), caller.store.timeZone),
+    TransactionType: payments.open > 0 ? 'Sale' : 'Refund',
+    TransactionMethod: own,
+    TransactionAmount: payments.open > 0 ? String(payments.open) : '',
+  }
+  return {
+    template: '/pages/admin/orders/record-payment',
+    title: `Payments of order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
+    values: typed ?? values,
+    data: {
+      id,
+      payments,
+      types,
+      methods: [['', 'Not said'], ...[...names].map((name) => [name, name])],
+      etag: tagOf(text, typed, isOutdated),
+      // A new key each time the form is shown.
+      oneTimeKey: randomUUID(),
+      labels,
+    },
+  }
+}
+
+const labels = {
+  TransactionDateTime: 'Date',
+  TransactionType: 'Type',
+  TransactionMethod: 'Method',
+  TransactionAmount: 'Amount',
+  TransactionReference: 'Reference',
+  TransactionResponseText: 'Note',
+}
+
+/** Records the transaction of the form once. What is refundable is read under the order's lock. */
+async function record(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const form = formOf(request)
+  // An order that does not exist is that, whatever the form says.
+  await getRecord(caller, orders, id)
+  const body = bodyOf(form)
+  await addOnce(caller, form, {
+    scope: `payment of order ${id}`,
+    resultKey: 'TransactionIndexID',
+    add: (answer: PendingAnswer<Scalar> | undefined) => addTransaction(caller, id, form, body, answer),
+    idOf: Number,
+    messages: {
+      isDone:
+        'This form has recorded a transaction already. If you want to record this one too, press the button again',
+      isPending: 'This transaction is being recorded. It appears in the list in a moment',
+    },
+  }).catch(inFormFields((field) => field))
+  return `/admin/orders/${id}?notice=transaction-recorded`
+}
+
+function addTransaction(
+  caller: Caller,
+  id: number,
+  form: Form,
+  body: Readonly<Record<string, string>>,
+  answer: PendingAnswer<Scalar> | undefined,
+): Promise<Scalar> {
+  const unchanged = ifUnchanged(
+    form,
+    'order',
+    'Look at what is recorded now, and send the form again if it still applies',
+  )
+  const precondition = (text: string) => {
+    unchanged(text)
+    if (body.TransactionType === 'Refund') refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
+  }
+  const list = orders.subResources.Transactions as NestedSubResource
+  return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, answer })
+}
+
+function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
+  const { paid, refunded } = paymentsOf(order)
+  const left = toNumber(exact(paid) - exact(refunded))
+  if (amount <= left) return
+  const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
+  const problem = left > 0 ? `must be at most ${left} for a refund: ${known}` : `cannot be refunded: ${known}`
+  throw refusedFields([{ field: 'TransactionAmount', problem }])
+}
+
+/** The transaction as a body of REST. The rest of its fields are a gateway's. */
+function bodyOf(form: Form): Record<string, string> {
+  const type = textIn(form, 'TransactionType')
+  const amount = textIn(form, 'TransactionAmount').trim()
+  const faults = [
+    ...(types.some(([known]) => known === type)
+      ? []
+      : [{ field: 'TransactionType', problem: `must be one of ${types.map(([known]) => known).join(', ')}` }]),
+    ...(Number(amount) > 0 ? [] : [{ field: 'TransactionAmount', problem: 'must be a number above 0' }]),
+    ...(textIn(form, 'TransactionDateTime') === '' ? [{ field: 'TransactionDateTime', problem: 'is required' }] : []),
+  ]
+  if (faults.length > 0) throw refusedFields(faults)
+  return {
+    TransactionDateTime: textIn(form, 'TransactionDateTime'),
+    TransactionType: type,
+    TransactionMethod: textIn(form, 'TransactionMethod'),
+    TransactionAmount: amount,
+    TransactionReference: textIn(form, 'TransactionReference').trim(),
+    TransactionResponseText: textIn(form, 'TransactionResponseText').trim(),
+    TransactionCaptured: type === 'Authorize' ? '0' : '1',
+  }
+}

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { merchantIn } from '../../../support/signed-in.ts'
+import { openServer, type TestServer } from '../../../support/store.ts'
+import { alertIn, expectSaved, opened, shopWithOrder, typedIn } from './order-fixture.ts'
+
+let server: TestServer
+let scene: Awaited<ReturnType<typeof shopWithOrder>>
+/** The fields of the order's line begin with this. */
+let line: string
+
+const goods = '/admin/orders/1/lines'
+const saved = '/admin/orders/1?notice=record-saved'
+
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  scene = await shopWithOrder(server)
+  line = `Line.${(await scene.order()).OrderItemList[0].ItemIndexID}`
+})
+
+async function add(body: object): Promise<number> {
+  const answer = await scene.shop.call('POST', '/Products', { body })
+  expect(answer.statusCode, answer.body).toBe(201)
+  return Number(answer.json()[0].Value)
+}
+
+describe('the goods of an order', () => {
+  test('change as one: lines, amounts and total, and the stock by the difference', async () => {
+    await add({ SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 2 } })
+    const form = await opened(scene.merchant, goods)
+    const changes = {
+      [`${line}.ItemQuantity`]: '5',
+      [`${line}.ItemUnitPrice`]: '40',
+      'ItemID.1': 'cup',
+      'ItemQuantity.1': '3',
+      'Shipment.0.ShipmentCost': '10',
+      OrderDiscountPromotion: '7.5',
+    }
+
+    const shown = await form.send(changes, `${goods}/totals`)
+    expect(shown.statusCode).toBe(200)
+    for (const text of [
+      '$135.25',
+      '$218.75',
+      'takes 2 more of',
+      'leaves 5 in stock',
+      'leaves -1 in stock',
+      'below zero',
+    ]) {
+      expect(shown.body).toContain(text)
+    }
+    expect(await scene.ledger()).toEqual(['LAMP order -3'])
+    expect(await scene.order()).toMatchObject({ OrderAmount: 135.25 })
+
+    expectSaved(await form.send(typedIn(shown.body, goods)), saved)
+    expect(await scene.order()).toMatchObject({
+      OrderAmount: 218.75,
+      OrderDiscountPromotion: 7.5,
+      UserID: 'merchant@shop.example',
+      OrderItemList: [
+        { ItemID: 'LAMP', ItemQuantity: 5, ItemUnitPrice: 40 },
+        { ItemID: 'CUP', ItemQuantity: 3, ItemUnitPrice: 5, ItemDescription: 'Cup', ItemUnitStock: 2 },
+      ],
+      ShipmentList: [{ ShipmentCost: 10, ShipmentCity: 'London' }],
+    })
+    expect(await scene.ledger()).toEqual(['LAMP order -3', 'LAMP order-edit -2', 'CUP order-edit -3'])
+    expect([await scene.stock(), await scene.stock('CUP')]).toEqual([5, -1])
+  })
+
+  test('a line that is removed goes back to stock, and a new one has the price that was typed', async () => {
+    await add({ SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 2 } })
+    const form = await opened(scene.merchant, goods)
+    const changes = { [`${line}.gone`]: 'yes', 'ItemID.1': 'CUP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '4.25' }
+    expect((await form.send(changes, `${goods}/totals`)).body).toMatch(/puts back 3 of <strong>LAMP/)
+    expectSaved(await form.send(changes), saved)
+    expect(await scene.order()).toMatchObject({
+      OrderAmount: 12,
+      OrderItemList: [{ ItemID: 'CUP', ItemUnitPrice: 4.25 }],
+    })
+    expect(await scene.stock()).toBe(10)
+  })
+
+  test('options are chosen by name, at the price of the customer’s group', async () => {
+    const id = await add({
+      SKUInfo: { SKU: 'SHIRT', Name: 'Shirt', Price: 20, Stock: 9 },
+      PriceLevel2: 15,
+      OptionSetList: [
+        {
+          OptionSetName: 'Size',
+          OptionType: 'Dropdown',
+          OptionRequired: true,
+          OptionList: [{ OptionName: 'Large', OptionValue: 3 }],
+        },
+      ],
+    })
+    const group = await scene.shop.call('POST', '/CustomerGroups', { body: { Name: 'Trade', PriceLevel: 2 } })
+    const CustomerGroupID = Number(group.json()[0].Value)
+    await scene.shop.call('POST', '/Customers', { body: { Email: 't@shop.example', Password: 'x', CustomerGroupID } })
+    await scene.shop.call('PUT', '/Orders/1', { body: { CustomerID: 1 } })
+    const [{ OptionSetList }] = (await scene.shop.call('GET', `/Products/${id}`)).json()
+    const [{ OptionID }] = OptionSetList[0].OptionList
+    await scene.shop.call('PUT', `/Products/${id}`, {
+      body: {
+        AdvancedOptionList: [
+          { AdvancedOptionCode: String(OptionID), AdvancedOptionSufix: '-L', AdvancedOptionStock: 4 },
+        ],
+      },
+    })
+
+    const form = await opened(scene.merchant, goods)
+    const wanted = { 'ItemID.1': 'SHIRT', 'ItemQuantity.1': '2' }
+    const shown = (await form.send(wanted, `${goods}/lookup`)).body
+    expect(shown).toContain('>Large (+$3.00)<')
+    expect(alertIn((await form.send(wanted)).body)).toContain('New line 1: Size</a> has to be chosen')
+
+    const chosen = { ...wanted, [`Option.1.${OptionSetList[0].OptionSetID}`]: String(OptionID) }
+    expect((await form.send(chosen, `${goods}/totals`)).body).toMatch(/takes 2 more of <strong>SHIRT-L/)
+    expectSaved(await form.send(chosen), saved)
+    expect(await scene.order()).toMatchObject({
+      OrderAmount: 171.25,
+      OrderItemList: [{ ItemID: 'LAMP' }, { ItemID: 'SHIRT-L', ItemUnitPrice: 15, ItemOptionPrice: 3 }],
+    })
+    expect(await scene.stock('SHIRT')).toBe(9)
+    const [{ AdvancedOptionList }] = (await scene.shop.call('GET', `/Products/${id}`)).json()
+    expect(AdvancedOptionList[0].AdvancedOptionStock).toBe(2)
+  })
+
+  test('a total that is not the sum of the parts keeps the difference', async () => {
+    await scene.shop.call('PUT', '/Orders/1', { body: { OrderAmount: 100 } })
+    const form = await opened(scene.merchant, goods)
+    const shown = await form.send({ SalesTax: '2.25' }, `${goods}/totals`)
+    expect(shown.body).toContain('-$35.25')
+    expectSaved(await form.send({ SalesTax: '2.25' }), saved)
+    expect(await scene.order()).toMatchObject({ OrderAmount: 101, SalesTax: 2.25 })
+  })
+
+  test.each([
+    { changes: { ItemQuantity: '0' }, says: 'LAMP: the quantity</a> must be more than 0' },
+    { changes: { ItemQuantity: 'many' }, says: 'LAMP: the quantity</a> must be' },
+    { changes: { ItemUnitPrice: '-1' }, says: 'LAMP: the unit price</a> must not be below 0' },
+    { changes: { gone: 'yes' }, says: 'An order has at least one line' },
+    { changes: {}, others: { SalesTax: '-1' }, says: 'Tax</a> must not be below 0' },
+    { changes: {}, others: { 'ItemID.1': 'NONE', 'ItemQuantity.1': '1' }, says: 'New line 1: the product</a> fits no' },
+    { changes: {}, others: { 'ItemID.1': 'LAMP' }, says: 'New line 1: the quantity</a> must be more than 0' },
+    {
+      changes: {},
+      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '1,5' },
+      says: 'the price</a> must be',
+    },
+  ])('are refused with $changes $others, by working out as by saving', async ({ changes, others, says }) => {
+    const form = await opened(scene.merchant, goods)
+    const ofLine = Object.entries(changes).map(([name, value]) => [`${line}.${name}`, value])
+    const sent = { ...Object.fromEntries(ofLine), ...others }
+    for (const to of [goods, `${goods}/totals`]) {
+      const answer = await form.send(sent, to)
+      expect(answer.statusCode).toBe(400)
+      expect(alertIn(answer.body)).toContain(says)
+    }
+    expect([await scene.order(), await scene.stock()]).toMatchObject([{ OrderAmount: 135.25 }, 7])
+  })
+
+  test('keep what returns put back, and the line says so', async () => {
+    const RMAItemList = [{ SKU: 'LAMP', ReturnQuantity: 2, RestockQuantity: 2 }]
+    await scene.shop.call('POST', '/RMA', { body: { OrderID: 1, RMAItemList } })
+    const form = await opened(scene.merchant, goods)
+    const answer = await form.send({ [`${line}.ItemQuantity`]: '1' })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.body).toContain(`<a href="#${line}.ItemQuantity">LAMP: the quantity</a> must keep at least 2 of LAMP`)
+    expect(answer.body).toContain('Returns put 2 back')
+    expectSaved(await form.send({ [`${line}.ItemQuantity`]: '2' }), saved)
+    expect(await scene.ledger()).toEqual(['LAMP order -3', 'LAMP return 2', 'LAMP order-edit 1'])
+  })
+
+  test('a cancelled order’s goods move no stock', async () => {
+    await scene.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
+    const form = await opened(scene.merchant, goods)
+    const changes = { [`${line}.ItemQuantity`]: '4' }
+    expect((await form.send(changes, `${goods}/totals`)).body).toContain('an order in this status holds none')
+    expectSaved(await form.send(changes), saved)
+    expect(await scene.stock()).toBe(10)
+  })
+
+  test('of two merchants the second is told, and what was saved stays; so is a form that is sent twice', async () => {
+    const [first, second] = [await opened(scene.merchant, goods), await opened(scene.merchant, goods)]
+    const both = await Promise.all([
+      first.send({ [`${line}.ItemQuantity`]: '4' }),
+      second.send({ [`${line}.ItemQuantity`]: '9', 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1' }),
+    ])
+    expect(both.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 412])
+    await first.send({ [`${line}.ItemQuantity`]: '4' }).then(({ statusCode }) => expect(statusCode).toBe(412))
+    const lost = await second.send({ [`${line}.ItemQuantity`]: '9', 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1' })
+    expect(lost.statusCode).toBe(412)
+    const { OrderItemList } = await scene.order()
+    // The form holds what is stored now, the new line that was typed, and the tag to save it with.
+    expect(typedIn(lost.body, goods)).toMatchObject({
+      [`${line}.ItemQuantity`]: String(OrderItemList[0].ItemQuantity),
+      'ItemID.1': 'LAMP',
+    })
+    expectSaved(await scene.merchant.submit(goods, typedIn(lost.body, goods)), saved)
+    expect(await scene.ledger()).toHaveLength(3)
+  })
+
+  test('another store’s order does not exist', async () => {
+    const stranger = await merchantIn(server, (await server.openStore()).store)
+    expect((await stranger.open(goods)).statusCode).toBe(404)
+  })
+})
+
+describe('the addresses of an order', () => {
+  const addresses = '/admin/orders/1/addresses'
+  const city = 'ShipmentList.0.ShipmentCity'
+
+  test('change, and the billing address can be used for a shipment', async () => {
+    const form = await opened(scene.merchant, addresses)
+    expect(form.fields).toMatchObject({ BillingFirstName: 'Ada', [city]: 'London' })
+    const copied = await form.send({ BillingCity: 'Köln', BillingPhoneNumber: '0221', copy: '0' }, `${addresses}/copy`)
+    const { copy, ...fields } = typedIn(copied.body, addresses)
+    expect(fields).toMatchObject({ [city]: 'Köln', 'ShipmentList.0.ShipmentPhone': '0221', BillingCity: 'Köln' })
+    expect(await scene.order()).toMatchObject({ BillingCity: '' })
+    expectSaved(await scene.merchant.submit(addresses, fields), saved)
+    expect(await scene.order()).toMatchObject({
+      BillingCity: 'Köln',
+      ShipmentList: [{ ShipmentCity: 'Köln', ShipmentPhone: '0221', ShipmentCost: 6.5 }],
+      OrderAmount: 135.25,
+    })
+  })
+
+  test('too long a text is refused beside its field', async () => {
+    const form = await opened(scene.merchant, addresses)
+    const answer = await form.send({ [city]: 'x'.repeat(51) })
+    expect(answer.statusCode).toBe(400)
+    expect(alertIn(answer.body)).toContain(`<a href="#${city}">Shipping address: City</a>`)
+  })
+
+  test('of two merchants the second sees what is stored now beside what was typed', async () => {
+    const [first, second] = [await opened(scene.merchant, addresses), await opened(scene.merchant, addresses)]
+    expectSaved(await first.send({ [city]: 'Paris' }), saved)
+    const answer = await second.send({ [city]: 'Rome' })
+    expect(answer.statusCode).toBe(412)
+    expect(answer.body).toContain('Stored now: Paris')
+    const fields = typedIn(answer.body, addresses)
+    expect(fields).toMatchObject({ [city]: 'Rome' })
+    expectSaved(await scene.merchant.submit(addresses, fields), saved)
+    expect(await scene.order()).toMatchObject({ ShipmentList: [{ ShipmentCity: 'Rome' }] })
+  })
+})
