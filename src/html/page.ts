@@ -57,6 +57,8 @@ const notices = new Map(
     'record-deleted': 'The record is deleted.',
     'order-placed': 'The order is placed.',
     'status-changed': 'The status is changed.',
+    'goods-shipped': 'The goods are shipped.',
+    'notes-saved': 'The notes are saved.',
     'transaction-recorded': 'The transaction is recorded.',
     'return-added': 'The return is added.',
   }),

@@ -22,6 +22,8 @@ export interface OrderRecord {
   readonly SalesTax2: number
   readonly SalesTax3: number
   readonly CustomerComments: string
+  /** The shop's note to the customer. */
+  readonly ExternalComments: string
 }
 
 /** Returns the lines and totals of an order for its pages, in the store's currency, rounded to a cent. */

@@ -94,6 +94,7 @@ async function findOrder(services: CallerServices, { id: customerId, store }: Cu
       address: postalAddress(shipment, 'Shipment'),
     })),
     comments: record.CustomerComments,
+    note: record.ExternalComments,
   }
 }
 

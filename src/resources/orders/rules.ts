@@ -22,6 +22,9 @@ import {
 } from './statuses.ts'
 import { difference, goodsOf, moveHeldStocks, restockedBy, restockedItems, sumByGoods, takenBy } from './stock.ts'
 
+/** Stands for the id of a shipment that is added with the lines that it has. The wire has no such number. */
+export const NEW_SHIPMENT = -1
+
 /** A change of an existing order. */
 interface OrderChange extends Change {
   readonly before: Stored
@@ -155,6 +158,14 @@ async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<v
     if (row.productId === null) row.optionCode = null
     else completeLine(row, products.get(Number(row.productId)), given[index], `OrderItemList[${index}]`)
   }
+  putIntoNewShipment(change, sent)
+}
+
+/** Puts lines of `NEW_SHIPMENT` into the shipment that the same change adds. */
+function putIntoNewShipment({ before, after }: OrderChange, sent: readonly Row[]): void {
+  const known = new Set((before.lists.ShipmentList ?? []).map(({ id }) => id))
+  const added = after.lists.ShipmentList?.find(({ id }) => !known.has(id))
+  for (const row of sent) if (row.shipmentId === NEW_SHIPMENT) row.shipmentId = added?.id ?? 0
 }
 
 function isOfOtherProduct(stored: Row | undefined, row: Row): boolean {
@@ -178,7 +189,7 @@ async function refuseOtherShipments({ caller, id, after }: OrderChange, given: r
   if (shipments.length < 2) return
   const ids = shipments.map((row) => row.id)
   given.forEach(({ columns: { shipmentId } }, index) => {
-    if (!shipmentId || ids.includes(shipmentId)) return
+    if (!shipmentId || shipmentId === NEW_SHIPMENT || ids.includes(shipmentId)) return
     throw wrongField(
       `OrderItemList[${index}].ItemShipmentID`,
       `is not a shipment of this order, one of ${ids.join(', ')}`,

@@ -4,6 +4,8 @@ import { wrongField } from '../../engine/refused.ts'
 
 /** Built-in statuses that the platform treats specially (order-statuses §1.3). */
 export const statusNew = 1
+export const statusProcessing = 2
+export const statusPartial = 3
 export const statusShipped = 4
 export const statusCancelled = 5
 export const statusNotCompleted = 7

@@ -32,6 +32,7 @@ const pages = {
     ['admin-orders', '/admin/orders'],
     ['admin-orders-none', '/admin/orders?find=999999'],
     ['admin-order', '/admin/orders/1'],
+    ['admin-order-ship', '/admin/orders/1/shipments/0'],
     ['admin-order-new', '/admin/orders/new'],
     ['admin-order-goods', '/admin/orders/1/lines'],
     ['admin-order-addresses', '/admin/orders/1/addresses'],

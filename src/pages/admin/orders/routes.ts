@@ -1,33 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import { updateRecord } from '../../../engine/change.ts'
 import type { PendingAnswer } from '../../../engine/idempotency.ts'
-import { getRecord } from '../../../engine/read.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
-import { orders } from '../../../resources/orders/orders.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
-import { readIds } from '../../../server/parameters.ts'
-import { orderFigures } from '../../order-figures.ts'
 import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
 import { lookUpLines } from './form-lines.ts'
-import { listPage, textsOf } from './list.ts'
+import { listPage } from './list.ts'
 import { addOnce } from './once.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
+import { orderPage } from './order-page.ts'
 import { paymentPages } from './record-payment.ts'
 import { returnPages } from './return-routes.ts'
-import { timelineOf } from './timeline.ts'
+import { shippingPages } from './shipping.ts'
 
 /** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
 
+  orderPage(app, services)
+  shippingPages(app, services)
   goodsPages(app, services)
   addressPages(app, services)
   paymentPages(app, services)
@@ -35,7 +32,6 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
 
   page('/admin/orders', (request) => listPage(request, services))
   page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
-  page('/admin/orders/:id', (request) => orderPage(request, services))
 
   // Shows the form again with its values, after looking up its products or adding a line.
   post('/admin/orders/new', async (request, reply) => {
@@ -52,16 +48,6 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
     return `/admin/orders/${id}?notice=order-placed`
   }
   form('/admin/orders', place, (request) => newOrderPage(request, services, formOf(request)))
-
-  const changeStatus = async (request: FastifyRequest) => {
-    const { id } = readIds(request.params, 'id')
-    const OrderStatusID = Number(textIn(formOf(request), 'OrderStatusID'))
-    await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
-    return `/admin/orders/${id}?notice=status-changed`
-  }
-  form('/admin/orders/:id/status', changeStatus, async (request) => {
-    return { ...(await orderPage(request, services)), values: formOf(request) }
-  })
 }
 
 async function newOrderPage(request: FastifyRequest, services: CallerServices, form: Form): Promise<Page> {
@@ -73,26 +59,6 @@ async function newOrderPage(request: FastifyRequest, services: CallerServices, f
   const oneTimeKey = randomUUID()
   const data = { lines, linesMax: ORDER_ITEMS_MAX, labels: formLabels(lines), oneTimeKey, paymentMethods }
   return { template: '/pages/admin/orders/new', title: 'New order', values, data }
-}
-
-async function orderPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
-  const { id } = readIds(request.params, 'id')
-  const caller = merchantCaller(request, services)
-  const order = JSON.parse(await getRecord(caller, orders, id))
-  const statuses = await listStatuses(services.db, caller.store.id)
-  const statusText = textsOf(statuses)
-  return {
-    template: '/pages/admin/orders/order',
-    title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
-    values: { OrderStatusID: String(order.OrderStatusID) },
-    data: {
-      order,
-      figures: orderFigures(order),
-      statuses,
-      statusText,
-      timeline: await timelineOf(caller, id, statusText),
-    },
-  }
 }
 
 /** Places the order of a form once, and returns its id. */

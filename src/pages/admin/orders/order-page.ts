@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { changeRecord, updateRecord } from '../../../engine/change.ts'
+import { getRecord } from '../../../engine/read.ts'
+import type { Page } from '../../../html/page.ts'
+import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { orderFigures } from '../../order-figures.ts'
+import { changesOf } from '../records/form.ts'
+import { services as allServices } from '../records/services.ts'
+import { textsOf } from './list.ts'
+import { paymentsOf } from './payments.ts'
+import { returnsOf } from './returns.ts'
+import { timelineOf } from './timeline.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
+
+const address = '/admin/orders/:id'
+
+/** Adds the page of an order, with its status and notes. */
+export function orderPage(app: FastifyInstance, services: CallerServices): void {
+  const { page, form } = pagesFor(app, 'merchant')
+  page(address, (request) => shownOrder(request, services))
+  form(
+    `${address}/status`,
+    (request) => changeStatus(request, services),
+    (request) => shownOrder(request, services, { typed: formOf(request), isOutdated: true }),
+  )
+  form(
+    `${address}/notes`,
+    (request) => saveNotes(request, services),
+    (request, _reply, { kind }) =>
+      shownOrder(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+  )
+}
+
+async function changeStatus(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id } = readIds(request.params, 'id')
+  const OrderStatusID = Number(textIn(formOf(request), 'OrderStatusID'))
+  await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
+  return `/admin/orders/${id}?notice=status-changed`
+}
+
+const notes = (allServices.find(({ resource }) => resource === orders)?.values ?? []).filter(({ path: [name] }) =>
+  ['InternalComments', 'ExternalComments'].includes(name ?? ''),
+)
+
+async function saveNotes(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const form = formOf(request)
+  const advice = 'What you typed is still in the form. Compare it with the order, and save again'
+  const precondition = ifUnchanged(form, 'order', advice)
+  const text = await getRecord(caller, orders, id)
+  precondition(text)
+  const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text))
+  if (Object.keys(body).length > 0) {
+    await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(inFormFields(nameOf))
+  }
+  return `/admin/orders/${id}?notice=notes-saved`
+}
+
+interface ShippedRecord {
+  readonly ShipmentList: readonly { readonly ShipmentID: number; readonly ShipmentShippedDate: string }[]
+  readonly OrderItemList: readonly { readonly CatalogID: number; readonly ItemShipmentID: number }[]
+}
+
+async function shownOrder(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const { id } = readIds(request.params, 'id')
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, orders, id)
+  const order = JSON.parse(text)
+  const [statuses, returned] = await Promise.all([listStatuses(services.db, caller.store.id), returnsOf(caller, id)])
+  const statusText = textsOf(statuses)
+  const figures = orderFigures(order)
+  const stored = {
+    OrderStatusID: String(order.OrderStatusID),
+    InternalComments: order.InternalComments,
+    ExternalComments: order.ExternalComments,
+  }
+  const returnIds = returned.returns.map((each) => each.id)
+  return {
+    template: '/pages/admin/orders/order',
+    title: `Order ${order.InvoiceNumberPrefix}${order.InvoiceNumber}`,
+    values: { ...stored, ...typed },
+    data: {
+      order,
+      figures,
+      parts: partsOf(order, figures.lines),
+      canShip: holdsStock(order.OrderStatusID),
+      payments: paymentsOf(order),
+      returned,
+      statuses,
+      statusText,
+      stockWords: stockWords(order.OrderStatusID, statusText),
+      etag: tagOf(text, typed, isOutdated),
+      timeline: await timelineOf(caller, id, returnIds, statusText),
+    },
+  }
+}
+
+/** The goods by shipment. An order without shipments is one part. */
+function partsOf({ ShipmentList: shipments, OrderItemList: items }: ShippedRecord, figures: readonly object[]) {
+  const lines = items.map(({ CatalogID, ItemShipmentID }, index) => ({
+    ...figures[index],
+    productId: CatalogID,
+    shipmentId: ItemShipmentID,
+  }))
+  if (shipments.length === 0) return [{ shipment: null, isShipped: false, lines }]
+  return shipments.map((shipment) => ({
+    shipment,
+    isShipped: shipment.ShipmentShippedDate !== '',
+    lines: shipments.length === 1 ? lines : lines.filter(({ shipmentId }) => shipmentId === shipment.ShipmentID),
+  }))
+}
+
+/** What a change of the status does to the stock. */
+function stockWords(statusId: number, statusText: (id: number) => string): string {
+  const without = `${statusText(statusCancelled)} and ${statusText(statusNotCompleted)}`
+  return holdsStock(statusId)
+    ? `${without} put the goods back into stock. Any other status leaves the stock as it is.`
+    : `Any status but ${without} takes the goods from stock again.`
+}

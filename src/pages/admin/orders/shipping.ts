@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { getRecord, notFound } from '../../../engine/read.ts'
+import type { Page } from '../../../html/page.ts'
+import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
+import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { changeConsignment, readConsignment, shipGoods } from '../../../resources/orders/ship.ts'
+import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { readIds } from '../../../server/parameters.ts'
+import { readDate, writeDate } from '../../../values/dates.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { orderFigures } from '../../order-figures.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
+
+const address = '/admin/orders/:id/shipments/:shipmentId'
+
+/** Adds the page that ships goods of a shipment, or corrects how it was shipped. */
+export function shippingPages(app: FastifyInstance, services: CallerServices): void {
+  const { page, form } = pagesFor(app, 'merchant')
+  page(address, (request) => shippingPage(request, services))
+  form(
+    address,
+    (request) => ship(request, services),
+    (request, _reply, { kind }) =>
+      shippingPage(request, services, { typed: formOf(request), isOutdated: kind === 'precondition-failed' }),
+  )
+}
+
+const labels = {
+  ShipmentShippedDate: 'Shipped on',
+  ShipmentMethodName: 'Shipped by',
+  ShipmentTrackingCode: 'Tracking number',
+  ShipmentBoxes: 'Boxes',
+}
+
+async function shippingPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const { caller, text, order, place, shipment, isShipped, lines } = await readShipment(request, services)
+  const today = writeDate(caller.now(), caller.store.timeZone).slice(0, 10)
+  const quantities = isShipped ? [] : lines.map(({ id, quantity }) => [quantityName(id), String(quantity)])
+  const stored: Form = {
+    ShipmentShippedDate: isShipped ? dayOf(shipment.ShipmentShippedDate) : today,
+    ShipmentMethodName: shipment.ShipmentMethodName,
+    ShipmentTrackingCode: shipment.ShipmentTrackingCode,
+    ShipmentBoxes: String(shipment.ShipmentBoxes),
+    ...Object.fromEntries(quantities),
+  }
+  const ofLines = lines.map(({ id, sku, name }) => [quantityName(id), `Quantity of ${sku || name}`])
+  const title = `${order.InvoiceNumberPrefix}${order.InvoiceNumber}`
+  const name = order.ShipmentList.length === 1 ? 'Shipment' : `Shipment ${place + 1}`
+  return {
+    template: '/pages/admin/orders/shipping',
+    title: isShipped ? `${name} of order ${title}` : `Ship order ${title}`,
+    values: typed === null || isOutdated ? stored : typed,
+    data: {
+      order,
+      shipment,
+      isShipped,
+      lines,
+      etag: tagOf(text, typed, isOutdated),
+      fieldLabels: labels,
+      labels: { ...labels, ...Object.fromEntries(ofLines) },
+    },
+  }
+}
+
+const quantityName = (id: number) => `Quantity.${id}`
+
+/** A stored date of shipping as a form's field has it; empty: it is no date. */
+function dayOf(text: string): string {
+  const read = readDate(text, 'UTC')
+  return read === null ? '' : writeDate(read.instant, 'UTC').slice(0, 10)
+}
+
+/** The shipment that the address names, by the id that the record shows, with its lines. */
+async function readShipment(request: FastifyRequest, services: CallerServices) {
+  const { id } = readIds({ id: textIn(request.params, 'id') }, 'id')
+  const shipmentId = textIn(request.params, 'shipmentId')
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, orders, id)
+  const order = JSON.parse(text)
+  const shipments: { ShipmentID: number }[] = order.ShipmentList
+  const place = shipments.findIndex(({ ShipmentID }) => String(ShipmentID) === shipmentId)
+  if (place < 0) throw notFound(orders, id)
+  const shipment = order.ShipmentList[place]
+  const figures = orderFigures(order).lines
+  const items: { ItemIndexID: number; ItemShipmentID: number }[] = order.OrderItemList
+  const lines = items.flatMap(({ ItemIndexID, ItemShipmentID }, index) => {
+    const figure = figures[index]
+    const isInside = shipments.length === 1 || ItemShipmentID === shipment.ShipmentID
+    return figure && isInside ? [{ ...figure, id: ItemIndexID }] : []
+  })
+  return { id, caller, text, order, place, shipment, isShipped: shipment.ShipmentShippedDate !== '', lines }
+}
+
+const advice = 'The form shows the shipment as it is now. Look at it again, and send the form if it is still right'
+
+async function ship(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const { id, caller, text, order, shipment, isShipped, lines } = await readShipment(request, services)
+  const form = formOf(request)
+  const precondition = ifUnchanged(form, 'order', advice)
+  precondition(text)
+  if (!holdsStock(order.OrderStatusID)) {
+    throw new StoreFailure('conflict', 'This order is cancelled or not completed. Change its status first')
+  }
+  const shipmentId = shipment.ShipmentID
+  const isUndone = textIn(form, 'undo') !== ''
+  const given = consignmentIn(form, isUndone)
+  const quantities = isShipped || isUndone ? null : quantitiesIn(form, lines)
+  const work = async () => {
+    const consignment = readConsignment(caller, given)
+    if (quantities === null) return changeConsignment(caller, id, { shipmentId, consignment }, precondition)
+    return shipGoods(caller, id, { shipmentId, quantities, consignment }, precondition)
+  }
+  await work().catch(inFormFields((field) => field))
+  const shipped = isShipped ? 'record-saved' : 'goods-shipped'
+  return `/admin/orders/${id}?notice=${isUndone ? 'record-saved' : shipped}`
+}
+
+/** The fields of the shipment that the form gives. A shipment that has not left has neither date nor tracking number. */
+function consignmentIn(form: Form, isUndone: boolean) {
+  if (isUndone) return { ShipmentShippedDate: '', ShipmentTrackingCode: '' }
+  const given = (name: string) => textIn(form, name).trim()
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(given('ShipmentShippedDate')) ?? []
+  if (year === undefined || readDate(`${year}-${month}-${day}`, 'UTC') === null) {
+    throw refusedFields([{ field: 'ShipmentShippedDate', problem: 'must be a day' }])
+  }
+  return {
+    // The form in which the platform writes it (rest-resources §3.3).
+    ShipmentShippedDate: `${month}/${day}/${year}`,
+    ShipmentTrackingCode: given('ShipmentTrackingCode'),
+    ShipmentMethodName: given('ShipmentMethodName'),
+    ShipmentBoxes: given('ShipmentBoxes') || 1,
+  }
+}
+
+function quantitiesIn(form: Form, lines: readonly { id: number }[]): Map<number, number> {
+  const faults = lines.filter(({ id }) => !/^(\d{1,11}(\.\d{0,4})?)?$/.test(textIn(form, quantityName(id)).trim()))
+  if (faults.length > 0) {
+    throw refusedFields(
+      faults.map(({ id }) => ({ field: quantityName(id), problem: 'must be a number with at most four decimals' })),
+    )
+  }
+  return new Map(lines.map(({ id }) => [id, Number(textIn(form, quantityName(id)).trim())]))
+}
