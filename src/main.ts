@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
+import { createCsvImports } from './csv/runner.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
@@ -109,6 +110,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const removalNotices = createRemovalNotices({ ...background, outbound })
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
+  const csvImports = createCsvImports(background)
+  shutdown.add('the CSV imports', () => csvImports.stop())
   const throttle = createThrottle(now)
   const app = buildApp({
     ...basis,
@@ -117,6 +120,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     config,
     authenticator,
     callLog,
+    csvImports,
     outbound,
     throttle,
     metrics,
@@ -125,6 +129,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   await serve(app, config, log, shutdown)
   removalNotices.start()
   dispatcher.start()
+  csvImports.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
 }
 

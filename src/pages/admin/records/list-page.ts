@@ -10,7 +10,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
-import { canCreate, pathOf, type Service, type Value } from './services.ts'
+import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import { titleOf, valueIn, type Wire } from './values.ts'
 
 const RECORDS_SHOWN = 25
@@ -70,6 +70,7 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service),
+      canImport: canImport(service),
       valueIn,
       pathOf,
     },
