@@ -25,7 +25,7 @@ export function columnsOf({ fields }: Resource): readonly Column[] {
 }
 
 /** Whether a file may give the column. */
-export function isTaken({ field: { access } }: Column): boolean {
+export function isTaken({ field: { access } }: Pick<Column, 'field'>): boolean {
   return access !== 'ro' && access !== 'derived'
 }
 

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/define.ts'
+import { fieldsAmong } from '../engine/fields.ts'
 import { findByAlternateKeys } from '../engine/read.ts'
+import { compileReader, type WireRecord } from '../engine/reader.ts'
+import { type Representation, recordValues } from '../engine/representations.ts'
 import { readByIds } from '../engine/rows.ts'
-import { type Column, namedBy, namingOf } from './columns.ts'
+import { type Column, isTaken, namedBy, namingOf } from './columns.ts'
 import {
   bodyOf,
   type ChangedCell,
@@ -13,6 +16,20 @@ import {
   type Problem,
   readNew,
 } from './records.ts'
+
+const readers = new WeakMap<Resource, Representation<WireRecord>>()
+
+/** The values that a file may give, without the lists, whose reading would cost most. One statement, whatever a file's columns. */
+function valuesOf(resource: Resource): Representation<WireRecord> {
+  const { fields } = resource
+  const isWanted = (name: string) => {
+    const field = fields.get(name)
+    return field?.kind === 'object' || (field !== undefined && field.kind !== 'list' && isTaken({ field }))
+  }
+  const known = readers.get(resource) ?? recordValues(compileReader(fieldsAmong(fields, isWanted)))
+  readers.set(resource, known)
+  return known
+}
 
 /** What a record of a file would do. */
 export interface Line {
@@ -47,9 +64,12 @@ export class Comparison {
   async compare(records: readonly FileRecord[]): Promise<Line[]> {
     const ids = await this.#idsOf(records)
     const wanted = [...new Set(ids.filter((id) => id > 0))]
-    const { table, owner, json } = this.#resource
+    const { table, owner } = this.#resource
     const source = { table, owned: owner?.(this.#caller) ?? null }
-    const stored = wanted.length === 0 ? new Map() : await readByIds(this.#caller, source, wanted, json)
+    const stored =
+      wanted.length === 0
+        ? new Map<number, WireRecord>()
+        : await readByIds(this.#caller, source, wanted, valuesOf(this.#resource))
     return records.map((record, at) => this.#lineOf(record, ids[at] ?? 0, stored.get(ids[at] ?? 0)))
   }
 
@@ -64,7 +84,7 @@ export class Comparison {
     return records.map(({ id, name }) => (id === 0 ? (found.get(name) ?? 0) : id))
   }
 
-  #lineOf(record: FileRecord, id: number, stored: unknown): Line {
+  #lineOf(record: FileRecord, id: number, stored: WireRecord | undefined): Line {
     const { line } = record
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const known = { line, recordId: stored === undefined ? null : id, name }
@@ -79,7 +99,7 @@ export class Comparison {
       return { ...known, ...contentOf(changed), outcome: 'new', problems: [] }
     }
     const isName = (column: Column) => record.id === 0 && column.name === this.#naming.text?.name
-    const changed = changedCells(this.#caller, record, JSON.parse(String(stored)), isName)
+    const changed = changedCells(this.#caller, record, stored, isName)
     return { ...known, ...contentOf(changed), outcome: changed.length === 0 ? 'same' : 'change', problems: [] }
   }
 
