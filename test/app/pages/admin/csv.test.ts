@@ -1,9 +1,12 @@
+import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createCsvImports } from '../../../../src/csv/runner.ts'
+import { takeIn as takeInFile } from '../../../../src/csv/take-in.ts'
 import { productStockChanged } from '../../../../src/engine/event-kinds.ts'
 import { canImport, services } from '../../../../src/pages/admin/records/services.ts'
+import { manufacturers } from '../../../../src/resources/manufacturers/manufacturers.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
@@ -282,6 +285,28 @@ describe('a file', () => {
     expect(await server.database.db.csvImport.count({ where: { storeId: shop.store.id } })).toBe(0)
   }, 120_000)
 
+  test('of 50,000 lines is read as it is stored, never much ahead, so that memory does not grow with it', async () => {
+    const { db } = server.database
+    const stored = async () => {
+      const [found] = await db.csvImport.findMany({ where: { storeId: shop.store.id } })
+      return found ? found.refused : 0
+    }
+    const lines = 50_000
+    let sent = 0
+    let most = 0
+    async function* bytes() {
+      yield Buffer.from('ManufacturerID,Logo\n')
+      while (sent < lines) {
+        most = Math.max(most, sent - (await stored()))
+        yield Buffer.from(Array.from({ length: 500 }, (_, at) => `${sent + at + 1},logo.png\n`).join(''))
+        sent += 500
+      }
+    }
+    await takeInFile(shop.caller, manufacturers, { name: 'logos.csv', bytes: bytes() }, server.services.secrets)
+    expect(await stored()).toBe(lines)
+    expect(most).toBeLessThan(5_000)
+  }, 120_000)
+
   test('is refused without the token of its form, before it is read', async () => {
     const headers = { cookie: [...merchant.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
     const payload =
@@ -294,7 +319,6 @@ describe('a file', () => {
   })
 
   test('that was cut off changes nothing', async () => {
-    const { Readable } = await import('node:stream')
     const cut = Readable.from(
       (async function* () {
         yield Buffer.from('SKUInfo.SKU,Hide\nP-1,1\n')
