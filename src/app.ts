@@ -1,6 +1,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import type { CallLog } from './applications/call-log.ts'
+import type { CsvImports } from './csv/runner.ts'
 import type { Db } from './database/client.ts'
 import type { DatabaseHealth } from './database/health.ts'
 import { keepRepresentations } from './engine/representations.ts'
@@ -44,6 +45,7 @@ export interface Services
   readonly config: Config
   readonly authenticator: Authenticator
   readonly callLog: CallLog
+  readonly csvImports: CsvImports
   readonly outbound: Outbound
   readonly db: Db
   readonly databaseHealth: Pick<DatabaseHealth, 'fault'>

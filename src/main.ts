@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
+import { createCsvImports } from './csv/runner.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
@@ -113,6 +114,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const sweeper = createSweeper({ log, sweeps: { 'old history': historySweep(background, config.historyDays) } })
   shutdown.add('the deletion of what is old', () => sweeper.stop())
+  const csvImports = createCsvImports(background)
+  shutdown.add('the CSV imports', () => csvImports.stop())
   const throttle = createThrottle(now)
   const app = buildApp({
     ...basis,
@@ -121,6 +124,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     config,
     authenticator,
     callLog,
+    csvImports,
     outbound,
     throttle,
     metrics,
@@ -130,6 +134,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   removalNotices.start()
   dispatcher.start()
   sweeper.start()
+  csvImports.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
 }
 

@@ -69,6 +69,8 @@ export interface Conditions {
   readonly precondition?: ((record: string) => void) | undefined
   /** The answer to replay if the request is repeated. */
   readonly answer?: PendingAnswer | undefined
+  /** Instead of an answer, what else is stored at the end of the transaction. */
+  readonly remember?: ((tx: Tx, key: Scalar) => Promise<void>) | undefined
   /** What was read of the input already. */
   readonly planned?: PlannedChange | undefined
 }
@@ -81,7 +83,7 @@ export async function changeRecord(
   caller: Caller,
   resource: Resource,
   requested: RequestedChange,
-  { precondition, answer, planned: read }: Conditions = {},
+  { precondition, answer, remember = remembering(answer), planned: read }: Conditions = {},
 ): Promise<Scalar> {
   const planned = read ?? (await planChange(caller, resource, requested))
   const steps = async (tx: Tx, ids: RowIds): Promise<Scalar> => {
@@ -94,7 +96,6 @@ export async function changeRecord(
     await writeAll(tx, resource, changes)
     return keyOf(planned, changes[0] as Change)
   }
-  const remember = remembering(answer)
   try {
     return await withRowIds(caller, planned.newRows, (ids) => inChange(caller, (tx) => steps(tx, ids.anew()), remember))
   } catch (error) {

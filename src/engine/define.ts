@@ -45,6 +45,10 @@ export interface Definition {
   groups?: Readonly<Record<string, string>>
   /** A text column that identifies a record without an identifier in PUT lists. */
   alternateKey?: string
+  /** A text column with a unique index, by which files name a record without an identifier. Omitted: `alternateKey`. */
+  namedBy?: string
+  /** The columns of files that merchants often send, by what they are for. */
+  files?: Readonly<Record<string, readonly string[]>>
   subResources?: Readonly<Record<string, SubResource>>
   endpoints?: () => Endpoint[]
   /** Changes of several records are made one by one, because `rules` writes, or locks other records. */

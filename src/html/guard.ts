@@ -10,7 +10,7 @@ import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { sameSecret } from '../values/secrets.ts'
 import { createSemaphore } from '../values/semaphore.ts'
-import { isForm, isJson, wantsHtml } from './request.ts'
+import { isForm, isJson, isUpload, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string }
@@ -137,11 +137,11 @@ function isFromElsewhere({ headers, host }: FastifyRequest): boolean {
 
 /**
  * Requires proof of origin for a change by session cookie: something that no other site can make a browser send. A form
- * needs its token (page-routes.ts). Every other request, with or without a body, needs a header that triggers a CORS
+ * needs its token (page-routes.ts, upload.ts). Every other request, with or without a body, needs a header that triggers a CORS
  * preflight, which this server never allows here.
  */
 function requireProofOfOrigin(request: FastifyRequest): void {
-  if (isForm(request) || isJson(request) || request.headers['x-requested-with']) return
+  if (isForm(request) || isUpload(request) || isJson(request) || request.headers['x-requested-with']) return
   const field = 'X-Requested-With'
   const message = `A change by a session cookie needs Content-Type: application/json, or the header ${field} with any value`
   throw new StoreFailure('forbidden', message, { field })

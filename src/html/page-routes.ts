@@ -80,6 +80,19 @@ export function pagesFor(app: FastifyInstance, ...roles: Roles) {
   const config = { roles }
   const get = (path: string, handler: RouteHandlerMethod) => app.get(path, { config }, handler)
   const post = (path: string, handler: RouteHandlerMethod) => app.post(path, { config }, handler)
+  const uploadConfig = { ...config, streamed: true, isUpload: true }
+  const asForm =
+    (
+      carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+      pageOf: (request: FastifyRequest, reply: FastifyReply, failure: StoreFailure) => Shown,
+    ): RouteHandlerMethod =>
+    (request, reply) => {
+      const work = async () => {
+        const done = await carryOut(request, reply)
+        return typeof done === 'string' ? reply.redirect(done, 303) : done
+      }
+      return orShowAgain(reply, work, (failure) => pageOf(request, reply, failure))
+    }
   return {
     get,
     post,
@@ -89,18 +102,10 @@ export function pagesFor(app: FastifyInstance, ...roles: Roles) {
      * Adds the handler of a form. `carryOut` returns the address to redirect to, or the reply. On failure the page is
      * shown again with the problem.
      */
-    form: (
-      path: string,
-      carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-      pageOf: (request: FastifyRequest, reply: FastifyReply, failure: StoreFailure) => Shown,
-    ) =>
-      post(path, (request, reply) => {
-        const work = async () => {
-          const done = await carryOut(request, reply)
-          return typeof done === 'string' ? reply.redirect(done, 303) : done
-        }
-        return orShowAgain(reply, work, (failure) => pageOf(request, reply, failure))
-      }),
+    form: (path: string, ...functions: Parameters<typeof asForm>) => post(path, asForm(...functions)),
+    /** The same for a form with a file, in the scope of `takeUploads`: `carryOut` receives it (upload.ts). */
+    upload: (path: string, ...functions: Parameters<typeof asForm>) =>
+      app.post(path, { config: uploadConfig }, asForm(...functions)),
   }
 }
 

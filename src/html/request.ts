@@ -18,6 +18,12 @@ export function isForm({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
 }
 
+/** Whether the body came from a form of a page that takes a file. */
+export function isUpload({ headers, routeOptions }: FastifyRequest): boolean {
+  const isMultipart = headers['content-type']?.toLowerCase().startsWith('multipart/form-data') ?? false
+  return isMultipart && routeOptions.config.isUpload === true
+}
+
 /** Whether the request declares JSON, with or without body. A form cannot, and a foreign script needs a preflight. */
 export function isJson({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'

@@ -10,6 +10,7 @@ import type { Subscribing } from '../subscriptions/subscriptions.ts'
 import { customerOrders } from './account/orders.ts'
 import { customerSignInPages } from './account/sign-in.ts'
 import { changeStorePages } from './admin/change-store.ts'
+import { type CsvServices, csvPages } from './admin/csv/routes.ts'
 import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
@@ -25,7 +26,7 @@ import { administration, developerPages, signInPages, signUpPages } from './peop
 
 export const developerRoutes = [...applicationRoutes, ...secretRoutes, ...usingStoreRoutes]
 
-type AdminServices = CartApiServices & Subscribing & SignInServices
+type AdminServices = CartApiServices & CsvServices & Subscribing & SignInServices
 type DeveloperServices = ServicesOf<(typeof developerRoutes)[number]> & SignUpServices
 export type PagesServices = GuardServices & AdminServices & DeveloperServices
 
@@ -48,6 +49,7 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   overviewPage(app, services)
   orderPages(app, services)
   recordPages(app, services)
+  csvPages(app, services)
   restApiPages(app, services)
   cartApiPages(app, services)
   webhookPages(app, services)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 
 /** Somebody with a browser that keeps cookies and sends forms as they stand in the page. */
@@ -11,6 +12,8 @@ export interface TestPerson {
     fields: Record<string, string | string[]>,
     options?: { action?: string; to?: string; headers?: Record<string, string> },
   ) => Promise<LightMyRequestResponse>
+  /** Chooses a file in the form of the page at `url` and sends it. */
+  readonly upload: (url: string, file: string | Uint8Array | Readable, name?: string) => Promise<LightMyRequestResponse>
   /** What a browser would send of the form of the page at `url`, the token aside. */
   readonly formOf: (url: string, action?: string) => Promise<Record<string, string>>
   /** A program's request with the same cookies. */
@@ -32,7 +35,7 @@ export function testPerson(app: FastifyInstance): TestPerson {
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
     headers: Record<string, string>,
-    payload?: string,
+    payload?: string | Readable,
   ) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const answer = await app.inject({
@@ -70,6 +73,20 @@ export function testPerson(app: FastifyInstance): TestPerson {
         },
         body.toString(),
       )
+    },
+    upload: async (url, file, name = 'file.csv') => {
+      const { _csrf = '' } = Object.fromEntries(hiddenFields(formAt((await send(url)).body, url)))
+      const boundary = '----a-browser-s-boundary'
+      const part = (header: string) => `--${boundary}\r\nContent-Disposition: form-data; ${header}\r\n`
+      async function* body() {
+        yield Buffer.from(`${part('name="_csrf"')}\r\n${_csrf}\r\n`)
+        yield Buffer.from(`${part(`name="file"; filename="${name}"`)}Content-Type: text/csv\r\n\r\n`)
+        if (file instanceof Readable) yield* file
+        else yield Buffer.from(file)
+        yield Buffer.from(`\r\n--${boundary}--\r\n`)
+      }
+      const headers = { accept: HTML, 'content-type': `multipart/form-data; boundary=${boundary}` }
+      return request('POST', url, headers, Readable.from(body()))
     },
     formOf: async (url, action = url) => fieldsOf(formAt((await send(url)).body, action)),
     call: async (method, url, body) =>

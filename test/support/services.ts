@@ -3,6 +3,7 @@ import pino from 'pino'
 import type { Services } from '../../src/app.ts'
 import { createCallLog } from '../../src/applications/call-log.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
+import { createCsvImports } from '../../src/csv/runner.ts'
 import type { Db } from '../../src/database/client.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
 import { logOptions } from '../../src/process/log.ts'
@@ -35,6 +36,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
     secrets,
     authenticator: createAuthenticator({ db, secrets, now }),
     callLog: createCallLog({ db, now }),
+    csvImports: createCsvImports({ db, secrets, now, log }),
     outbound: createOutbound({ allow: config.outboundAllow, log }),
     throttle: createThrottle(now),
     metrics: createMetrics(),

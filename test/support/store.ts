@@ -3,6 +3,7 @@ import { buildApp, openApiDocument, type Services } from '../../src/app.ts'
 import { type Application, registerApplication } from '../../src/applications/applications.ts'
 import { createCallLog } from '../../src/applications/call-log.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
+import { createCsvImports } from '../../src/csv/runner.ts'
 import type { Access, Caller } from '../../src/engine/caller.ts'
 import { servedResources } from '../../src/registry.ts'
 import { createStore, type Store } from '../../src/stores/stores.ts'
@@ -94,6 +95,7 @@ export async function openServer(
     now,
     authenticator: createAuthenticator({ db, secrets: base.secrets, now }),
     callLog: createCallLog({ db, now, log: base.log }),
+    csvImports: createCsvImports({ db, secrets: base.secrets, now, log: base.log }),
     throttle: createThrottle(now),
     setTimer: clock.setTimer,
   }
@@ -112,6 +114,7 @@ export async function openServer(
     openStore: (options = {}) => openStore(server, options),
     close: async () => {
       await app.close()
+      await services.csvImports.stop()
       await services.callLog.stop()
       await database.drop()
       // The worker keeps each test file's variables, and with them the server, until it exits: 10 MB each.

@@ -18,7 +18,7 @@ const lines = [
   ['app.ts'],
   protocols,
   ['html'],
-  ['server', 'xml', 'sandbox'],
+  ['server', 'xml', 'sandbox', 'csv'],
   ['registry.ts'],
   ['webhooks'],
   ['resources'],

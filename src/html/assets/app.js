@@ -1,5 +1,5 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
-// products of a new order in place, and suggesting records while somebody types.
+// products of a new order in place, suggesting records while somebody types, and following work in progress.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -129,6 +129,29 @@ for (const field of document.querySelectorAll('input[data-search]')) {
     if (typed) name.textContent = typed.Name
   }
 }
+
+// A part with data-follow shows work in progress. It is renewed after so many milliseconds, until it has no data-follow any more.
+function follow() {
+  const part = document.querySelector('[data-follow]')
+  if (part) setTimeout(() => renewPart(part), Number(part.dataset.follow))
+}
+
+async function renewPart(part) {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null)
+  const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : null
+  const next = page?.getElementById(part.id)
+  // Signed out, or not reached: the link on the page still leads on.
+  if (!next) return
+  // Whoever is about to press something keeps the focus until the work is done.
+  const [bar, text] = ['progress', 'label'].map((name) => [part.querySelector(name), next.querySelector(name)])
+  if ('follow' in next.dataset && bar[0] && bar[1]) {
+    bar[0].value = bar[1].value
+    text[0].textContent = text[1].textContent
+  } else part.replaceWith(next)
+  follow()
+}
+
+follow()
 
 // A form is sent once, however often its button is pressed.
 for (const form of document.querySelectorAll('form[method=post]:not([data-popup])')) {

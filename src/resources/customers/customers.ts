@@ -30,6 +30,7 @@ export const customers = defineResource({
   service: 'Customers',
   typeName: 'Customer',
   maxRecords: 500,
+  namedBy: 'email',
   fields: {
     CustomerID: integer({ column: 'id', access: 'key' }),
     Email: text(100, { column: 'email', required: true, nullable: true, format: 'email' }),

@@ -48,6 +48,10 @@ export const products = defineResource({
   typeName: 'Product',
   maxRecords: 200,
   alternateKey: 'sku',
+  files: {
+    stock: ['SKUInfo.SKU', 'SKUInfo.Stock', 'StockAlert'],
+    prices: ['SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice'],
+  },
   fields: {
     SKUInfo: object('ProductSKU', {
       CatalogID: integer({ column: 'id', access: 'key' }),

@@ -13,6 +13,7 @@ export const UNKNOWN = 400_000
 const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/webhooks/:id': ofService('Webhooks'),
   '/admin/webhooks/:id/deliveries/:deliveryId': ({ deliveryId }) => deliveryId,
+  '/admin/csv/:id': ({ importId }) => importId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
   '/admin/stores/:id': ({ store }) => store.id,

@@ -400,6 +400,14 @@ GET /admin/giftregistries/export  GET /admin/manufacturers/export  GET /admin/or
 GET /admin/products/export  GET /admin/rma/export
 GET /admin/category/search  GET /admin/customergroups/search  GET /admin/customers/search  GET /admin/distributors/search
 GET /admin/manufacturers/search  GET /admin/products/search
+GET /admin/csv  GET /admin/category/csv  GET /admin/category/csv/template  POST /admin/category/csv
+GET /admin/customergroups/csv  GET /admin/customergroups/csv/template  POST /admin/customergroups/csv
+GET /admin/customers/csv  GET /admin/customers/csv/template  POST /admin/customers/csv  GET /admin/distributors/csv
+GET /admin/distributors/csv/template  POST /admin/distributors/csv  GET /admin/giftregistries/csv
+GET /admin/giftregistries/csv/template  POST /admin/giftregistries/csv  GET /admin/manufacturers/csv
+GET /admin/manufacturers/csv/template  POST /admin/manufacturers/csv  GET /admin/orders/csv  GET /admin/orders/csv/template
+POST /admin/orders/csv  GET /admin/products/csv  GET /admin/products/csv/template  POST /admin/products/csv
+GET /admin/rma/csv  GET /admin/rma/csv/template  POST /admin/rma/csv
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers
 GET /admin/sign-in  GET /admin/stores  GET /admin/webhooks  GET /admin/webhooks/new  GET /developers  GET /developers/account
 GET /developers/applications  GET /developers/applications/new  GET /developers/audit  GET /developers/sign-in  GET /developers/sign-up

@@ -17,6 +17,8 @@ export interface Side extends Shop {
   readonly records: ReadonlyMap<string, { readonly id: number; readonly record: Wire }>
   readonly deliveryId: number
   readonly subscriptionId: number
+  /** Of a CSV file. */
+  readonly importId: number
   readonly userId: number
   readonly merchant: TestPerson
   readonly merchantSession: number
@@ -50,6 +52,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
   const eventId = await numberedEvent(server, shop, { sequence: 1 })
   const deliveryId = await delivery(server, shop, webhookId, eventId, { state: 'delivered', status: 200 })
   const { merchant, userId } = await merchantOf(server, storeId)
+  const importId = await importOf(storeId, merchant)
   const developer = await developerIn(server)
   const own = await registered(developer, { Name: `Tool of store ${storeId}` })
   const client = await openClient(server)
@@ -65,6 +68,7 @@ export async function openSide(server: TestServer, idsAbove = 0): Promise<Side> 
     records,
     deliveryId,
     subscriptionId,
+    importId,
     userId,
     merchant,
     merchantSession: Number(merchantSession.id),
@@ -87,6 +91,12 @@ async function giveSku(
   await shop.call('PUT', `/Products/${id}`, { body: { SKUInfo: { SKU: `SKU-OF-STORE-${shop.store.id}` } } })
   const [record] = (await shop.call('GET', `/Products/${id}`)).json()
   records.set('Products', { id, record })
+}
+
+/** A CSV file that was read and not applied. */
+async function importOf(storeId: number, merchant: TestPerson): Promise<number> {
+  const { headers } = await merchant.upload('/admin/products/csv', `SKUInfo.SKU,SKUInfo.Name\nCSV-OF-${storeId},Lamp\n`)
+  return Number(headers.location?.toString().split('/').at(-1))
 }
 
 /** An account that opens this store alone, signed in. */

@@ -9,7 +9,8 @@ import { workerDatabase } from '../../support/database.ts'
 export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatabase = workerDatabase } = {}) {
   const { services: access, clock, drop } = await openAccess(openDatabase)
   const config = { publicUrl, soapPath: '/cart.asmx', soapNamespaces: ['urn:store-platform:cartAPI'] }
-  const services = { ...access, backgroundDb: access.db, config, operatorKey: 'operator-key-for-tests' }
+  const csvImports = { wake: () => {} }
+  const services = { ...access, backgroundDb: access.db, config, csvImports, operatorKey: 'operator-key-for-tests' }
   const log: string[] = []
   const app = Fastify({
     bodyLimit: 10_485_760,

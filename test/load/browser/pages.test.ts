@@ -56,6 +56,12 @@ const pages = {
     ['admin-product-history', '/admin/products/1/history'],
     ['admin-history', '/admin/history'],
     ['admin-records', '/admin/records'],
+    ['admin-csv', '/admin/csv'],
+    ['admin-csv-products', '/admin/products/csv'],
+    ['admin-csv-preview', '/admin/csv/{csvId}'],
+    ['admin-csv-errors', '/admin/csv/{csvId}?show=errors'],
+    ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
+    ['admin-csv-done', '/admin/csv/{doneCsvId}'],
     ['admin-rest-api', '/admin/modules/rest-api'],
     ['admin-rest-api-subscribe', '/admin/modules/rest-api/subscribe?PublicKey={publicKey}'],
     ['admin-rest-api-application', '/admin/modules/rest-api/{subscriptionId}'],
@@ -89,6 +95,7 @@ const pages = {
     ['admin-overview-empty', '/admin'],
     ['admin-orders-empty', '/admin/orders'],
     ['admin-products-empty', '/admin/products'],
+    ['admin-csv-empty', '/admin/csv'],
     ['admin-customers-none', '/admin/customers?state=NY'],
     ['admin-rest-api-empty', '/admin/modules/rest-api'],
     ['admin-webhooks-empty', '/admin/webhooks'],
@@ -140,6 +147,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     places = { ...application, store: encodeURIComponent(shop.store.secureUrl) }
     await fillShop(application.publicKey)
     await addWebhooks()
+    await importFiles()
     await signInCustomer()
   })
   afterAll(async () => {
@@ -432,6 +440,39 @@ describe.skipIf(!hasBrowser)('every page', () => {
     })
     const ids = { webhookId: webhook.id, pausedWebhookId: id, deliveryId, pendingId }
     places = { ...places, ...Object.fromEntries(Object.entries(ids).map(([name, each]) => [name, String(each)])) }
+  }
+
+  /** CSV files that were read, that are being applied and that were. */
+  async function importFiles() {
+    const page = pageOf('merchant')
+    const take = async (name: string, lines: string[], button?: RegExp) => {
+      await page.goto('/admin/products/csv')
+      const buffer = Buffer.from(['SKUInfo.SKU,SKUInfo.Name,SKUInfo.Price,LastUpdate', ...lines].join('\n'))
+      await page.getByLabel('CSV file').setInputFiles({ name: `${name}.csv`, mimeType: 'text/csv', buffer })
+      await page.getByRole('button', { name: 'Read the file' }).click()
+      await page.waitForURL(/csv\/\d+$/)
+      if (button) await page.getByRole('button', { name: button }).click()
+      return page.url().split('/').at(-1) ?? ''
+    }
+    const many = Array.from({ length: 60 }, (_, at) => `CSV-${at},Lamp ${at},${at},`)
+    const csvId = await take('prices of spring '.repeat(4), [
+      ...many,
+      `LAMP,${'LongName'.repeat(25)},7,`,
+      'CSV-0,Lamp,much,',
+      'NONE,,1,',
+    ])
+    const doneCsvId = await take('done', [...many.slice(0, 3), 'CSV-0,,,'], /^Add 3 products/)
+    // The page sees the end by itself.
+    await page.getByText('0 changed, 3 added.').waitFor()
+    const applyingCsvId = await take('applying', many)
+    const { id: storeId } = shop.store
+    // By a process that lives elsewhere.
+    const leasedUntil = new Date(server.clock.ms + 86_400_000)
+    await server.services.db.csvImport.updateMany({
+      where: { storeId, id: Number(applyingCsvId) },
+      data: { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'ada@shop.example', leasedUntil },
+    })
+    places = { ...places, csvId, doneCsvId, applyingCsvId }
   }
 
   async function signInCustomer() {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { disarm } from '../../../csv/cells.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Query } from '../../../engine/paging.ts'
 import { type Behind, listOrdered, type OrderedPage } from '../../../engine/read.ts'
@@ -67,14 +68,9 @@ async function* csvOf({ values }: Service, pages: AsyncIterable<readonly JsonTex
       const record = JSON.parse(String(text)) as Wire
       return columns.map(({ path, field }) => {
         const value = String(valueIn(record, path) ?? '')
-        return field.kind === 'text' ? disarmed(value) : value
+        return field.kind === 'text' ? disarm(value) : value
       })
     })
     yield stringify(rows)
   }
-}
-
-/** Text that a spreadsheet would take for a formula, with an apostrophe before it. */
-function disarmed(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

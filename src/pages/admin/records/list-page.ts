@@ -10,7 +10,7 @@ import { INT32_MAX } from '../../../values/int32.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
 import { namesFor, referencesIn } from './references.ts'
-import { canCreate, pathOf, type Service, type Value } from './services.ts'
+import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
 import { isNumber, titleOf, valueIn, type Wire } from './values.ts'
 
@@ -77,6 +77,7 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       canCreate: canCreate(service),
       nameOf,
       isNumber,
+      canImport: canImport(service),
       valueIn,
       pathOf,
     },

@@ -87,6 +87,11 @@ export function canCreate({ resource }: Service): boolean {
   return resource.methods.includes('POST')
 }
 
+/** Whether a file can change or add records. */
+export function canImport({ resource: { methods } }: Service): boolean {
+  return methods.includes('PUT') || methods.includes('POST')
+}
+
 export function serviceOf(resource: Resource): Service {
   const { service, typeName, fields, groups } = resource
   const one = labelOf(typeName).toLowerCase()

@@ -1,0 +1,159 @@
+import { execute, queryRows } from '../database/client.ts'
+import type { CsvImport, CsvImportLine } from '../database/generated/client.ts'
+import { sql } from '../database/sql.ts'
+import type { Caller } from '../engine/caller.ts'
+import type { Resource } from '../engine/define.ts'
+import { reserveIds } from '../engine/write.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+import type { Line } from './compare.ts'
+import { IMPORTS_MAX } from './limits.ts'
+import type { Difference, Problem } from './records.ts'
+
+// The rows of imports. Those of a store are few (IMPORTS_MAX), and go after 30 days.
+
+export type State = 'reading' | 'ready' | 'applying' | 'done' | 'cancelled'
+export type Outcome = Line['outcome'] | 'changed' | 'added' | 'failed'
+
+export type Import = Omit<CsvImport, 'state'> & { readonly state: State }
+
+export interface StoredLine extends Pick<CsvImportLine, 'line' | 'recordId' | 'name'> {
+  readonly outcome: Outcome
+  readonly changes: readonly Difference[]
+  readonly problems: readonly Problem[]
+}
+
+/** A file that is being read has been given up when it has stored nothing for so long. */
+export const READING_MS = 60_000
+
+export async function addImport(
+  caller: Caller,
+  resource: Resource,
+  { fileName, ignored }: { fileName: string; ignored: readonly string[] },
+): Promise<number> {
+  const { db, store, actor, now } = caller
+  await makeRoom(caller)
+  const id = await reserveIds(caller, 'CsvImport', 1)
+  const at = now()
+  const leasedUntil = new Date(at.getTime() + READING_MS)
+  const { service } = resource
+  const data = { storeId: store.id, id, service, fileName, state: 'reading', ignored: [...ignored], actor }
+  await db.csvImport.create({ data: { ...data, createdAt: at, leasedUntil } })
+  return id
+}
+
+/** Deletes the oldest imports that nobody works on, so that there is room for another one. */
+async function makeRoom({ db, store, now }: Caller): Promise<void> {
+  await execute(
+    db,
+    sql`
+    DELETE FROM "CsvImport" WHERE "storeId" = ${store.id}::int AND "id" IN (
+      SELECT "id" FROM "CsvImport" WHERE "storeId" = ${store.id}::int ORDER BY "id" DESC OFFSET ${IMPORTS_MAX - 1}::int)
+      AND "state" <> 'applying' AND ("state" <> 'reading' OR "leasedUntil" <= ${now()})`,
+  )
+  const kept = await db.csvImport.count({ where: { storeId: store.id } })
+  if (kept < IMPORTS_MAX) return
+  throw new StoreFailure('conflict', `${IMPORTS_MAX} files are being taken in. Wait until one of them is done.`)
+}
+
+const counted = { same: 'same', change: 'changes', new: 'creates', refused: 'refused' } as const
+
+/** Stores lines with their counts. Write-only values are sealed. Throws `gone` if the import was deleted meanwhile. */
+export async function addLines(
+  { db, store, now }: Caller,
+  { secrets, id, lines }: { secrets: Secrets; id: number; lines: readonly Line[] },
+): Promise<void> {
+  const rows = lines.map(({ secret, ...line }) => ({
+    ...line,
+    sealed: secret === null ? null : secrets.seal(JSON.stringify(secret)),
+  }))
+  const count = (outcome: keyof typeof counted) => lines.filter((line) => line.outcome === outcome).length
+  const added = await execute(
+    db,
+    sql`
+    WITH held AS (
+      UPDATE "CsvImport" SET "same" = "same" + ${count('same')}::int, "changes" = "changes" + ${count('change')}::int,
+        "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int,
+        "leasedUntil" = ${new Date(now().getTime() + READING_MS)}
+      WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' RETURNING "storeId", "id")
+    INSERT INTO "CsvImportLine"
+      ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "changes", "problems")
+    SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."changes", n."problems"
+    FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("line" int, "outcome" text, "recordId" int,
+      "name" text, "body" json, "sealed" text, "changes" json, "problems" json)`,
+  )
+  if (added < lines.length) throw new StoreFailure('gone', 'The import was deleted while its file was being read.')
+}
+
+/** The file has been read to its end. */
+export async function endReading({ db, store }: Caller, id: number): Promise<void> {
+  await db.csvImport.updateMany({
+    where: { storeId: store.id, id, state: 'reading' },
+    data: { state: 'ready', leasedUntil: null },
+  })
+}
+
+export async function deleteImport({ db, store }: Caller, id: number): Promise<void> {
+  await db.csvImport.deleteMany({ where: { storeId: store.id, id } })
+}
+
+/** Throws `not-found`. */
+export async function findImport({ db, store }: Caller, id: number): Promise<Import> {
+  const found = await db.csvImport.findUnique({ where: { storeId_id: { storeId: store.id, id } } })
+  if (found === null) throw new StoreFailure('not-found', 'There is no such import. They are kept for 30 days.')
+  return found as Import
+}
+
+/** The latest first. */
+export async function listImports({ db, store }: Caller): Promise<Import[]> {
+  return (await db.csvImport.findMany({
+    where: { storeId: store.id },
+    orderBy: { id: 'desc' },
+    take: IMPORTS_MAX,
+  })) as Import[]
+}
+
+/** Lines with one of these outcomes, in the order of the file, behind the line `after`. */
+export async function listLines(
+  { db, store }: Caller,
+  importId: number,
+  { outcomes, after, limit }: { outcomes: readonly Outcome[]; after: number; limit: number },
+): Promise<StoredLine[]> {
+  // The lines of each outcome are in the order of an index; those of several are not.
+  const found = await queryRows<StoredLine>(
+    db,
+    sql`
+    SELECT l."line", l."outcome", l."recordId", l."name", l."changes", l."problems"
+    FROM json_array_elements_text(${JSON.stringify(outcomes)}::text::json) AS o ("outcome")
+    CROSS JOIN LATERAL (
+      SELECT * FROM "CsvImportLine" n WHERE n."storeId" = ${store.id}::int AND n."importId" = ${importId}::int
+        AND n."outcome" = o."outcome" AND n."line" > ${after}::int ORDER BY n."line" LIMIT ${limit}::int) l
+    ORDER BY l."line" LIMIT ${limit}::int`,
+  )
+  return found
+}
+
+/** Has the changes made. False: they are being made, or were, or the import was cancelled. */
+export async function startImport({ db, store, actor, now }: Caller, id: number): Promise<boolean> {
+  const { count } = await db.csvImport.updateMany({
+    where: { storeId: store.id, id, state: 'ready' },
+    data: { state: 'applying', appliedBy: actor, startedAt: now() },
+  })
+  return count > 0
+}
+
+/** Ends an import. Changes that were made stand; a batch that is being made is not. Passwords that were not used go. */
+export async function cancelImport({ db, store, now }: Caller, id: number): Promise<void> {
+  const { count } = await db.csvImport.updateMany({
+    where: { storeId: store.id, id, state: { in: ['ready', 'applying'] } },
+    data: { state: 'cancelled', endedAt: now() },
+  })
+  if (count > 0) await forgetSecrets({ db, store }, id)
+}
+
+async function forgetSecrets({ db, store }: Pick<Caller, 'db' | 'store'>, importId: number): Promise<void> {
+  await db.csvImportLine.updateMany({
+    where: { storeId: store.id, importId, sealed: { not: null } },
+    data: { sealed: null },
+  })
+}

@@ -1,0 +1,14 @@
+/** The largest file. */
+export const FILE_BYTES_MAX = 64 * 1024 * 1024
+/** Records of a file. */
+export const LINES_MAX = 100_000
+/** Characters of one record in a file. */
+export const LINE_LENGTH_MAX = 1024 * 1024
+/** Records that are read, compared or changed together. */
+export const BATCH_LINES_MAX = 100
+/** Characters of the records that are compared together. */
+export const BATCH_LENGTH_MAX = 1024 * 1024
+/** Imports of a store that are kept. */
+export const IMPORTS_MAX = 20
+/** How long they are kept. */
+export const KEPT_DAYS = 30

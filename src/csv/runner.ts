@@ -1,0 +1,144 @@
+import type { Db } from '../database/client.ts'
+import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
+import { sql } from '../database/sql.ts'
+import type { Log } from '../engine/endpoints.ts'
+import { resourceNamed } from '../registry.ts'
+import { operatorCaller } from '../stores/stores.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+import { createLoop } from '../webhooks/dispatch/loop.ts'
+import { applyBatch, LEASE_MS, type Run } from './apply.ts'
+import type { Import } from './imports.ts'
+import { KEPT_DAYS } from './limits.ts'
+
+export interface CsvImportServices {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly now: () => Date
+  readonly log: Log
+}
+
+export type CsvImports = ReturnType<typeof createCsvImports>
+
+/** Imports that a process applies at the same time, of different stores. */
+const AT_ONCE = 2
+const EVERY_MS = 15_000
+const SWEEP_MS = 3_600_000
+
+/**
+ * Applies imports in the background, each in one process at a time, which another one follows when its lease has run out or it is
+ * gone. Any number of processes may run this on one database.
+ */
+export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
+  const { db, now, log } = services
+  const timers: NodeJS.Timeout[] = []
+  let isStopping = false
+
+  async function applyDue(): Promise<void> {
+    while (!isStopping) {
+      const claimed = await claimNext(services)
+      if (claimed === null) return
+      await apply(claimed).catch((error) => {
+        if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
+      })
+    }
+  }
+
+  async function apply(claimed: Import): Promise<void> {
+    const run = await runOf(services, claimed)
+    let after: number | null = 0
+    try {
+      while (after !== null && !isStopping) after = await applyBatch(run, after)
+    } finally {
+      // Without a release, others wait until the lease has run out.
+      if (after === null) await finish(run)
+      else await release(run).catch((err) => log.warn({ err }, 'a CSV import could not be released'))
+    }
+  }
+
+  const loops = Array.from({ length: AT_ONCE }, () => createLoop(applyDue, log, 'CSV imports could not go on'))
+  const sweeping = createLoop(() => sweepOld(db, now()), log, 'old CSV imports could not be deleted')
+
+  /** Looks for imports to be applied. */
+  function wake(): void {
+    if (!isStopping) for (const loop of loops) loop.wake()
+  }
+
+  return {
+    wake,
+    /** Looks for imports now and every 15 s, and deletes old ones every hour. */
+    start(): void {
+      timers.push(
+        setInterval(wake, everyMs),
+        setInterval(() => sweeping.wake(), SWEEP_MS),
+      )
+      wake()
+      sweeping.wake()
+    },
+    /** Resolves when nothing is to be applied that this process may work on. */
+    async settle(): Promise<void> {
+      wake()
+      await Promise.all(loops.map((loop) => loop.idle()))
+    },
+    /** Deletes imports older than 30 days. */
+    async sweep(): Promise<void> {
+      sweeping.wake()
+      await sweeping.idle()
+    },
+    /** Ends after the batch that is being made, and leaves the rest to other processes. */
+    async stop(): Promise<void> {
+      isStopping = true
+      for (const timer of timers.splice(0)) clearInterval(timer)
+      await Promise.all([...loops, sweeping].map((loop) => loop.idle()))
+    },
+  }
+}
+
+/** Takes the import that has waited longest, of a store for which no other one is being applied. */
+async function claimNext({ db, now }: CsvImportServices): Promise<Import | null> {
+  const at = now()
+  const leasedUntil = new Date(at.getTime() + LEASE_MS)
+  const isFree = sql`(i."leasedUntil" IS NULL OR i."leasedUntil" <= ${at}
+    OR pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, i."process"))`
+  const [claimed] = await db.$queryRaw<Import[]>(sql`
+    UPDATE "CsvImport" SET "claim" = "claim" + 1, "leasedUntil" = ${leasedUntil}, "process" = ${processNumber()}::int
+    WHERE ("storeId", "id") = (
+      SELECT i."storeId", i."id" FROM "CsvImport" i
+      WHERE i."state" = 'applying' AND ${isFree} AND NOT EXISTS (
+        SELECT FROM "CsvImport" o WHERE o."storeId" = i."storeId" AND o."id" <> i."id" AND o."state" = 'applying'
+          AND o."leasedUntil" > ${at} AND NOT coalesce(pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, o."process"), false))
+      ORDER BY i."startedAt" LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING *`)
+  return claimed ?? null
+}
+
+async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
+  const { storeId, id, claim, service, appliedBy } = claimed
+  const caller = { ...(await operatorCaller({ db, now }, storeId)), actor: appliedBy }
+  return { caller, resource: resourceNamed(service), id, claim, secrets, log }
+}
+
+async function finish({ caller: { db, store, now }, id, claim }: Run): Promise<void> {
+  await db.csvImport.updateMany({
+    where: { storeId: store.id, id, claim, state: 'applying' },
+    data: { state: 'done', endedAt: now(), leasedUntil: null },
+  })
+}
+
+async function release({ caller: { db, store }, id, claim }: Run): Promise<void> {
+  await db.csvImport.updateMany({
+    where: { storeId: store.id, id, claim, state: 'applying' },
+    data: { leasedUntil: null },
+  })
+}
+
+/** Deletes old imports with their lines, one at a time, because each may have 100,000. */
+async function sweepOld(db: Db, at: Date): Promise<void> {
+  const before = new Date(at.getTime() - KEPT_DAYS * 24 * 60 * 60 * 1_000)
+  for (let deleted = 1; deleted > 0; ) {
+    deleted = await db.$executeRaw`
+      DELETE FROM "CsvImport" WHERE ("storeId", "id") = (
+        SELECT "storeId", "id" FROM "CsvImport" WHERE "createdAt" < ${before} AND "state" <> 'applying'
+        ORDER BY "createdAt" LIMIT 1 FOR UPDATE SKIP LOCKED)`
+  }
+}

@@ -1,0 +1,64 @@
+import type { Caller } from '../engine/caller.ts'
+import type { Resource } from '../engine/define.ts'
+import { StoreFailure } from '../values/failure.ts'
+import type { Secrets } from '../values/secrets.ts'
+import { readHeadings } from './columns.ts'
+import { Comparison } from './compare.ts'
+import { addImport, addLines, deleteImport, endReading } from './imports.ts'
+import { BATCH_LENGTH_MAX, BATCH_LINES_MAX } from './limits.ts'
+import { readRow } from './records.ts'
+import { type Row, rowsOf } from './rows.ts'
+import { textOf } from './text.ts'
+
+export interface CsvFile {
+  readonly name: string
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Reads a CSV file, compares its records with the store's and stores what it would change, which changes nothing yet. Returns the
+ * id of the import. Takes the memory of a hundred records, whatever the file has. Throws `bad-request` for a file that cannot be
+ * read, and stores nothing of it then.
+ */
+export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, secrets: Secrets): Promise<number> {
+  const rows = rowsOf(textOf(file.bytes))
+  try {
+    const { value: first } = await rows.next()
+    if (first === undefined) throw new StoreFailure('bad-request', 'The file is empty.')
+    const headings = readHeadings(resource, (first as Row).cells)
+    const id = await addImport(caller, resource, { fileName: file.name, ignored: headings.ignored })
+    try {
+      const comparison = new Comparison(caller, resource)
+      let count = 0
+      for await (const batch of batchesOf(rows)) {
+        const records = []
+        for (const row of batch) records.push(await readRow(caller, resource, headings, row))
+        await addLines(caller, { secrets, id, lines: await comparison.compare(records) })
+        count += batch.length
+      }
+      if (count === 0) throw new StoreFailure('bad-request', 'The file has no lines behind the first one.')
+      await endReading(caller, id)
+      return id
+    } catch (error) {
+      // A failure here must not hide the one that the caller is told; what stays shows as not read to its end.
+      await deleteImport(caller, id).catch(() => {})
+      throw error
+    }
+  } finally {
+    await rows.return(undefined)
+  }
+}
+
+async function* batchesOf(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
+  let batch: Row[] = []
+  let length = 0
+  for await (const row of rows) {
+    batch.push(row)
+    length += row.length
+    if (batch.length < BATCH_LINES_MAX && length < BATCH_LENGTH_MAX) continue
+    yield batch
+    batch = []
+    length = 0
+  }
+  if (batch.length > 0) yield batch
+}

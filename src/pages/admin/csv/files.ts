@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { disarm } from '../../../csv/cells.ts'
+import { columnsOf, isTaken } from '../../../csv/columns.ts'
+import { findImport, listLines } from '../../../csv/imports.ts'
+import type { Caller } from '../../../engine/caller.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { StoreFailure } from '../../../values/failure.ts'
+import { fileTypes } from '../records/files.ts'
+import { idIn } from '../records/record-page.ts'
+import type { Service } from '../records/services.ts'
+import { ALL } from './upload-page.ts'
+
+/** Sends a file with headings alone. */
+export async function sendTemplate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { resource, path }: Service,
+): Promise<FastifyReply> {
+  const wanted = textIn(request.query, 'columns')
+  const all = columnsOf(resource).filter(isTaken)
+  const columns = wanted === ALL ? all.map(({ name }) => name) : resource.files?.[wanted]
+  if (columns === undefined) throw new StoreFailure('not-found', 'There is no such template')
+  const name = `${path.slice('/admin/'.length)}-${wanted.replaceAll(' ', '-')}.csv`
+  return sendCsv(
+    reply,
+    name,
+    (async function* () {
+      yield [columns]
+    })(),
+  )
+}
+
+/** Lines that are read at a time. */
+const BATCH = 500
+
+/** Sends what is wrong with the lines of a file, a problem a line. */
+export async function sendProblems(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+): Promise<FastifyReply> {
+  const caller = merchantCaller(request, services)
+  const { id } = await findImport(caller, idIn(request))
+  return sendCsv(reply, `import-${id}-errors.csv`, problemRows(caller, id))
+}
+
+async function* problemRows(caller: Caller, id: number): AsyncGenerator<string[][]> {
+  yield [['Line', 'Column', 'Value', 'Problem']]
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const lines = await listLines(caller, id, { outcomes: ['refused', 'failed'], after, limit: BATCH })
+    yield lines.flatMap(({ line, problems }) =>
+      problems.map((problem) => [String(line), ...problem.map((text) => disarm(text))]),
+    )
+    after = lines.length < BATCH ? undefined : lines.at(-1)?.line
+  }
+}
+
+async function sendCsv(
+  reply: FastifyReply,
+  name: string,
+  rows: AsyncGenerator<readonly (readonly string[])[]>,
+): Promise<FastifyReply> {
+  // Loaded with the first file, because a start does not need it.
+  const { stringify } = await import('csv-stringify/sync')
+  async function* texts() {
+    // Spreadsheets take a file without a byte order mark for one in the computer's own encoding.
+    let bom = true
+    for await (const some of rows) {
+      if (some.length > 0) yield stringify(some as string[][], { bom })
+      bom = false
+    }
+  }
+  return reply
+    .type(fileTypes.csv)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(Readable.from(texts()))
+}

@@ -1,0 +1,140 @@
+import type { FastifyRequest } from 'fastify'
+import {
+  cancelImport,
+  findImport,
+  type Import,
+  listImports,
+  listLines,
+  type Outcome,
+  startImport,
+} from '../../../csv/imports.ts'
+import type { CsvImports } from '../../../csv/runner.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { idIn } from '../records/record-page.ts'
+import { services as allServices, type Service } from '../records/services.ts'
+
+const LINES_SHOWN = 50
+
+/** A part of a file's lines. */
+interface Tab {
+  readonly name: string
+  readonly label: string
+  readonly count: number
+  readonly outcomes: readonly Outcome[]
+}
+
+/** The latest imports of the store. */
+export async function importsPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+  const imports = await listImports(merchantCaller(request, services))
+  return {
+    template: '/pages/admin/csv/imports',
+    title: 'CSV imports',
+    data: { imports: imports.map((one) => ({ ...one, service: serviceOf(one), state: stateOf(one, services.now()) })) },
+  }
+}
+
+/** What a file would change, is changing or has changed. */
+export async function importPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
+  const caller = merchantCaller(request, services)
+  const found = await findImport(caller, idIn(request))
+  const tabs = tabsOf(found).filter(({ count }) => count > 0)
+  const asked = textIn(request.query, 'show')
+  const tab = tabs.find(({ name }) => name === asked) ?? tabs[0]
+  const after = /^\d{1,9}$/.test(textIn(request.query, 'after')) ? Number(textIn(request.query, 'after')) : 0
+  const { outcomes = [] } = tab ?? {}
+  const lines = await listLines(caller, found.id, { outcomes, after, limit: LINES_SHOWN + 1 })
+  const address = `/admin/csv/${found.id}`
+  const last = lines[LINES_SHOWN - 1]
+  const service = serviceOf(found)
+  return {
+    template: '/pages/admin/csv/import',
+    title: `${found.fileName || 'CSV file'} (${service.all})`,
+    data: {
+      found,
+      service,
+      state: stateOf(found, services.now()),
+      address,
+      tabs,
+      tab: tab ?? null,
+      lines: lines.slice(0, LINES_SHOWN),
+      next: lines.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
+      first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
+      toMake: found.changes + found.creates,
+      made: found.changed + found.added + found.failed,
+      problems: found.refused + found.failed,
+      action: actionOf(found, service),
+    },
+  }
+}
+
+function tabsOf({ state, changes, creates, same, refused, changed, added, failed }: Import): Tab[] {
+  const isOpen = state === 'ready' || state === 'reading'
+  const first: Tab[] = isOpen
+    ? [
+        { name: 'changes', label: 'Changes', count: changes, outcomes: ['change'] },
+        { name: 'new', label: 'New', count: creates, outcomes: ['new'] },
+      ]
+    : [
+        { name: 'changes', label: 'Changed', count: changed, outcomes: ['changed'] },
+        { name: 'new', label: 'Added', count: added, outcomes: ['added'] },
+        {
+          name: 'open',
+          label: state === 'cancelled' ? 'Not made' : 'To do',
+          count: changes + creates - changed - added - failed,
+          outcomes: ['change', 'new'],
+        },
+      ]
+  return [
+    ...first,
+    { name: 'errors', label: 'Errors', count: refused + failed, outcomes: ['refused', 'failed'] },
+    { name: 'same', label: 'Unchanged', count: same, outcomes: ['same'] },
+  ]
+}
+
+/** What the button does, such as `Change 12 products and add 3`. */
+function actionOf({ changes, creates }: Import, { one, all }: Service): string {
+  const of = (count: number) => `${count.toLocaleString('en-US')} ${count === 1 ? one : all}`
+  if (changes === 0) return `Add ${of(creates)}`
+  return `Change ${of(changes)}${creates > 0 ? ` and add ${creates.toLocaleString('en-US')}` : ''}`
+}
+
+export function serviceOf({ service }: Pick<Import, 'service'>): Service {
+  const found = allServices.find(({ resource }) => resource.service === service)
+  if (found === undefined) throw new Error(`There is no service ${service}`)
+  return found
+}
+
+/** In words, with the badge's class. */
+function stateOf({ state, leasedUntil }: Import, now: Date): { name: string; label: string; badge: string } {
+  const isLost = state === 'reading' && (leasedUntil === null || leasedUntil <= now)
+  const name = isLost ? 'lost' : state
+  return { name, ...states[name] }
+}
+
+const states = {
+  reading: { label: 'being read', badge: '' },
+  lost: { label: 'not read to its end', badge: 'bad' },
+  ready: { label: 'to be confirmed', badge: '' },
+  applying: { label: 'being applied', badge: '' },
+  done: { label: 'done', badge: 'ok' },
+  cancelled: { label: 'stopped', badge: '' },
+}
+
+/** Has the changes made in the background. Sent again, it leads to the same page and does nothing. */
+export async function applyChanges(
+  request: FastifyRequest,
+  services: CallerServices & { readonly csvImports: Pick<CsvImports, 'wake'> },
+): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const { id } = await findImport(caller, idIn(request))
+  if (await startImport(caller, id)) services.csvImports.wake()
+  return `/admin/csv/${id}`
+}
+
+export async function cancel(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const { id } = await findImport(caller, idIn(request))
+  await cancelImport(caller, id)
+  return `/admin/csv/${id}`
+}

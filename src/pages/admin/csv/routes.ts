@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import type { CsvImports } from '../../../csv/runner.ts'
+import { pagesFor } from '../../../html/page-routes.ts'
+import type { CallerServices } from '../../../html/request.ts'
+import { takeUploads } from '../../../html/upload.ts'
+import type { Secrets } from '../../../values/secrets.ts'
+import { services as allServices, canImport } from '../records/services.ts'
+import { sendProblems, sendTemplate } from './files.ts'
+import { applyChanges, cancel, importPage, importsPage } from './import-page.ts'
+import { upload, uploadPage } from './upload-page.ts'
+
+export interface CsvServices extends CallerServices {
+  readonly secrets: Secrets
+  readonly csvImports: Pick<CsvImports, 'wake'>
+}
+
+/** Adds the pages that take CSV files in: a form for each service, and what a file would change or has changed. */
+export function csvPages(app: FastifyInstance, services: CsvServices): void {
+  app.register(async (scope) => {
+    takeUploads(scope)
+    const { get, page, form, upload: uploadForm } = pagesFor(scope, 'merchant')
+    for (const service of allServices.filter(canImport)) {
+      const path = `${service.path}/csv`
+      page(path, () => uploadPage(service))
+      get(`${path}/template`, (request, reply) => sendTemplate(request, reply, service))
+      uploadForm(
+        path,
+        (request, reply) => upload(request, reply, services, service),
+        () => uploadPage(service),
+      )
+    }
+    page('/admin/csv', (request) => importsPage(request, services))
+    page('/admin/csv/:id', (request) => importPage(request, services))
+    get('/admin/csv/:id/problems', (request, reply) => sendProblems(request, reply, services))
+    form(
+      '/admin/csv/:id/apply',
+      (request) => applyChanges(request, services),
+      (request) => importPage(request, services),
+    )
+    form(
+      '/admin/csv/:id/cancel',
+      (request) => cancel(request, services),
+      (request) => importPage(request, services),
+    )
+  })
+}

@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { columnsOf, isTaken, namingOf } from '../../../csv/columns.ts'
+import { FILE_BYTES_MAX, LINES_MAX } from '../../../csv/limits.ts'
+import { takeIn } from '../../../csv/take-in.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, merchantCaller } from '../../../html/request.ts'
+import { receiveFile } from '../../../html/upload.ts'
+import type { Secrets } from '../../../values/secrets.ts'
+import type { Service, Value } from '../records/services.ts'
+import { inputOf } from '../records/values.ts'
+
+/** The form that takes a file in, and what a file may have. */
+export function uploadPage(service: Service): Page {
+  const { resource, all, values } = service
+  const { key, text } = namingOf(resource)
+  const taken = new Set(
+    columnsOf(resource)
+      .filter(isTaken)
+      .map(({ name }) => name),
+  )
+  const columns = values.map((value) => ({ name: value.path.join('.'), value, allowed: allowedIn(value) }))
+  const writable = columns.filter(({ name }) => taken.has(name))
+  return {
+    template: '/pages/admin/csv/upload',
+    title: `Import ${all} from CSV`,
+    data: {
+      service,
+      key: key.name,
+      text: text?.name ?? null,
+      examples: writable.filter(({ name }) => name !== key.name && name !== text?.name).slice(0, 2),
+      columns: writable,
+      canCreate: resource.methods.includes('POST'),
+      canUpdate: resource.methods.includes('PUT'),
+      templates: [...Object.keys(resource.files ?? {}), ALL],
+      linesMax: LINES_MAX,
+      sizeMax: `${FILE_BYTES_MAX / 1024 / 1024} MB`,
+    },
+  }
+}
+
+/** The template with every column. */
+export const ALL = 'all columns'
+
+const kinds = { text: 'Text', integer: 'A whole number', decimal: 'A number', boolean: 'true or false', date: 'A date' }
+
+function allowedIn(value: Value): string {
+  const { bounds, kind, required } = value.field
+  const { hint } = inputOf(value)
+  const allowed = bounds.values ? bounds.values.filter((each) => each !== '').join(', ') : hint || kinds[kind]
+  return required ? `${allowed}; not empty` : allowed
+}
+
+/** Reads the file of the form, which changes nothing yet. */
+export async function upload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices & { readonly secrets: Secrets },
+  { resource }: Service,
+): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const id = await receiveFile(request, reply, FILE_BYTES_MAX, (file) =>
+    takeIn(caller, resource, file, services.secrets),
+  )
+  return `/admin/csv/${id}`
+}
