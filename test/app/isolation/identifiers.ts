@@ -16,6 +16,7 @@ const atAddresses: Readonly<Record<string, (side: Side) => Id>> = {
   '/admin/csv/:id': ({ importId }) => importId,
   '/admin/modules/rest-api/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/orders/:id/returns/:rmaId': ofService('RMA'),
+  '/admin/orders/:id/shipments/:shipmentId': firstShipment,
   '/admin/stores/:id': ({ store }) => store.id,
   '/admin/stores/:id/subscriptions/:subscriptionId': ({ subscriptionId }) => subscriptionId,
   '/admin/stores/:id/users/:userId': ({ userId }) => userId,
@@ -41,6 +42,12 @@ export function identifiersAt(path: string): ((side: Side) => readonly Id[]) | n
 
 function ofService(service: string): (side: Side) => number {
   return ({ records }) => records.get(service)?.id ?? 0
+}
+
+/** The first shipment of the order; 0 is the only one of each. */
+function firstShipment({ records }: Side): Id {
+  const [first] = (records.get('Orders')?.record.ShipmentList ?? []) as { ShipmentID: number }[]
+  return first?.ShipmentID ?? 0
 }
 
 /** A record of a service in REST or on a page, from its definition. */

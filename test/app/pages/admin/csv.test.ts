@@ -408,9 +408,10 @@ describe('applying', () => {
     const { db } = server.database
     const where = { storeId: shop.store.id, state: 'ready' }
     const leasedUntil = new Date(server.clock.ms + 60_000)
+    const applying = { state: 'applying', startedAt: new Date(server.clock.ms), appliedBy: 'merchant@shop.example' }
     await db.csvImport.updateMany({
       where,
-      data: { state: 'applying', startedAt: new Date(server.clock.ms), claim: 1, leasedUntil },
+      data: { ...applying, claim: 1, leasedUntil },
     })
     await server.services.csvImports.settle()
     expect(await countsAt(address)).toEqual(['To do (2)'])
