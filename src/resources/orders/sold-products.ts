@@ -108,7 +108,7 @@ export function optionIdsIn(text: string): number[] {
 }
 
 /** Returns the ItemID: the product's SKU plus the option's suffix. Some merchants write the whole SKU as the suffix. */
-export function skuOf(product: SoldProduct, variant: SoldVariant | null): string {
+export function skuOf(product: Pick<SoldProduct, 'sku'>, variant: Pick<SoldVariant, 'suffix'> | null): string {
   const suffix = variant?.suffix ?? ''
   return suffix.toLowerCase().startsWith(product.sku.toLowerCase()) ? suffix : product.sku + suffix
 }

@@ -8,6 +8,7 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
 import { canCreate, pathOf, type Service, type Value } from './services.ts'
@@ -70,6 +71,8 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
       canCreate: canCreate(service),
+      links: extrasOf(resource).listLinks,
+      imageOf: () => null,
       valueIn,
       pathOf,
     },

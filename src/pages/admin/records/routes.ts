@@ -27,9 +27,9 @@ function addPages(app: FastifyInstance, services: CallerServices, service: Servi
   const isOwn = service.resource === orders
   if (!isOwn) page(path, (request) => listPage(request, services, service))
   get(`${path}/export`, (request, reply) => sendFile(request, reply, services, service))
-  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request) => recordPage(request, services, service))
+  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) => recordPage(request, reply, services, service))
   if (canCreate(service)) {
-    page(`${path}/new`, () => newPage(service, {}))
+    page(`${path}/new`, ({ query }) => newPage(service, {}, query))
     form(
       path,
       (request) => create(request, services, service),
