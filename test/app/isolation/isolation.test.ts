@@ -385,7 +385,7 @@ GET /admin/category  GET /admin/category/new  GET /admin/customergroups  GET /ad
 GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  GET /admin/giftregistries  GET /admin/giftregistries/new
 GET /admin/manufacturers  GET /admin/manufacturers/new  GET /admin/orderstatus  GET /admin/products/new  GET /admin/records  GET /admin/rma
 GET /admin/rma/new
-GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export
+GET /admin/categories/tree  GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export
 GET /admin/giftregistries/export  GET /admin/manufacturers/export  GET /admin/orders/export  GET /admin/orderstatus/export
 GET /admin/products/export  GET /admin/rma/export
 POST /admin/customergroups  POST /admin/distributors  POST /admin/giftregistries  POST /admin/manufacturers

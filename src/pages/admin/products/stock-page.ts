@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../engine/fields.ts'
-import { getRecord } from '../../../engine/read.ts'
+import { exists, getRecord, notFound } from '../../../engine/read.ts'
 import { wrongField } from '../../../engine/refused.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
@@ -101,8 +101,9 @@ export async function correct(request: FastifyRequest, services: CallerServices)
   const form = formOf(request)
   const advice =
     'If you sent this form twice, it was carried out once. Compare the stocks and the movements, and correct the stock again if it is still wrong'
-  const correction = correctionOf(id, form)
-  await correctStock(merchantCaller(request, services), correction, unchangedSince(form, productService, advice)).catch(
+  const caller = merchantCaller(request, services)
+  if (!(await exists(caller, productService.resource, id))) throw notFound(productService.resource, id)
+  await correctStock(caller, correctionOf(id, form), unchangedSince(form, productService, advice)).catch(
     // The product itself is in the address.
     inFormFields((field) => (field === 'CatalogID' ? 'AdvancedOptionCode' : field)),
   )
