@@ -40,6 +40,8 @@ export interface ValueField {
   readonly label: string
   /** An amount in the store's currency. */
   readonly isMoney: boolean
+  /** Whether it is the address of an image, which pages show. */
+  readonly isImage: boolean
 }
 
 export interface Bounds {
@@ -163,7 +165,9 @@ export function fieldSet(fields: Fields): FieldSet {
 }
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
-type ValueOptions = Partial<Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label'>>
+type ValueOptions = Partial<
+  Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage'>
+>
 
 /** The note of a field that the platform itself never sets. */
 export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
@@ -287,6 +291,7 @@ function value(
   options: ValueOptions & { defaultNow?: boolean },
 ): ValueField {
   const { column, sql, required = false, nullable = false, defaultNow = false, note = '', label = '' } = options
+  const { isImage = false } = options
   const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
   return {
     kind,
@@ -302,6 +307,7 @@ function value(
     note,
     label,
     isMoney: false,
+    isImage,
   }
 }
 

@@ -55,6 +55,7 @@ const notices = new Map(
     'record-created': 'The record is added.',
     'record-saved': 'The changes are saved.',
     'record-deleted': 'The record is deleted.',
+    'stock-corrected': 'The stock is corrected.',
     'order-placed': 'The order is placed.',
     'status-changed': 'The status is changed.',
     'goods-shipped': 'The goods are shipped.',

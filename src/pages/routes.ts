@@ -9,12 +9,14 @@ import { registerRoutes, type ServicesOf } from '../server/json-routes.ts'
 import type { Subscribing } from '../subscriptions/subscriptions.ts'
 import { customerOrders } from './account/orders.ts'
 import { customerSignInPages } from './account/sign-in.ts'
+import { categoryPages } from './admin/categories/routes.ts'
 import { changeStorePages } from './admin/change-store.ts'
 import { type CsvServices, csvPages } from './admin/csv/routes.ts'
 import { type CartApiServices, cartApiPages } from './admin/modules/cartapi/routes.ts'
 import { restApiPages } from './admin/modules/rest-api/routes.ts'
 import { orderPages } from './admin/orders/routes.ts'
 import { overviewPage } from './admin/overview/routes.ts'
+import { productPages } from './admin/products/routes.ts'
 import { recordPages } from './admin/records/routes.ts'
 import { settingsPages } from './admin/settings/routes.ts'
 import { webhookPages } from './admin/webhooks/routes.ts'
@@ -50,6 +52,8 @@ export async function adminRoutes(app: FastifyInstance, services: AdminServices)
   orderPages(app, services)
   recordPages(app, services)
   csvPages(app, services)
+  productPages(app, services)
+  categoryPages(app, services)
   restApiPages(app, services)
   cartApiPages(app, services)
   webhookPages(app, services)

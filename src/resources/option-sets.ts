@@ -18,7 +18,7 @@ export const optionSetList = list('OptionSet', {
     OptionValue: money(),
     OptionPartNumber: text(50),
     OptionSorting: decimal(),
-    OptionImagePath: text(255),
+    OptionImagePath: text(255, { isImage: true }),
     /** The product bundled with the option; 0: none. */
     OptionBundleCatalogId: integer({ min: 0 }),
     OptionBundleQuantity: integer(),

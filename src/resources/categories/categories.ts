@@ -18,7 +18,7 @@ export const categories = defineResource({
     CategoryName: text(150, { column: 'name', required: true }),
     Link: text(255),
     CategoryDescription: text(),
-    CategoryIcon: text(100),
+    CategoryIcon: text(100, { isImage: true }),
     CategoryMain: boolean(),
     CategoryParent: reference('parentId'),
     Sorting: integer(),

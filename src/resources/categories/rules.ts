@@ -1,9 +1,10 @@
-import { anyOf, sql, storeId } from '../../database/sql.ts'
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { type Change, forEachChange } from '../../engine/change.ts'
 import type { Document } from '../../engine/merge.ts'
 import { refused } from '../../engine/refused.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
+import { readAbove } from './tree.ts'
 
 /** Writes the category's id into its external ids. Refuses (400) a category below itself, and unknown products. */
 export async function categoryRules(changes: readonly Change[]): Promise<void> {
@@ -36,8 +37,8 @@ async function refuseCircle({ caller, id, before, after }: Change): Promise<void
   if (before === null || parentId === null || parentId === before.row.parentId) return
   if (parentId === id) throw refused(field, `${field} ${id} is the category itself`)
   await lockTree(caller)
-  const parents = await parentsAbove(caller, [Number(parentId)])
-  if (parents.has(id)) {
+  const above = await readAbove(caller, [Number(parentId)])
+  if (above.has(id)) {
     throw refused(field, `${field} ${parentId} lies below category ${id}, which would then lie in itself`)
   }
 }
@@ -49,7 +50,7 @@ async function refuseCircles(caller: Caller, changes: readonly Change[]): Promis
   const moved = changes.filter(isMoved).map(({ id }) => id)
   if (moved.length === 0) return
   await lockTree(caller)
-  const circling = firstInCircle(await parentsAbove(caller, moved))
+  const circling = firstInCircle(await readAbove(caller, moved))
   if (circling !== null) throw refused(field, `${field} leads from category ${circling} back to itself`)
 }
 
@@ -57,25 +58,12 @@ async function lockTree(caller: Caller): Promise<void> {
   await caller.db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${TREE_LOCK}::int, ${caller.store.id}::int)`)
 }
 
-/** Returns the parents of these categories and of all their ancestors, by id; null for a root. */
-async function parentsAbove(caller: Caller, ids: readonly number[]): Promise<Map<number, number | null>> {
-  const store = storeId(caller.store)
-  const found = await caller.db.$queryRaw<{ id: number; parentId: number | null }[]>(sql`
-    WITH RECURSIVE above AS (
-      SELECT c."id", c."parentId" FROM "Category" c WHERE c."storeId" = ${store} AND c."id" = ${anyOf(ids)}
-      UNION
-      SELECT c."id", c."parentId" FROM above a
-      JOIN "Category" c ON c."storeId" = ${store} AND c."id" = a."parentId")
-    SELECT "id", "parentId" FROM above`)
-  return new Map(found.map(({ id, parentId }) => [id, parentId]))
-}
-
 /** Visits each category once: a path ends at a root, at a visited category, or in a cycle. */
-function firstInCircle(parents: ReadonlyMap<number, number | null>): number | null {
+function firstInCircle(above: Awaited<ReturnType<typeof readAbove>>): number | null {
   const passed = new Set<number>()
-  for (const start of parents.keys()) {
+  for (const start of above.keys()) {
     const way = new Set<number>()
-    for (let id: number | null | undefined = start; id != null && !passed.has(id); id = parents.get(id)) {
+    for (let id: number | null | undefined = start; id != null && !passed.has(id); id = above.get(id)?.parentId) {
       if (way.has(id)) return id
       way.add(id)
     }

@@ -13,7 +13,7 @@ export const manufacturers = defineResource({
   fields: {
     ManufacturerID: integer({ column: 'id', access: 'key' }),
     ManufacturerName: text(50, { column: 'name', required: true }),
-    Logo: text(255),
+    Logo: text(255, { isImage: true }),
     Sorting: integer(),
     Header: text(),
     Website: text(50),

@@ -11,6 +11,8 @@ import { StoreFailure } from '../../values/failure.ts'
 /** Why a stock moved; stored in the ledger. `set` replaces the stock, `adjust` adds to it. */
 export type StockCause = 'initial' | 'set' | 'adjust' | 'order' | 'order-edit' | 'cancel' | 'reopen' | 'return'
 
+export const NOTE_LENGTH_MAX = 200
+
 /** A move of the stock of a product or one of its advanced options. */
 export type StockMove = {
   readonly productId: number
@@ -25,6 +27,8 @@ export type StockMove = {
       readonly orderId?: number | null
       /** Refuses to go below zero. Omitted: the stock may become negative. */
       readonly onlyIfEnough?: boolean
+      /** Why, in the words of the person who moves it. */
+      readonly note?: string
     }
   /** The record's change wrote the stock; only the ledger's row is missing. Quantities as text keep all digits. */
   | { readonly mode: 'written'; readonly quantity: number | string; readonly stockAfter: number | string }
@@ -85,7 +89,7 @@ async function moveStock(
   move: Exclude<StockMove, { mode: 'written' }>,
 ): Promise<MovedStock | null> {
   const { db, store, actor, now } = caller
-  const { productId, optionCode, quantity, mode, cause, orderId = null, onlyIfEnough = false } = move
+  const { productId, optionCode, quantity, mode, cause, orderId = null, onlyIfEnough = false, note = '' } = move
   const product = sql`"storeId" = ${store.id}::int AND "id" = ${productId}::int`
   const at = sql`${now().toISOString()}::timestamptz`
   const stamps = sql`"updatedAt" = greatest("updatedAt", ${at}), "updatedBy" = ${actor}::text`
@@ -108,9 +112,9 @@ async function moveStock(
     sql`
     WITH ${change}, logged AS (
       INSERT INTO "StockMovement"
-        ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "orderId", "actor", "createdAt")
+        ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "orderId", "actor", "note", "createdAt")
       SELECT ${store.id}::int, ${productId}::int, ${optionCode}::text, "after" - "before", "after", ${cause}::text,
-        ${orderId}::int, ${actor}::text, ${at}
+        ${orderId}::int, ${actor}::text, ${note}::text, ${at}
       FROM moved WHERE "after" <> "before")
     SELECT o."stock"::float8 AS "before", (SELECT "after"::float8 FROM moved) AS "after" FROM o`,
   )
@@ -139,6 +143,7 @@ export const stockMovements = defineLedger({
     Cause: text(20, { column: 'cause', required: true }),
     OrderID: reference('orderId'),
     UserID: text(50, { column: 'actor' }),
+    Note: text(NOTE_LENGTH_MAX, { column: 'note' }),
     Date: date({ column: 'createdAt', defaultNow: true }),
   },
   complete: writeMissing,

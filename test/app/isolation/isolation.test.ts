@@ -395,7 +395,7 @@ GET /admin/customers/new  GET /admin/distributors  GET /admin/distributors/new  
 GET /admin/history
 GET /admin/manufacturers  GET /admin/manufacturers/new  GET /admin/orderstatus  GET /admin/products/new  GET /admin/records  GET /admin/rma
 GET /admin/rma/new
-GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export
+GET /admin/categories/tree  GET /admin/category/export  GET /admin/customergroups/export  GET /admin/customers/export  GET /admin/distributors/export
 GET /admin/giftregistries/export  GET /admin/manufacturers/export  GET /admin/orders/export  GET /admin/orderstatus/export
 GET /admin/products/export  GET /admin/rma/export
 GET /admin/category/search  GET /admin/customergroups/search  GET /admin/customers/search  GET /admin/distributors/search

@@ -16,11 +16,11 @@ import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { returnedItems } from '../../../resources/orders/stock.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { addOnce } from './once.ts'
 import { rehearse } from './rehearse.ts'
 import { type ReturnableLine, type ReturnBody, returnableLines, returnBody, returnLabels } from './return-form.ts'
 import { orderTitle, type ReturnedOrder, returnsOf, type ShownReturn } from './returns.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
 
 /** The form of a new return of an order. */
 export async function newReturnPage(

@@ -11,11 +11,11 @@ import { readIds } from '../../../server/parameters.ts'
 import { orderFigures } from '../../order-figures.ts'
 import { changesOf } from '../records/form.ts'
 import { services as allServices } from '../records/services.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { textsOf } from './list.ts'
 import { paymentsOf } from './payments.ts'
 import { returnsOf } from './returns.ts'
 import { timelineOf } from './timeline.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
 
 const address = '/admin/orders/:id'
 

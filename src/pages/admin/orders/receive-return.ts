@@ -10,10 +10,10 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { rehearse } from './rehearse.ts'
 import { returnLabels } from './return-form.ts'
 import { orderTitle, type ReturnedOrder, type ShownReturn } from './returns.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
 
 interface ReturnRecord {
   readonly RMAID: number

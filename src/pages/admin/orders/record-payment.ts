@@ -14,9 +14,9 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { writeDate } from '../../../values/dates.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { addOnce } from './once.ts'
 import { type PaidRecord, paymentsOf } from './payments.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
 
 const address = '/admin/orders/:id/payments'
 

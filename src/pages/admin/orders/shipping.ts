@@ -10,7 +10,7 @@ import { readIds } from '../../../server/parameters.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { orderFigures } from '../../order-figures.ts'
-import { ifUnchanged, tagOf } from './unchanged.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
 

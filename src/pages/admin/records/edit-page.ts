@@ -7,14 +7,15 @@ import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
-import { changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
+import { type Changes, changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
+import { ifUnchanged } from './unchanged.ts'
 import { inputOf, isTicked, isWritable, titleOf, typedOf, type Wire } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
-const FIELDS_MAX = 1_500
+export const FIELDS_MAX = 1_500
 
 /** The part of the record that the address names, or its first. */
 function sectionIn(request: FastifyRequest, service: Service): Section {
@@ -71,7 +72,7 @@ export async function editPage(
 }
 
 /** The fields of a form, each with what is stored if that is not what was typed. */
-function fieldsOf(
+export function fieldsOf(
   values: readonly Value[],
   kind: 'create' | 'update',
   form: Form,
@@ -88,29 +89,39 @@ function fieldsOf(
     })
 }
 
-function labelsOf({ values }: Pick<Section, 'values'>): Record<string, string> {
+export function labelsOf({ values }: Pick<Section, 'values'>): Record<string, string> {
   return Object.fromEntries(values.map(({ path, label }) => [path.join('.'), label]))
 }
 
 /** Saves the form of a section, unless the record has been changed since the form was shown. */
 export async function save(request: FastifyRequest, services: CallerServices, service: Service): Promise<string> {
+  const section = sectionIn(request, service)
+  const advice =
+    section.list === null
+      ? 'Compare what you typed with what is stored now, and save again'
+      : 'The form shows the list as it is now. Make your changes again'
+  const caller = merchantCaller(request, services)
+  return saveChanges(request, services, service, {
+    changesIn: async (form, record) => changesOf(section, await withNumbers(caller, section, form), record),
+    advice,
+  })
+}
+
+/** Saves what a form changes in its record, under the form's entity tag, and returns the address of the record. */
+export async function saveChanges(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+  { changesIn, advice }: { changesIn: (form: Form, record: Wire) => Changes | Promise<Changes>; advice: string },
+): Promise<string> {
   const id = idIn(request)
   const { resource, path } = service
-  const section = sectionIn(request, service)
   const caller = merchantCaller(request, services)
-  const typed = formOf(request)
+  const form = formOf(request)
   const text = await getRecord(caller, resource, id)
-  const form = await withNumbers(caller, section, typed)
-  const changes = changesOf(section, form, JSON.parse(text))
-  const precondition = (record: string) => {
-    if (digest(record) === textIn(form, 'etag')) return
-    const advice =
-      section.list === null
-        ? 'Compare what you typed with what is stored now, and save again'
-        : 'The form shows the list as it is now. Make your changes again'
-    throw new StoreFailure('precondition-failed', `Somebody else has changed this ${service.one} meanwhile. ${advice}`)
-  }
+  const precondition = ifUnchanged(form, service.one, advice)
   precondition(text)
+  const changes = await changesIn(form, JSON.parse(text))
   if (Object.keys(changes.body).length === 0) return `${path}/${id}`
   await changeRecord(caller, resource, { kind: 'update', id, body: changes.body }, { precondition }).catch(
     inFormFields(changes.nameOf),
@@ -118,14 +129,19 @@ export async function save(request: FastifyRequest, services: CallerServices, se
   return `${path}/${id}?notice=record-saved`
 }
 
-/** The form of a new record: its values, of which lists are added afterwards. */
+/** The form of a new record: its values, which the query may give; lists are added afterwards. */
 export async function newPage(
   request: FastifyRequest,
   services: CallerServices,
   service: Service,
   typed: Form,
 ): Promise<Page> {
-  const defaults = Object.fromEntries(service.values.map(({ path, field }) => [path.join('.'), typedOf(field.default)]))
+  const defaults = Object.fromEntries(
+    service.values.map(({ path, field }) => [
+      path.join('.'),
+      textIn(request.query, path.join('.')) || typedOf(field.default),
+    ]),
+  )
   const caller = merchantCaller(request, services)
   const all = { values: service.values, list: null }
   const sent = Object.keys(typed).length === 0 ? defaults : typed

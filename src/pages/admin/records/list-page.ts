@@ -7,6 +7,7 @@ import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
+import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
 import { namesFor, referencesIn } from './references.ts'
@@ -78,6 +79,8 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       nameOf,
       isNumber,
       canImport: canImport(service),
+      links: extrasOf(resource).listLinks,
+      imageOf: () => null,
       valueIn,
       pathOf,
     },

@@ -1,13 +1,16 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../../engine/define.ts'
 import { getRecord } from '../../../engine/read.ts'
 import { NAMED_MAX, type References, referencesTo } from '../../../engine/referrers.ts'
+import { allowImages } from '../../../html/guard.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
 import { rma } from '../../../resources/rma/rma.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { kindsOf, readEvents } from './events.ts'
+import { extrasOf } from './extras.ts'
 import { newestHistory } from './history.ts'
+import { imagesOf } from './images.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { services as allServices, pathOf, type Service } from './services.ts'
 import { isNumber, isSet, isWritable, itemsIn, titleOf, valueIn, type Wire } from './values.ts'
@@ -18,20 +21,30 @@ export function idIn(request: FastifyRequest): number {
 }
 
 /** The page of one record: what is set of it, by sections that have a form each, and which records refer to it. */
-export async function recordPage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+export async function recordPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: CallerServices,
+  service: Service,
+): Promise<Page> {
   const id = idIn(request)
   const caller = merchantCaller(request, services)
   const { resource } = service
+  const extras = extrasOf(resource)
+  const referrers = resource.referrers.filter(({ table }) => !extras.referrers.includes(table))
   const [text, references, history, events] = await Promise.all([
     getRecord(caller, resource, id),
-    referencesTo(caller, resource, id),
+    referencesTo(caller, { ...resource, referrers }, id),
     newestHistory(caller, [{ recordType: resource.table, recordId: id }]),
     kindsOf(service).length === 0 ? null : readEvents(caller, service, id, null),
   ])
   const record = JSON.parse(text) as Wire
   const lists = service.sections.flatMap(({ list }) => list ?? [])
+  const images = imagesOf(service, record, caller.store.secureUrl)
+  if (images.origins.length > 0) allowImages(reply, images.origins)
   const canChange = resource.methods.includes('PUT')
-  const sections = service.sections.map((section) => {
+  const ownSections = service.sections.filter(({ slug }) => !extras.sections.includes(slug))
+  const sections = ownSections.map((section) => {
     const { values, list } = section
     const shown = values.filter(({ path, field }) => field.access !== 'wo' && isSet(field, valueIn(record, path)))
     const hasForm = list === null ? values.some((value) => isWritable(value, 'update')) : list.field.access === 'rw'
@@ -46,6 +59,8 @@ export async function recordPage(request: FastifyRequest, services: CallerServic
       record,
       sections,
       json: JSON.stringify(record, null, 2),
+      extras: { template: extras.template, ...(await extras.read(caller, record)) },
+      imageOf: (address: string) => images.addresses.get(address.trim()) ?? null,
       references: references.map(referenceOf).filter(({ ids }) => ids.length > 0),
       nameOf: await namesFor(caller, referencesIn({ values: service.values, lists }, record)),
       events,

@@ -31,7 +31,7 @@ export function recordPagesOf(app: FastifyInstance, services: CallerServices, se
   if (!isOwn) page(path, (request) => listPage(request, services, service))
   if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, service))
   get(`${path}/export`, (request, reply) => sendFile(request, reply, services, service))
-  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request) => recordPage(request, services, service))
+  page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) => recordPage(request, reply, services, service))
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (kindsOf(service).length > 0) {
     page(`${path}/:id/events`, (request) => eventsPage(request, services, service))

@@ -47,7 +47,7 @@ export function isWritable({ field }: Value, kind: 'create' | 'update'): boolean
 }
 
 /** Texts above this length have a field of several lines. */
-const LINE_MAX = 255
+export const LINE_MAX = 255
 
 export interface Input {
   readonly type: 'checkbox' | 'select' | 'textarea' | 'password' | 'datetime-local' | 'text' | 'reference'

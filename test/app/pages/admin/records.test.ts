@@ -176,7 +176,7 @@ describe('the page of a record', () => {
     const { body } = await merchant.open(`/admin/products/${product}`)
     for (const text of ['LAMP · Lamp', '42.5', 'Material', 'Brass', 'Not set yet']) expect(body).toContain(text)
     expect(body).toContain(`<a href="/admin/manufacturers/${manufacturer}">${manufacturer}</a>`)
-    expect(body).toContain(`<a href="/admin/category/${category}">${category}</a>`)
+    expect(body).toContain(`<a href="/admin/category/${category}"><bdi>Lamps</bdi></a>`)
     const maker = (await merchant.open(`/admin/manufacturers/${manufacturer}`)).body
     expect(maker).toContain(`product <a href="/admin/products/${product}">${product}</a>`)
     expect(maker).toContain('Alder &amp; Finch')
@@ -307,7 +307,7 @@ describe('a form of a record', () => {
     const typed = { ...form, 'SKUInfo.Name': 'Desk lamp' }
     const refused = await merchant.submit(general(), typed)
     expect(refused.statusCode).toBe(412)
-    expect(refused.body).toContain('Somebody else has changed this product meanwhile')
+    expect(refused.body).toContain('This product is not as the form showed it. Somebody else has changed it')
     expect(refused.body).toContain('Stored now: 50')
     expect(refused.body).toContain('value="Desk lamp"')
     expect(await read('Products', id)).toMatchObject({ SKUInfo: { Name: 'Lamp', Price: 50 } })

@@ -5,7 +5,7 @@ import { StoreFailure } from '../../../values/failure.ts'
 /**
  * Refuses (412) a form whose record has changed since the form was shown. `advice` says what the form shows instead.
  */
-export function ifUnchanged(form: Form, one: 'order' | 'return', advice: string) {
+export function ifUnchanged(form: Form, one: string, advice: string) {
   return (record: string): void => {
     if (digest(record) === textIn(form, 'etag')) return
     const reason = 'Somebody else has changed it, or this form was sent twice'

@@ -1,0 +1,14 @@
+import { readCategoryPaths } from '../../../resources/categories/tree.ts'
+import type { Extras } from '../records/extras.ts'
+
+/** The page of a category shows where it lies in the tree. */
+export const categoryExtras: Extras = {
+  template: '/pages/admin/categories/place',
+  read: async (caller, { CategoryID }) => {
+    const [path] = await readCategoryPaths(caller, [Number(CategoryID)])
+    return { above: path?.steps.slice(0, -1) ?? [] }
+  },
+  sections: [],
+  referrers: [],
+  listLinks: [{ address: '/admin/categories/tree', text: 'Show as a tree' }],
+}

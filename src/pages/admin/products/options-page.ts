@@ -1,0 +1,112 @@
+import type { FastifyRequest } from 'fastify'
+import { getRecord } from '../../../engine/read.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orders/sold-products.ts'
+import { digest } from '../../../server/compression.ts'
+import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
+import { type Changes, changesOf, listTyped } from '../records/form.ts'
+import { idIn } from '../records/record-page.ts'
+import type { List } from '../records/services.ts'
+import { inputOf, isWritable, LINE_MAX, type Wire } from '../records/values.ts'
+import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
+import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
+
+const { name, values } = advancedOptions
+/** A name of several lines does not fit into a cell. New combinations are named by their options. */
+const columns = values.filter((value) => isWritable(value, 'update') && (value.field.bounds.maxLength ?? 0) <= LINE_MAX)
+/** What a row of the form sends: its columns, what it is, and a tick. */
+const ROWS_MAX = Math.floor(FIELDS_MAX / (columns.length + 2))
+
+/** The options of a product: its sets, and its advanced options as a grid with the combinations that do not exist yet. */
+export async function optionsPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const text = await getRecord(caller, productService.resource, id)
+  const record = JSON.parse(text) as Wire & ProductRecord
+  const sets = (await readSoldProducts(caller, [id])).get(id)?.optionSets ?? []
+  const existing = record.AdvancedOptionList
+  const codes = existing.map(({ AdvancedOptionCode }) => AdvancedOptionCode)
+  const isTooLong = existing.length > ROWS_MAX
+  const { missing, isMore } = missingCombinations(sets, codes, isTooLong ? 0 : ROWS_MAX - existing.length)
+  const stored = { ...listTyped(advancedOptions, record), ...suggested(missing, existing.length) }
+  const rows = [
+    ...existing.map(({ AdvancedOptionCode: code, AdvancedOptionName, AdvancedOptionSufix: suffix }, at) => ({
+      name: `${name}.${at}`,
+      at,
+      code,
+      title: AdvancedOptionName || nameOfCode(sets, code),
+      sku: skuOf({ sku: record.SKUInfo.SKU }, { suffix }),
+    })),
+    ...missing.map(({ code, name: title }, place) => {
+      return { name: `${name}.${existing.length + place}`, at: null, code, title, sku: null }
+    }),
+  ]
+  return {
+    template: '/pages/admin/products/options',
+    title: `Options of ${record.SKUInfo.Name}`,
+    values: typed === null || isOutdated ? stored : typed,
+    data: {
+      id,
+      sets: sets.map((set) => ({ ...set, isOwn: isOwn(record, set) })),
+      currency: caller.store.currency,
+      columns: columns.map((value) => ({ value, input: inputOf(value) })),
+      rows,
+      isTooLong,
+      rowsMax: ROWS_MAX,
+      isMore: isMore && !isTooLong,
+      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      labels: Object.fromEntries(
+        rows.flatMap((row) =>
+          columns.map(({ path, label }) => [`${row.name}.${path.join('.')}`, `${row.title}: ${label}`]),
+        ),
+      ),
+    },
+  }
+}
+
+function isOwn({ OptionSetList }: Wire & ProductRecord, { OptionSetID }: OptionSet): boolean {
+  return OptionSetList.some((own) => own.OptionSetID === OptionSetID)
+}
+
+/** The fields of the rows of combinations that do not exist. */
+function suggested(missing: readonly Combination[], first: number): Record<string, string> {
+  return Object.fromEntries(
+    missing.map(({ suffix }, place) => [`${name}.${first + place}.AdvancedOptionSufix`, suffix]),
+  )
+}
+
+/** Saves the grid: what was typed into existing rows, without those to be removed, and the combinations that are ticked. */
+export async function saveOptions(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const caller = merchantCaller(request, services)
+  const advice = 'The form shows the options as they are now. Make your changes again if they are not among them'
+  const changesIn = async (form: Form, record: Wire): Promise<Changes> => {
+    const list: List = {
+      ...advancedOptions,
+      values: values.filter((each) => each.field.access === 'key' || columns.includes(each)),
+    }
+    const { body, nameOf } = changesOf({ values: [], list }, ticked(form), record)
+    const items = body[name] as readonly Wire[] | undefined
+    if (items === undefined) return { body, nameOf }
+    const sets = (await readSoldProducts(caller, [idIn(request)])).get(idIn(request))?.optionSets ?? []
+    const named = items.map((item) => ({
+      AdvancedOptionName: nameOfCode(sets, String(item.AdvancedOptionCode)),
+      ...item,
+    }))
+    return { body: { [name]: named }, nameOf }
+  }
+  return saveChanges(request, services, productService, { changesIn, advice })
+}
+
+/** The form without the combinations that nobody has ticked. */
+function ticked(form: Form): Form {
+  const rowOf = (field: string) => field.split('.', 2).join('.')
+  const isNew = (row: string) => form[`${row}.AdvancedOptionCode`] !== undefined
+  return Object.fromEntries(
+    Object.entries(form).filter(([field]) => !isNew(rowOf(field)) || textIn(form, `${rowOf(field)}.add`) !== ''),
+  )
+}

@@ -1,0 +1,98 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../engine/caller.ts'
+import { getRecord } from '../../../engine/read.ts'
+import type { Page } from '../../../html/page.ts'
+import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
+import { digest } from '../../../server/compression.ts'
+import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../records/edit-page.ts'
+import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../records/form.ts'
+import { idIn } from '../records/record-page.ts'
+import { inputOf, isTicked, isWritable, type Wire } from '../records/values.ts'
+import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
+
+const GROUPS_MAX = 500
+
+const base = valuesNamed('SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice', 'SKUInfo.Cost')
+const levels = Array.from({ length: 10 }, (_, at) => ({
+  level: at + 1,
+  values: valuesNamed(`PriceLevel${at + 1}`, `PriceLevel${at + 1}Hide`),
+}))
+const values = [...base, ...levels.flatMap((each) => each.values)]
+/** That the form's discounts may add up to. */
+const DISCOUNT_FIELDS_MAX = FIELDS_MAX - values.length
+
+/** The prices of a product: its own, those of the ten levels with the groups that buy at them, and quantity discounts. */
+export async function pricesPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  { typed = null, isOutdated = false }: { typed?: Form | null; isOutdated?: boolean } = {},
+): Promise<Page> {
+  const id = idIn(request)
+  const caller = merchantCaller(request, services)
+  const [text, groups] = await Promise.all([getRecord(caller, productService.resource, id), readGroups(caller)])
+  const record = JSON.parse(text) as Wire & ProductRecord
+  const stored = valuesTyped(values, record)
+  const storedRows = listTyped(discounts, record)
+  const isTooLong = Object.keys(storedRows).length > DISCOUNT_FIELDS_MAX
+  const form =
+    typed === null ? { ...stored, ...storedRows } : isOutdated ? { ...withoutRows(typed), ...storedRows } : typed
+  const fields = new Map(
+    fieldsOf(values, 'update', form, isOutdated ? stored : null).map((field) => [field.value, field]),
+  )
+  const address = `/admin/products/${id}/prices`
+  return {
+    template: '/pages/admin/products/prices',
+    title: `Prices of ${record.SKUInfo.Name}`,
+    values: form,
+    data: {
+      id,
+      address,
+      base: base.map((value) => fields.get(value)),
+      levels: levels.map(({ level, values }) => ({
+        level,
+        fields: values.map((value) => fields.get(value)),
+        groups: groups.filter(({ priceLevel }) => priceLevel === level),
+      })),
+      rows: isTooLong ? null : rowsOf(discounts, form, textIn(form, 'add')),
+      moreAddress: `${address}/rows`,
+      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      inputOf,
+      isWritable,
+      isTicked,
+      // Prices name no records.
+      choices: new Map(),
+      nameOf: () => '',
+      labels: labelsOf({ values }),
+    },
+  }
+}
+
+/** The groups that have a price level. A store has a few. */
+async function readGroups({ db, store }: Caller) {
+  const groups = await db.customerGroup.findMany({
+    where: { storeId: store.id },
+    select: { id: true, name: true, priceLevel: true },
+    orderBy: { id: 'asc' },
+    take: GROUPS_MAX,
+  })
+  return groups.filter(({ priceLevel }) => priceLevel > 0)
+}
+
+/** The form without its rows, which may be of other discounts than those stored now. */
+function withoutRows(form: Form): Form {
+  return Object.fromEntries(Object.entries(form).filter(([name]) => !name.startsWith(`${discounts.name}.`)))
+}
+
+export function savePrices(request: FastifyRequest, services: CallerServices): Promise<string> {
+  const advice =
+    'If you sent this form twice, it is saved. Else compare what you typed with what is stored now, look at the discounts, and save again'
+  return saveChanges(request, services, productService, { changesIn, advice })
+}
+
+function changesIn(form: Form, record: Wire): Changes {
+  const own = changesOf({ values, list: null }, form, record)
+  const isTooLong = Object.keys(listTyped(discounts, record)).length > DISCOUNT_FIELDS_MAX
+  if (isTooLong) return own
+  const rows = changesOf({ values: [], list: discounts }, form, record)
+  return { body: { ...own.body, ...rows.body }, nameOf: rows.nameOf }
+}

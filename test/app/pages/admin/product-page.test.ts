@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
+import { openServer, type TestServer } from '../../../support/store.ts'
+import { openShop, type Shop } from './product-fixture.ts'
+
+let server: TestServer
+let open: Shop
+
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server?.close())
+beforeEach(async () => {
+  open = await openShop(server)
+})
+
+const policyOf = (headers: Record<string, unknown>) =>
+  /img-src ([^;]*)/.exec(String(headers['content-security-policy']))?.[1]
+const pageOf = async (fields: object) => {
+  const id = await open.add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp' }, ...fields })
+  return open.merchant.open(`/admin/products/${id}`)
+}
+
+test('images are shown from their addresses, and the page may load those origins alone', async () => {
+  const { headers, body } = await pageOf({
+    MainImageFile: 'assets/images/lamp.jpg',
+    ThumbnailFile: 'https://cdn.example:8443/lamp small.jpg?a=1',
+    ImageGalleryList: [{ ImageGalleryFile: 'http://photos.example/1.png' }],
+  })
+  const shopOrigin = new URL(open.shop.store.secureUrl).origin
+  expect(policyOf(headers)).toBe(`'self' data: ${shopOrigin} https://cdn.example:8443 http://photos.example`)
+  const images = [...body.matchAll(/<img src="(https?:[^"]*)"[^>]*>/g)]
+  expect(images.map(([, address]) => address)).toEqual([
+    `${open.shop.store.secureUrl}/assets/images/lamp.jpg`,
+    `${open.shop.store.secureUrl}/assets/images/lamp.jpg`,
+    'https://cdn.example:8443/lamp%20small.jpg?a=1',
+    'http://photos.example/1.png',
+  ])
+  for (const [image] of images) {
+    for (const about of ['referrerpolicy="no-referrer"', 'loading="lazy"', 'alt="']) expect(image).toContain(about)
+  }
+  expect(body).toContain('alt="Image assets/images/lamp.jpg"')
+  expect(body).toMatch(/> assets\/images\/lamp\.jpg<\/a>/)
+})
+
+test.each([
+  'javascript:alert(1)',
+  'data:image/png;base64,AAAA',
+  'https://evil.example;script-src/x.js',
+  "https://x;script-src'unsafe-inline'/x",
+  'https://*/x.png',
+  'https://user:secret@cdn.example/x.png',
+  'ftp://files.example/x.png',
+  'https://',
+])('%s is shown as text, and the policy stays as it is', async (MainImageFile) => {
+  const { statusCode, headers, body } = await pageOf({ MainImageFile })
+  expect(statusCode).toBe(200)
+  expect(policyOf(headers)).toBe("'self' data:")
+  expect(String(headers['content-security-policy'])).toContain("script-src 'self';")
+  expect(body).not.toMatch(/<img src="(?!\/assets)/)
+})
+
+test('a page allows a bounded number of origins', async () => {
+  const ImageGalleryList = Array.from({ length: 50 }, (_, at) => ({
+    ImageGalleryFile: `https://cdn${at}.example/x.png`,
+  }))
+  const { headers, body } = await pageOf({ ImageGalleryList })
+  expect(policyOf(headers)?.split(' ')).toHaveLength(22)
+  expect(body).toContain('https://cdn49.example/x.png')
+})
+
+test('images of categories and manufacturers are shown as well, and no list loads any', async () => {
+  const category = await open.add('Category', { CategoryName: 'Lamps', CategoryIcon: 'icons/lamp.png' })
+  const maker = await open.add('Manufacturers', { ManufacturerName: 'Alder', Logo: 'logos/alder.png' })
+  for (const address of [`/admin/category/${category}`, `/admin/manufacturers/${maker}`]) {
+    expect((await open.merchant.open(address)).body).toContain(`<img src="${open.shop.store.secureUrl}/`)
+  }
+  const list = await open.merchant.open('/admin/manufacturers?columns=Logo')
+  expect(list.body).toContain('logos/alder.png')
+  expect(list.body).not.toContain(`<img src="${open.shop.store.secureUrl}/`)
+})
+
+test('the head says what the product is, and its parts lead to their forms', async () => {
+  const { body } = await pageOf({
+    SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5, SalePrice: 40, OnSale: true, Stock: 3 },
+    Hide: true,
+    PriceLevel2: 41,
+  })
+  for (const text of ['$42.50, on sale for $40.00', 'hidden', 'Level 2', '$41.00', 'In no category.']) {
+    expect(body).toContain(text)
+  }
+  for (const part of ['stock', 'prices', 'options', 'categories']) expect(body).toMatch(`/${part}"`)
+})
+
+test('names the newest orders with the product, each once, and the other records that use it', async () => {
+  const id = await open.add('Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Stock: 100 } })
+  const line = { CatalogID: id, ItemQuantity: 1 }
+  for (let n = 0; n < 12; n++) {
+    await placeOrder(open.shop.caller, { BillingEmail: 'ada@customers.example', OrderItemList: [line, line] })
+  }
+  const shade = await open.add('Products', {
+    SKUInfo: { SKU: 'SHADE', Name: 'Shade' },
+    RelatedProductList: [{ RelatedProductID: id }],
+  })
+  const registry = await open
+    .add('GiftRegistries', {
+      GiftRegistryName: 'Wedding',
+      GiftRegistryItemList: [{ CatalogID: id, GiftRegistryItemListed: 1 }],
+    })
+    .catch(() => null)
+  const { body } = await open.merchant.open(`/admin/products/${id}`)
+  const orders = [...body.matchAll(/<a href="\/admin\/orders\/\d+">(AB-\d+)<\/a>/g)].map(([, number]) => number)
+  expect(orders).toEqual(Array.from({ length: 10 }, (_, at) => `AB-${1011 - at}`))
+  expect(body).toContain('In 12 orders, the newest of them:')
+  expect(body).toContain(`<a href="/admin/products/${shade}">${shade}</a>`)
+  if (registry !== null) expect(body).toContain(`/admin/giftregistries/${registry}"`)
+})
