@@ -8,7 +8,7 @@ import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
 import type { List } from '../records/services.ts'
-import { inputOf, isWritable, LINE_MAX, type Wire } from '../records/values.ts'
+import { inputOf, isTicked, isWritable, LINE_MAX, type Wire } from '../records/values.ts'
 import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
 import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
 
@@ -55,6 +55,7 @@ export async function optionsPage(
       sets: sets.map((set) => ({ ...set, isOwn: isOwn(record, set) })),
       currency: caller.store.currency,
       columns: columns.map((value) => ({ value, input: inputOf(value) })),
+      isTicked,
       rows,
       isTooLong,
       rowsMax: ROWS_MAX,
