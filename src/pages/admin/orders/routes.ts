@@ -16,16 +16,19 @@ import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { resultItem } from '../../../values/result-item.ts'
 import { orderFigures } from '../../order-figures.ts'
+import { bulkPages } from './bulk.ts'
 import { lookUpLines } from './form-lines.ts'
-import { listPage, textsOf } from './list.ts'
+import { textsOf } from './listing.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
+import { slipPages } from './slips.ts'
 import { timelineOf } from './timeline.ts'
 
-/** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
+/** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
 
-  page('/admin/orders', (request) => listPage(request, services))
+  bulkPages(app, services)
+  slipPages(app, services)
   page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
   page('/admin/orders/:id', (request) => orderPage(request, services))
 
