@@ -170,6 +170,20 @@ export async function getJson(caller: Caller, resource: Resource, id: number): P
   return found
 }
 
+/**
+ * The JSON texts of these records, in this order, read by one statement. Throws `not-found` for the first that does not exist.
+ */
+export async function getRecords(caller: Caller, resource: Resource, ids: readonly number[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { table, json, owner } = resource
+  const found = await readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, json)
+  return ids.map((id) => {
+    const text = found.get(id)
+    if (text === undefined) throw notFound(resource, id)
+    return String(text)
+  })
+}
+
 /** Reads columns of these records as texts, by id. Those that do not exist are missing. */
 export async function readTexts(
   caller: Caller,

@@ -10,6 +10,7 @@ const pico = new URL('./css/', new URL(import.meta.resolve('@picocss/pico/packag
 const files: Readonly<Record<string, { readonly file: URL; readonly type: string }>> = {
   'pico.css': { file: new URL('pico.min.css', pico), type: 'text/css; charset=utf-8' },
   'app.css': { file: new URL('app.css', own), type: 'text/css; charset=utf-8' },
+  'print.css': { file: new URL('print.css', own), type: 'text/css; charset=utf-8' },
   'app.js': { file: new URL('app.js', own), type: 'text/javascript; charset=utf-8' },
   'icon.svg': { file: new URL('icon.svg', own), type: 'image/svg+xml' },
 }

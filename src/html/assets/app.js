@@ -1,5 +1,6 @@
 // Comfort on top of pages that work without it: copying, opening an application's set-up beside the page, looking up the
-// products of a new order in place, suggesting records while somebody types, and following work in progress.
+// products of a new order in place, suggesting records while somebody types, following work in progress, printing, and choosing
+// all of a page.
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false
@@ -153,8 +154,30 @@ async function renewPart(part) {
 
 follow()
 
-// A form is sent once, however often its button is pressed.
-for (const form of document.querySelectorAll('form[method=post]:not([data-popup])')) {
+for (const button of document.querySelectorAll('button[data-print]')) {
+  button.hidden = false
+  button.addEventListener('click', () => window.print())
+}
+
+// One box for all boxes of a form that have a name.
+for (const part of document.querySelectorAll('[data-choose]')) {
+  part.hidden = false
+  const all = part.querySelector('input')
+  const boxes = [...part.closest('form').querySelectorAll(`input[type=checkbox][name=${part.dataset.choose}]`)]
+  const show = () => {
+    const count = boxes.filter(({ checked }) => checked).length
+    all.checked = count === boxes.length
+    all.indeterminate = count > 0 && !all.checked
+  }
+  all.addEventListener('change', () => {
+    for (const box of boxes) box.checked = all.checked
+  })
+  for (const box of boxes) box.addEventListener('change', show)
+  window.addEventListener('pageshow', show)
+}
+
+// A form is sent once, however often its button is pressed. One with data-safe changes nothing, and may lead to a file.
+for (const form of document.querySelectorAll('form[method=post]:not([data-popup], [data-safe])')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault()
     form.dataset.sent = 'yes'

@@ -1,4 +1,3 @@
-import type { Db, Transaction } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 
 export type StatusTexts = Awaited<ReturnType<typeof readStatusTexts>>
@@ -36,6 +35,6 @@ function folded(text: string): string {
 }
 
 /** Returns a store's order statuses, in the merchant's order. */
-export function listStatuses(db: Db | Transaction, storeId: number) {
+export function listStatuses(db: Caller['db'], storeId: number) {
   return db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] })
 }

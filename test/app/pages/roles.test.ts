@@ -113,7 +113,7 @@ describe('an address that does not exist', () => {
 
   test.each([
     { status: 404, address: '/admin/orders/999999' },
-    { status: 400, address: '/admin/orders?before=x' },
+    { status: 400, address: '/admin/orders?cursor=x' },
   ])('or a page that answers $status keeps it too', async ({ status, address }) => {
     const { statusCode, body } = await (await merchant()).open(address)
     expect(statusCode).toBe(status)

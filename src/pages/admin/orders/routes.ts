@@ -8,18 +8,19 @@ import { type CallerServices, type Form, formOf, merchantCaller } from '../../..
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../../../resources/orders/place-order.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
+import { bulkPages } from './bulk.ts'
 import { addressPages } from './change-addresses.ts'
 import { goodsPages } from './change-goods.ts'
 import { lookUpLines } from './form-lines.ts'
-import { listPage } from './list.ts'
 import { addOnce } from './once.ts'
 import { formField, formLabels, orderOf } from './order-form.ts'
 import { orderPage } from './order-page.ts'
 import { paymentPages } from './record-payment.ts'
 import { returnPages } from './return-routes.ts'
 import { shippingPages } from './shipping.ts'
+import { slipPages } from './slips.ts'
 
-/** Adds the pages of the store's orders: the list, one order, and placing an order manually. */
+/** Adds the pages of the store's orders beside those of its records: one order, several at once, slips, and placing an order manually. */
 export function orderPages(app: FastifyInstance, services: CallerServices): void {
   const { post, page, form } = pagesFor(app, 'merchant')
 
@@ -29,8 +30,8 @@ export function orderPages(app: FastifyInstance, services: CallerServices): void
   addressPages(app, services)
   paymentPages(app, services)
   returnPages(app, services)
-
-  page('/admin/orders', (request) => listPage(request, services))
+  bulkPages(app, services)
+  slipPages(app, services)
   page('/admin/orders/new', (request) => newOrderPage(request, services, {}))
 
   // Shows the form again with its values, after looking up its products or adding a line.

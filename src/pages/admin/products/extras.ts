@@ -1,7 +1,7 @@
 import { readCategoryPaths } from '../../../resources/categories/tree.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { readProductOrders } from '../../../resources/products/product-orders.ts'
-import { textsOf } from '../orders/list.ts'
+import { textsOf } from '../orders/listing.ts'
 import type { Extras } from '../records/extras.ts'
 import type { ProductRecord } from './product-service.ts'
 

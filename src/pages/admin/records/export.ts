@@ -3,10 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { disarm } from '../../../csv/cells.ts'
 import type { Caller } from '../../../engine/caller.ts'
 import type { Query } from '../../../engine/paging.ts'
-import { type Behind, listOrdered, type OrderedPage } from '../../../engine/read.ts'
+import { type Behind, getRecords, listOrdered, type OrderedPage } from '../../../engine/read.ts'
 import { refused } from '../../../engine/refused.ts'
 import type { JsonText } from '../../../engine/representations.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { chosenIn } from './chosen.ts'
 import { fileTypes } from './files.ts'
 import { askedIn, isColumn, orderOf } from './list-page.ts'
 import type { Service } from './services.ts'
@@ -16,7 +17,7 @@ import { valueIn, type Wire } from './values.ts'
 const BATCH = 100
 
 /**
- * Sends the records of a list as a file, as the address filters and sorts them: whole, a JSON text a line, or their values as CSV
+ * Sends the records of a list as a file, as the address filters and sorts them, or those that it names by `ids`: whole, a JSON text a line, or their values as CSV
  * with wire names as its headings. Records that change while the file is read are in it as they were or as they are.
  */
 export async function sendFile(
@@ -29,7 +30,10 @@ export async function sendFile(
   if (format !== 'csv' && format !== 'ndjson') throw refused('format', 'format must be csv or ndjson')
   const caller = merchantCaller(request, services)
   const { filters, sort } = askedIn(request.query, service)
-  const read = reader(caller, service, new Map(Object.entries(filters)), sort)
+  const isChosen = Object.hasOwn(request.query as object, 'ids')
+  const read = isChosen
+    ? chosenReader(caller, service, chosenIn(request.query))
+    : reader(caller, service, new Map(Object.entries(filters)), sort)
   // A filter that cannot be read is refused before the file begins.
   const first = await read(null)
   const name = `${service.resource.service.toLowerCase()}-${services.now().toISOString().slice(0, 10)}.${format}`
@@ -44,6 +48,10 @@ type ReadPage = (behind: Behind | null) => Promise<OrderedPage>
 function reader(caller: Caller, service: Service, query: Query, sort: string): ReadPage {
   const order = orderOf(service, sort).order.by
   return (behind) => listOrdered(caller, service.resource, query, { order, behind, limit: BATCH })
+}
+
+function chosenReader(caller: Caller, { resource }: Service, ids: readonly number[]): ReadPage {
+  return async () => ({ records: await getRecords(caller, resource, ids), next: null })
 }
 
 async function* pagesFrom(first: OrderedPage, read: ReadPage): AsyncGenerator<readonly JsonText[]> {

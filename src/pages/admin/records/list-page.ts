@@ -10,6 +10,7 @@ import { INT32_MAX } from '../../../values/int32.ts'
 import { extrasOf } from './extras.ts'
 import { filesOf } from './files.ts'
 import { capital, labelOf } from './labels.ts'
+import type { Listing } from './listing.ts'
 import { namesFor, referencesIn } from './references.ts'
 import { canCreate, canImport, pathOf, type Service, type Value } from './services.ts'
 import type { Sorting } from './sorts.ts'
@@ -20,14 +21,20 @@ const COUNTED_MAX = 10_000
 const COLUMNS_SHOWN = 6
 const COLUMNS_MAX = 20
 const TEXT_MAX = 255
+const TEXT_FILTERS_IN_SIGHT = 3
 
 /** The page of a service's records: filtered, sorted and paged by the address. */
-export async function listPage(request: FastifyRequest, services: CallerServices, service: Service): Promise<Page> {
+export async function listPage(
+  request: FastifyRequest,
+  services: CallerServices,
+  service: Service,
+  listing: Listing | null,
+): Promise<Page> {
   const { resource, path, all } = service
   const caller = merchantCaller(request, services)
   const given = askedIn(request.query, service)
   const query: Query = new Map(Object.entries(given.filters))
-  const columns = columnsOf(service, given.columns)
+  const columns = columnsOf(service, given.columns || (listing?.columns.join(',') ?? ''))
   const { sort, order } = orderOf(service, given.sort)
   const read = async () => {
     const tooLong = Object.entries(given.filters).find(([, text]) => text.length > TEXT_MAX)
@@ -50,12 +57,15 @@ export async function listPage(request: FastifyRequest, services: CallerServices
   const address = (changes: Record<string, string>) => `${path}?${new URLSearchParams({ ...kept, ...changes })}`
   const rows = records.map((text) => {
     const record = JSON.parse(String(text)) as Wire
-    return { id: valueIn(record, service.key.path), title: titleOf(service, record), record }
+    return {
+      id: valueIn(record, service.key.path),
+      title: listing?.titleOf(record) ?? titleOf(service, record),
+      record,
+    }
   })
-  const nameOf = await namesFor(
-    caller,
-    rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)]),
-  )
+  const references = rows.flatMap(({ record }) => [...referencesIn({ values: columns, lists: [] }, record)])
+  const [nameOf, words] = await Promise.all([namesFor(caller, references), listing?.wordsOf(caller) ?? null])
+  const cursor = given.cursor === '' ? {} : { cursor: given.cursor }
   return {
     template: '/pages/admin/records/list',
     title: capital(all),
@@ -66,7 +76,11 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       rows,
       columns,
       allColumns: service.values.filter(isColumn),
-      filters: filtersOf(service),
+      filters: filtersOf(service, listing).map((filter) => ({ ...filter, choices: words?.choices[filter.of] ?? null })),
+      textOf: words?.textOf ?? (() => null),
+      selection: listing?.selection ?? null,
+      choices: words?.choices ?? {},
+      here: `?${new URLSearchParams({ ...kept, ...cursor })}`,
       sorts: service.sorts,
       sort,
       count,
@@ -75,9 +89,9 @@ export async function listPage(request: FastifyRequest, services: CallerServices
       files: filesOf(path, { ...given.filters, ...(given.sort !== '' && { sort }) }),
       next: next === null ? null : address({ cursor: `${next.id}_${next.value}` }),
       first: given.cursor === '' ? null : address({}),
-      canCreate: canCreate(service),
+      canCreate: canCreate(service) || listing !== null,
       nameOf,
-      isNumber,
+      isNumber: (value: Value) => isNumber(value) && words?.inWords.includes(value.path.join('.')) !== true,
       canImport: canImport(service),
       links: extrasOf(resource).listLinks,
       imageOf: () => null,
@@ -126,12 +140,16 @@ function columnsOf({ values, titles, resource, key }: Service, chosen: string): 
   return [...(titles.length > 0 ? titles : [key]), ...others].slice(0, COLUMNS_SHOWN)
 }
 
-/** The filters of the list, as fields of a form. */
-function filtersOf({ resource, values }: Service) {
-  return Object.entries(resource.filters).map(([name, { kind, column }]) => {
+/** The filters of the list, as fields of a form: those in sight, and those that are opened by `More filters`. */
+function filtersOf({ resource, values }: Service, listing: Listing | null) {
+  const filters = Object.entries(resource.filters).map(([name, { kind, column }]) => {
     const value = values.find(({ field }) => column !== undefined && field.column === column)
-    return { name, kind, label: filterLabel(name, kind, value) }
+    const label = listing?.labels[name] ?? filterLabel(name, kind, value)
+    return { name, kind, label, of: value?.path.join('.') ?? '' }
   })
+  const texts = filters.filter(({ kind }) => kind === 'text' || kind === 'part').slice(0, TEXT_FILTERS_IN_SIGHT)
+  const inSight = listing?.inSight ?? texts.map(({ name }) => name)
+  return filters.map((filter) => ({ ...filter, isInSight: inSight.includes(filter.name) }))
 }
 
 const bounds: Partial<Record<FilterKind, string>> = { since: 'from', until: 'to' }

@@ -9,6 +9,7 @@ import { eventsPage } from './events-page.ts'
 import { sendFile } from './export.ts'
 import { historyPage, storeHistoryPage } from './history.ts'
 import { listPage } from './list-page.ts'
+import { listedOf } from './listing.ts'
 import { idIn, recordPage } from './record-page.ts'
 import { suggestions } from './search.ts'
 import { services as allServices, canCreate, type Service } from './services.ts'
@@ -26,11 +27,12 @@ export function recordPages(app: FastifyInstance, services: CallerServices): voi
 export function recordPagesOf(app: FastifyInstance, services: CallerServices, service: Service): void {
   const { get, page, form, post } = pagesFor(app, 'merchant')
   const { path, resource } = service
-  // Orders have a list and a page of their own (src/pages/admin/orders), which leads to this one.
+  // Orders have a page of their own (src/pages/admin/orders), which leads to this one.
   const isOwn = service.resource === orders
-  if (!isOwn) page(path, (request) => listPage(request, services, service))
+  const { listed, listing } = listedOf(service)
+  page(path, (request) => listPage(request, services, listed, listing))
   if (resource.referrers.length > 0) get(`${path}/search`, (request) => suggestions(request, services, service))
-  get(`${path}/export`, (request, reply) => sendFile(request, reply, services, service))
+  get(`${path}/export`, (request, reply) => sendFile(request, reply, services, listed))
   page(isOwn ? `${path}/:id/fields` : `${path}/:id`, (request, reply) => recordPage(request, reply, services, service))
   page(`${path}/:id/history`, (request) => historyPage(request, services, service, idIn(request)))
   if (kindsOf(service).length > 0) {

@@ -322,37 +322,6 @@ describe('the status of an order', () => {
   })
 })
 
-describe('the list of orders', () => {
-  const invoices = (page: string) => [...page.matchAll(/>(AB-\d+)</g)].map(([, invoice]) => invoice)
-
-  test('has the newest first, 25 a page, and leads on until each order was there once', async () => {
-    await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 27 } } })
-    for (let count = 0; count < 27; count++) await place({ 'ItemID.1': 'CUP', 'ItemQuantity.1': '1' })
-    const first = (await merchant.open('/admin/orders')).body
-    const [, older = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? []
-    const second = (await merchant.open(older.replaceAll('&amp;', '&'))).body
-    const expected = Array.from({ length: 27 }, (_, index) => `AB-${1026 - index}`)
-    expect([invoices(first).length, [...invoices(first), ...invoices(second)]]).toEqual([25, expected])
-    expect(second).not.toContain('rel="next"')
-  })
-
-  test('finds by invoice number, e-mail address and status, and says what to do where nothing fits', async () => {
-    await place({ BillingEmail: 'Ada@shop.example' })
-    await place({ BillingEmail: 'bob@shop.example', BillingOnLinePayment: 'yes' })
-    const found = async (query: string) => invoices((await merchant.open(`/admin/orders?${query}`)).body)
-    expect(await found('find=AB-1000')).toEqual(['AB-1000'])
-    expect(await found('find=1001')).toEqual(['AB-1001'])
-    expect(await found('find=ada%40shop.example')).toEqual(['AB-1000'])
-    expect(await found('status=1')).toEqual(['AB-1001'])
-    expect(await found('status=1&find=1000')).toEqual([])
-    expect((await merchant.open('/admin/orders?find=none')).body).toContain('No order fits')
-  })
-
-  test.each(['before=x', 'status=-1', `find=${'x'.repeat(255)}`, 'colour=red'])('refuses ?%s', async (query) => {
-    expect((await merchant.open(`/admin/orders?${query}`)).statusCode).toBe(400)
-  })
-})
-
 test('another store’s order does not exist', async () => {
   await place()
   const stranger = await merchantIn(server, (await server.openStore()).store)

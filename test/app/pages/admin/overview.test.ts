@@ -236,7 +236,7 @@ describe('orders that wait', () => {
     await db.orderStatus.updateMany({ where: { storeId, id: 12 }, data: { visible: false } })
 
     const body = await page()
-    expect(body).toContain('<a href="/admin/orders?status=1">To do &lt;now&gt;</a>')
+    expect(body).toContain('<a href="/admin/orders?orderstatus=1">To do &lt;now&gt;</a>')
     expect(body).toContain(`The oldest is <a href="/admin/orders/${oldest}">AB-1000</a>, placed 3 days ago.`)
     const listed = [...body.matchAll(/status=(\d+)">(.*?)<\/a><\/th><td class="right">(.*?)<.*?right">(.*?)</g)]
     expect(listed.map(([, id, , count, age]) => [Number(id), count, age])).toEqual([

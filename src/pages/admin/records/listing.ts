@@ -1,0 +1,43 @@
+import type { Caller } from '../../../engine/caller.ts'
+import type { Resource } from '../../../engine/define.ts'
+import type { Filters } from '../../../engine/filters.ts'
+import { orders } from '../../../resources/orders/orders.ts'
+import { orderListing } from '../orders/listing.ts'
+import type { Service } from './services.ts'
+import type { Wire } from './values.ts'
+
+/** What the list of a service has beyond what follows from its definition. */
+export interface Listing {
+  /** Filters that only the list has. */
+  readonly filters: Filters
+  /** What filters are called, where their names do not say it. */
+  readonly labels: Readonly<Record<string, string>>
+  /** The names of the filters that are always in sight. */
+  readonly inSight: readonly string[]
+  /** The wire names of the columns, where nobody has chosen any. */
+  readonly columns: readonly string[]
+  readonly titleOf: (record: Wire) => string
+  readonly wordsOf: (caller: Caller) => Promise<Words>
+  /** The template of what can be done with the records that are ticked. */
+  readonly selection: string
+}
+
+/** The words for values that would otherwise be numbers, by wire names. */
+export interface Words {
+  readonly inWords: readonly string[]
+  /** All values that there are, for filters of the same column. */
+  readonly choices: Readonly<Record<string, readonly (readonly [value: string, text: string])[]>>
+  /** Null: the value speaks for itself. */
+  readonly textOf: (name: string, record: Wire) => string | null
+}
+
+const listings = new Map<Resource, Listing>([[orders, orderListing]])
+
+/** A service as its list reads it, with the filters that only the list has. */
+export function listedOf(service: Service): { listed: Service; listing: Listing | null } {
+  const { resource } = service
+  const listing = listings.get(resource) ?? null
+  if (listing === null) return { listed: service, listing }
+  const filters = { ...listing.filters, ...resource.filters }
+  return { listed: { ...service, resource: { ...resource, filters } }, listing }
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import { fieldsAt, type TestPerson } from '../../../support/person.ts'
+import { merchantIn } from '../../../support/signed-in.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
+import { withMerchant } from './merchant-fixture.ts'
+
+let server: TestServer
+let shop: TestStore
+let merchant: TestPerson
+
+withMerchant(async (scene) => {
+  ;({ server, shop, merchant } = scene)
+  await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5, Stock: 30 } } })
+})
+
+function place(fields: Record<string, string> = {}) {
+  const line = { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', BillingEmail: 'guest@shop.example' }
+  return merchant.submit('/admin/orders/new', { ...line, ...fields }, { action: '/admin/orders' })
+}
+
+async function stock(): Promise<number> {
+  const [{ SKUInfo }] = (await shop.call('GET', '/Products?sku=LAMP')).json()
+  return SKUInfo.Stock
+}
+
+async function statusOf(id: number): Promise<number> {
+  const [record] = (await shop.call('GET', `/Orders/${id}`)).json()
+  return record.OrderStatusID
+}
+
+const invoices = (page: string) =>
+  [...page.matchAll(/scope="row"><a href="[^"]+">(AB-\d+)</g)].map(([, invoice]) => invoice)
+
+describe('the list of orders', () => {
+  test('has the newest first, 25 a page, and leads on until each order was there once', async () => {
+    for (let count = 0; count < 27; count++) await place()
+    const first = (await merchant.open('/admin/orders')).body
+    const [, older = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? []
+    const second = (await merchant.open(older.replaceAll('&amp;', '&'))).body
+    const expected = Array.from({ length: 27 }, (_, index) => `AB-${1026 - index}`)
+    expect([invoices(first).length, [...invoices(first), ...invoices(second)]]).toEqual([25, expected])
+    expect(first).toContain('27 orders')
+    expect(first).toContain('href="/admin/orders/new"')
+    expect(second).not.toContain('rel="next"')
+  })
+
+  test('finds by invoice number, e-mail address and status, and says what to do where nothing fits', async () => {
+    await place({ BillingEmail: 'Ada@shop.example' })
+    await place({ BillingEmail: 'bob@shop.example', BillingOnLinePayment: 'yes' })
+    const found = async (query: string) => invoices((await merchant.open(`/admin/orders?${query}`)).body)
+    expect(await found('find=ab-1000')).toEqual(['AB-1000'])
+    expect(await found('find=1001')).toEqual(['AB-1001'])
+    expect(await found('find=ada%40shop.example')).toEqual(['AB-1000'])
+    expect(await found('orderstatus=1')).toEqual(['AB-1001'])
+    expect(await found('orderstatus=1&find=1000')).toEqual([])
+    expect((await merchant.open('/admin/orders?find=9999')).body).toContain('No order fits')
+    expect(await found('sort=OrderID')).toEqual(['AB-1000', 'AB-1001'])
+  })
+
+  test('shows statuses by their texts, and takes the same columns as other lists', async () => {
+    await place()
+    const { body } = await merchant.open('/admin/orders')
+    expect(body).toMatch(/<select id="orderstatus"[\s\S]*?<option value="11">Unpaid<\/option>/)
+    expect(body).toMatch(/data-label="Status">Unpaid<\/td>/)
+    const { body: other } = await merchant.open('/admin/orders?columns=OrderID&columns=BillingCity')
+    expect(other).toContain('data-label="Billing city"')
+    const { body: csv } = await merchant.open('/admin/orders/export?format=csv&find=AB-1000')
+    expect(csv).toContain('guest@shop.example')
+    expect((await merchant.open('/admin/orders/export?format=csv&find=AB-1')).body).not.toContain('guest@')
+  })
+
+  test.each(['cursor=x', 'orderstatus=x', 'find=nobody', `find=${'x'.repeat(256)}`])('refuses ?%s', async (query) => {
+    const { statusCode, body } = await merchant.open(`/admin/orders?${query}`)
+    expect([statusCode, body.includes('role="alert"')]).toEqual([400, true])
+  })
+})
+
+describe('with several orders', () => {
+  const ask = (ids: string[], OrderStatusID: string) => sendOf('status', { ids, OrderStatusID })
+
+  /** Sends the form of the list as its buttons do. */
+  async function sendOf(action: string, fields: Record<string, string | string[]>, by = merchant) {
+    const { body } = await by.open('/admin/orders')
+    const to = /formaction="(\/admin\/orders\/bulk\/status[^"]*)"/.exec(body)?.[1]?.replace('status', action) ?? ''
+    const form = /<form method="post" action="(\/admin\/orders[^"]*)"/.exec(body)?.[1] ?? ''
+    return by.submit('/admin/orders', fields, { action: form, to })
+  }
+
+  /** What the question's form sends; a browser sends each order. */
+  const confirmed = (page: string, ids: string[]) => ({ ...fieldsAt(page, '/admin/orders/bulk/status/change'), ids })
+
+  async function change(fields: Record<string, string | string[]>) {
+    const { body } = await merchant.open('/admin/orders')
+    const form = /<form method="post" action="(\/admin\/orders[^"]*)"/.exec(body)?.[1] ?? ''
+    return merchant.submit('/admin/orders', fields, { action: form, to: '/admin/orders/bulk/status/change' })
+  }
+
+  test('a change of status is asked about first, with what becomes of the stock', async () => {
+    for (const quantity of ['1', '2', '3']) await place({ 'ItemQuantity.1': quantity })
+    await merchant.submit('/admin/orders/3', { OrderStatusID: '5' }, { action: '/admin/orders/3/status' })
+    expect(await stock()).toBe(27)
+    const { statusCode, body } = await ask(['1', '2', '3'], '5')
+    expect(statusCode).toBe(200)
+    expect(body).toContain('2 orders: their goods go back into stock')
+    expect(body).toContain('1 order: in this status already')
+    expect([await statusOf(1), await stock()]).toEqual([11, 27])
+
+    const answer = await change(confirmed(body, ['1', '2']))
+    expect([answer.statusCode, answer.body.includes('2 orders moved to')]).toEqual([200, true])
+    expect([await statusOf(1), await statusOf(2), await stock()]).toEqual([5, 5, 30])
+
+    const again = await ask(['1', '2', '3'], '2')
+    expect(again.body).toContain('3 orders: their goods are taken from stock again')
+    await place()
+    expect((await ask(['4'], '2')).body).toContain('1 order: stock does not change')
+  })
+
+  test('a change sent twice is made once, and an order that somebody else changed meanwhile stays', async () => {
+    for (let count = 0; count < 2; count++) await place()
+    const form = confirmed((await ask(['1', '2'], '5')).body, ['1', '2'])
+    await shop.call('PUT', '/Orders/2', { body: { InternalComments: 'Ask first' } })
+    const first = await change(form)
+    expect(first.body).toContain('1 order moved to')
+    expect(first.body).toContain('AB-1001</a>: has been changed since you were asked')
+    expect([await statusOf(1), await statusOf(2), await stock()]).toEqual([5, 11, 29])
+
+    // The first is reopened, which a repetition of the form must not undo.
+    const twice = await change(form)
+    expect(twice.body).toContain('AB-1000</a>: has this status already')
+    await merchant.submit('/admin/orders/1', { OrderStatusID: '2' }, { action: '/admin/orders/1/status' })
+    expect((await change(form)).body).toContain('2 orders not changed')
+    expect([await statusOf(1), await stock()]).toEqual([2, 28])
+  })
+
+  test('slips and a file are of the chosen ones', async () => {
+    for (let count = 0; count < 3; count++) await place()
+    const slips = await sendOf('slips', { ids: ['1', '3'], kind: 'invoice' })
+    expect([slips.statusCode, slips.headers.location]).toEqual([303, '/admin/orders/slips?ids=1%2C3&kind=invoice'])
+    const file = await sendOf('file', { ids: ['1', '3'] })
+    const { body, headers } = await merchant.open(String(file.headers.location))
+    expect(headers['content-disposition']).toMatch(/attachment; filename="orders-.*\.csv"/)
+    expect(body.trim().split('\n')).toHaveLength(3)
+  })
+
+  test.each([
+    ['status', { OrderStatusID: '5' }, 'from 1 to 100'],
+    ['status', { ids: ['1'], OrderStatusID: '' }, 'has to be one of the list'],
+    ['status', { ids: ['1'], OrderStatusID: '99' }, 'has to be one of the list'],
+    ['status', { ids: Array.from({ length: 101 }, (_, at) => String(at + 1)), OrderStatusID: '5' }, '100 at most'],
+    ['slips', { kind: 'invoice' }, 'from 1 to 100'],
+    ['file', { ids: ['x'] }, 'numbers of records'],
+  ])('%s of %j is refused on the list', async (action, fields, problem) => {
+    await place()
+    const { statusCode, body } = await sendOf(action, fields)
+    expect([statusCode, body.includes(problem)]).toEqual([400, true])
+    expect(invoices(body)).toEqual(['AB-1000'])
+    expect(await statusOf(1)).toBe(11)
+  })
+
+  test('another store’s orders do not exist', async () => {
+    await place()
+    const { shop: other, stranger } = await strange()
+    const asked = await sendOf('status', { ids: ['1', '9'], OrderStatusID: '5' })
+    expect(asked.statusCode).toBe(404)
+    expect((await stranger.open('/admin/orders/export?format=csv&ids=1')).statusCode).toBe(404)
+    expect((await stranger.open('/admin/orders/slips?ids=1&kind=invoice')).statusCode).toBe(404)
+    expect(other.store.id).not.toBe(shop.store.id)
+    expect(await statusOf(1)).toBe(11)
+  })
+
+  async function strange() {
+    const shop = await server.openStore()
+    return { shop, stranger: await merchantIn(server, shop.store) }
+  }
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import type { TestPerson } from '../../../support/person.ts'
+import { merchantIn } from '../../../support/signed-in.ts'
+import type { TestServer, TestStore } from '../../../support/store.ts'
+import { withMerchant } from './merchant-fixture.ts'
+
+let server: TestServer
+let shop: TestStore
+let merchant: TestPerson
+
+withMerchant(async (scene) => {
+  ;({ server, shop, merchant } = scene)
+  for (const [SKU, Price] of [
+    ['LAMP', 42.5],
+    ['CUP', 5],
+  ]) {
+    await shop.call('POST', '/Products', { body: { SKUInfo: { SKU, Name: `A ${SKU}`, Price, Stock: 500 } } })
+  }
+})
+
+function place(fields: Record<string, string> = {}) {
+  const order = {
+    'ItemID.1': 'LAMP',
+    'ItemQuantity.1': '3',
+    'ItemID.2': 'CUP',
+    'ItemQuantity.2': '2',
+    BillingEmail: 'ada@shop.example',
+    BillingFirstName: 'Ada',
+    BillingCity: 'London',
+    ShipmentMethodName: 'Ground',
+    ShipmentCost: '6.5',
+    SalesTax: '1.25',
+    OrderDiscountPromotion: '2',
+    CustomerComments: 'Ring <twice>',
+  }
+  return merchant.submit('/admin/orders/new', { ...order, ...fields }, { action: '/admin/orders' })
+}
+
+const sheets = (body: string) => body.split('<article').slice(1)
+
+test('a packing slip has goods and no prices, the address and what the customer said', async () => {
+  await place()
+  const { statusCode, body } = await merchant.open('/admin/orders/1/packing-slip')
+  expect(statusCode).toBe(200)
+  const [sheet = ''] = sheets(body)
+  for (const text of ['Packing slip AB-1000', 'LAMP', 'A CUP', 'Ada', 'London', 'Ground', 'Ring &lt;twice&gt;']) {
+    expect(sheet).toContain(text)
+  }
+  expect(sheet).not.toContain('$')
+  expect(body).toContain('href="/admin/orders/1"')
+  expect(body).toMatch(/<button [^>]*data-print hidden/)
+  expect(body).not.toContain('aria-label="Main"')
+})
+
+test('a packing slip of one shipment has its lines and address alone', async () => {
+  await place()
+  const [order] = (await shop.call('GET', '/Orders/1')).json()
+  const [first, ...items] = order.OrderItemList
+  const ShipmentList = [
+    { ...order.ShipmentList[0], ShipmentFirstName: 'Ada' },
+    { ShipmentFirstName: 'Bob', ShipmentCity: 'Paris' },
+  ]
+  await shop.call('PUT', '/Orders/1', { body: { ShipmentList } })
+  const [{ ShipmentList: shipments }] = (await shop.call('GET', '/Orders/1')).json()
+  const [one, other] = shipments.map(({ ShipmentID }: { ShipmentID: number }) => ShipmentID)
+  const OrderItemList = [
+    { ...first, ItemShipmentID: one },
+    { ...items[0], ItemShipmentID: other },
+  ]
+  expect((await shop.call('PUT', '/Orders/1', { body: { OrderItemList } })).statusCode).toBe(200)
+
+  const { body: both } = await merchant.open('/admin/orders/1/packing-slip')
+  expect(both).toContain('Shipment 2 of 2')
+  expect([both.includes('Paris'), both.includes('London')]).toEqual([true, true])
+  const { body } = await merchant.open(`/admin/orders/1/packing-slip?shipment=${other}`)
+  expect([body.includes('CUP'), body.includes('LAMP')]).toEqual([true, false])
+  expect([body.includes('Paris'), body.includes('London')]).toEqual([true, false])
+  for (const shipment of ['0', '99', 'x']) {
+    expect((await merchant.open(`/admin/orders/1/packing-slip?shipment=${shipment}`)).statusCode).toBe(404)
+  }
+})
+
+test('an invoice has prices, sums and the payments that are recorded', async () => {
+  await place()
+  const paid = { TransactionType: 'Sale', TransactionMethod: 'Card', TransactionAmount: 143.25, TransactionID: 'T-7' }
+  expect((await shop.call('PUT', '/Orders/1', { body: { TransactionList: [paid] } })).statusCode).toBe(200)
+  const [sheet = ''] = sheets((await merchant.open('/admin/orders/1/invoice')).body)
+  for (const text of ['Invoice AB-1000', '$42.50', '$127.50', '$137.50', '-$2.00', '$6.50', '$1.25', '$143.25']) {
+    expect(sheet).toContain(text)
+  }
+  expect(sheet).toMatch(/Payments[\s\S]*Sale[\s\S]*Card[\s\S]*T-7[\s\S]*\$143\.25/)
+})
+
+test('several orders are a sheet each, in the order asked for', async () => {
+  for (let count = 0; count < 3; count++) await place()
+  const { body } = await merchant.open('/admin/orders/slips?ids=3,1&kind=invoice')
+  expect(sheets(body).map((sheet) => /AB-\d+/.exec(sheet)?.[0])).toEqual(['AB-1002', 'AB-1000'])
+  const { body: repeated } = await merchant.open('/admin/orders/slips?ids=1&ids=2&kind=packing-slip')
+  expect(sheets(repeated)).toHaveLength(2)
+})
+
+test.each([
+  ['ids=1', 400],
+  ['ids=1&kind=letter', 400],
+  ['kind=invoice', 400],
+  [`kind=invoice&ids=${Array.from({ length: 101 }, (_, at) => at + 1)}`, 400],
+  ['kind=invoice&ids=1,x', 400],
+  ['kind=invoice&ids=1,9', 404],
+])('slips of ?%s are refused', async (query, status) => {
+  await place()
+  expect((await merchant.open(`/admin/orders/slips?${query}`)).statusCode).toBe(status)
+})
+
+test('slips of more lines than a page is made of at once are refused, but one order is always printed', async () => {
+  const items = Array.from({ length: 401 }, () => ({ CatalogID: 2, ItemQuantity: 1 }))
+  for (let count = 0; count < 5; count++) await place()
+  for (const id of [1, 2, 3, 4, 5]) {
+    expect((await shop.call('PUT', `/Orders/${id}`, { body: { OrderItemList: items } })).statusCode).toBe(200)
+  }
+  const { statusCode, body } = await merchant.open('/admin/orders/slips?ids=1,2,3,4,5&kind=invoice')
+  expect([statusCode, body.includes('have 2,005 lines')]).toEqual([400, true])
+  expect((await merchant.open('/admin/orders/1/invoice')).statusCode).toBe(200)
+})
+
+test('another store’s slips do not exist', async () => {
+  await place()
+  const stranger = await merchantIn(server, (await server.openStore()).store)
+  for (const path of ['1/packing-slip', '1/invoice', 'slips?ids=1&kind=invoice']) {
+    expect((await stranger.open(`/admin/orders/${path}`)).statusCode).toBe(404)
+  }
+})
