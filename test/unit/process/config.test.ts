@@ -74,6 +74,9 @@ describe('without settings', () => {
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       developerSignup: 'open',
       historyDays: 730,
+      backupDir: null,
+      backupHours: 24,
+      backupKeep: 7,
       drainMs: 0,
       logLevel: 'info',
     })
