@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Writable } from 'node:stream'
+import { addAbortSignal, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 import type { Secrets } from '../../values/secrets.ts'
@@ -32,17 +32,25 @@ export async function writeBackup(snapshot: Snapshot, output: Writable, options:
   const tables = await findTables(snapshot)
   const header = makeHeader({ tables, sequences: await findSequences(snapshot) }, secrets, createdAt)
   const counter = new RowCounter(onRows)
+  // A signal that also tells of what fails behind the rows, or else a table that waits for a lock would hold up the failure.
+  const rows = (options: { signal: AbortSignal }) => rowsOf(snapshot, tables, counter, options.signal)
   const frame = framed(header, () => ({ rows: counter.counts }))
-  await pipeline(rowsOf(snapshot, tables, counter), createZstdCompress(), frame, output, { signal })
+  await pipeline(rows as () => ReturnType<typeof rows>, createZstdCompress(), frame, output, { signal })
   return { tables: tables.length, rows: counter.total }
 }
 
 /** The content of the compressed part, which psql reads too. */
-async function* rowsOf(snapshot: Snapshot, tables: readonly Table[], counter: RowCounter): AsyncGenerator<Buffer> {
+async function* rowsOf(
+  snapshot: Snapshot,
+  tables: readonly Table[],
+  counter: RowCounter,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   for (const table of tables) {
     yield Buffer.from(`${copyLine(table)}\n`)
     counter.begin()
-    for await (const chunk of snapshot.copy(`COPY ${target(table)} TO STDOUT`)) {
+    const copied = snapshot.copy(`COPY ${target(table)} TO STDOUT`)
+    for await (const chunk of addAbortSignal(signal, copied)) {
       counter.add(chunk)
       yield chunk
     }
