@@ -30,10 +30,16 @@ export async function writeWholeFile<T>(path: string, write: (target: Writable) 
     await syncFolder(dirname(path))
     return result
   } catch (error) {
+    const { errored } = target
     target.destroy()
     await rm(part, { force: true })
-    throw error
+    throw isOfDisk(errored) ? cannotBeWritten(part, errored) : error
   }
+}
+
+/** Errors of the source reach the file's stream too. */
+function isOfDisk(error: NodeJS.ErrnoException | null): error is NodeJS.ErrnoException {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(error?.code ?? '')
 }
 
 function cannotBeWritten(path: string, error: NodeJS.ErrnoException): StartupError {
