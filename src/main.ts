@@ -6,6 +6,7 @@ import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
 import { createCsvImports } from './csv/runner.ts'
+import { type BackupScheduleOptions, createBackupSchedule } from './database/backup/schedule.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
@@ -116,6 +117,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the deletion of what is old', () => sweeper.stop())
   const csvImports = createCsvImports(background)
   shutdown.add('the CSV imports', () => csvImports.stop())
+  const backups = await scheduleBackups(config, { url, secrets, now, log })
+  shutdown.add('the backups', () => backups.stop())
   const throttle = createThrottle(now)
   const app = buildApp({
     ...basis,
@@ -135,7 +138,18 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   dispatcher.start()
   sweeper.start()
   csvImports.start()
+  backups.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
+}
+
+/** Without a folder there are none. */
+async function scheduleBackups(
+  { backupDir, backupHours, backupKeep }: Config,
+  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log'>,
+) {
+  if (backupDir === null) return { start: () => {}, stop: async () => {} }
+  await makeDataFolder(backupDir, 'BACKUP_DIR')
+  return createBackupSchedule({ ...services, dir: backupDir, hours: backupHours, keep: backupKeep })
 }
 
 interface OpenDatabase {

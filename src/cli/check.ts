@@ -2,10 +2,9 @@ import { parseArgs } from 'node:util'
 import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
-import { checkDatabase, type Outcome } from './checks.ts'
+import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { runProgram } from './run-program.ts'
 
-const SHOWN_DEFAULT = 10
 const SHOWN_MAX = 10_000
 
 const usage = `Usage: npm run check -- [--show N]   (N: findings of each check that are listed, 0 to ${SHOWN_MAX}, default ${SHOWN_DEFAULT})`
@@ -21,24 +20,8 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   const { databaseUrl, dataDir } = readConfig(environment)
   const { url, stop } = databaseUrl === null ? await visitEmbedded(dataDir) : { url: databaseUrl, stop: async () => {} }
   try {
-    let findings = 0
-    for await (const outcome of checkDatabase(url, shown)) {
-      findings += outcome.count
-      process.stdout.write(describe(outcome))
-    }
-    process.stdout.write(findings === 0 ? 'All is well\n' : `${findings} ${findings === 1 ? 'finding' : 'findings'}\n`)
-    return findings === 0
+    return await printChecks(url, shown)
   } finally {
     await stop()
   }
-}
-
-function describe({ check, count, findings }: Outcome): string {
-  if (count === 0) return `ok     ${check.name}\n`
-  const lines = findings.map(
-    ({ storeId, record, found }) => `         ${storeId === null ? '' : `store ${storeId}, `}${record}: ${found}\n`,
-  )
-  const others = count - findings.length
-  const more = others > 0 ? `         and ${others} more\n` : ''
-  return `FOUND  ${check.name}: ${count}. This rule is broken: ${check.rule}\n${lines.join('')}${more}`
 }

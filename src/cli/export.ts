@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { PassThrough, type Readable, Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { StartupError } from '../process/startup-error.ts'
+import { writeWholeFile } from '../process/whole-file.ts'
 import { LineCounter } from './count-lines.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
@@ -22,30 +20,14 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   if (values.store === undefined || others.length > 0) throw new StartupError(usage)
   const storeId = readStoreId(values.store)
   const server = await findServer(environment)
+  // The file is opened before the server is asked.
   const receiveInto = async (target: Writable, isZipped: boolean) => {
     const body = await callServer(server, `/admin/stores/${storeId}/export`)
     await receive(body, target, { label: `Store ${storeId}`, isZipped })
   }
   if (file === undefined) await receiveInto(process.stdout, false)
-  else await writeFile(file, (target) => receiveInto(target, file.endsWith('.gz')))
+  else await writeWholeFile(file, (target) => receiveInto(target, file.endsWith('.gz')))
   return true
-}
-
-/** Only the owner may read the file, because it holds password hashes. It is opened before `receiveInto` asks the server. */
-async function writeFile(file: string, receiveInto: (target: Writable) => Promise<void>): Promise<void> {
-  const part = `${file}.part`
-  await rm(part, { force: true })
-  const target = createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true })
-  await once(target, 'open').catch((error: NodeJS.ErrnoException) => {
-    throw new StartupError(`${part} cannot be written (${error.code ?? error.message})`)
-  })
-  try {
-    await receiveInto(target)
-    await rename(part, file)
-  } catch (error) {
-    await rm(part, { force: true })
-    throw error
-  }
 }
 
 async function receive(body: Readable, target: Writable, { label, isZipped }: { label: string; isZipped: boolean }) {

@@ -57,15 +57,25 @@ export async function refuseOtherSchema(client: pg.Client): Promise<void> {
   )
 }
 
+/** The migrations of this version, in order. */
+export function knownMigrations(): readonly string[] {
+  return readdirSync(migrationsFolder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+}
+
+/** Keeps every process from migrating the database, and so from starting on it, until the transaction ends. */
+export async function holdMigrations(client: pg.Client): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+}
+
 /** The migrations that the database lacks, in order. Throws `StartupError` for a history that this version cannot continue. */
 async function findMissing(client: pg.Client): Promise<string[]> {
   const { rows: applied } = await client.query<{ name: string; isFinished: boolean }>(`
     SELECT "migration_name" AS "name", "finished_at" IS NOT NULL AS "isFinished"
     FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL`)
-  const known = readdirSync(migrationsFolder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort()
+  const known = knownMigrations()
   for (const { name, isFinished } of applied) {
     if (!isFinished) {
       throw new StartupError(
@@ -112,7 +122,7 @@ async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Prom
 
 async function applyFirst(client: pg.Client): Promise<string | null> {
   // Of the transaction, because behind a pooler the session would keep it.
-  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await holdMigrations(client)
   await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await client.query(prismaTable)
   const [name] = await findMissing(client)

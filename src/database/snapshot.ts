@@ -1,10 +1,14 @@
+import type { Readable } from 'node:stream'
 import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
 import { CONNECT_TIMEOUT_MS } from './connection.ts'
 import { asStartupError, refuseOtherSchema } from './migrations.ts'
 
 /** The database at one moment. */
 export interface Snapshot {
   readonly query: <T extends object>(sql: string, values?: readonly (string | number)[]) => Promise<T[]>
+  /** Runs `COPY … TO STDOUT` and gives what it writes. */
+  readonly copy: (sql: string) => Readable
   readonly close: () => Promise<void>
 }
 
@@ -19,7 +23,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     await client.connect()
     // A check may take an hour; only waiting for a table, or being stopped, must not hold up PostgreSQL's own work.
     await client.query(`BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-      SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
+      SET LOCAL DateStyle = 'ISO'; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
     await refuseOtherSchema(client)
   } catch (error) {
     await client.end().catch(() => {})
@@ -28,6 +32,8 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
   return {
     query: async <T extends object>(sql: string, values: readonly (string | number)[] = []) =>
       (await client.query<T>(sql, [...values])).rows,
+    // A stream that its reader has given up still hears of the end of the connection.
+    copy: (sql) => client.query(copyTo(sql)).on('error', () => {}),
     close: () => client.end(),
   }
 }

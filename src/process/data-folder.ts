@@ -57,6 +57,16 @@ export async function readOperatorKey(dataDir: string): Promise<string | null> {
   return stored === 'damaged' ? null : (stored?.operatorKey ?? null)
 }
 
+/** The secret key of the settings, else of `keys.json`. Throws `StartupError` where neither has one. */
+export async function findSecretKey({ dataDir, secretKey }: Pick<Config, 'dataDir' | 'secretKey'>): Promise<string> {
+  if (secretKey !== null) return secretKey
+  const stored = await readJson(keysPath(dataDir), Keys)
+  if (stored !== null && stored !== 'damaged') return stored.secretKey
+  throw new StartupError(
+    `There is no secret key: give the server's SECRET_KEY, or its keys.json in DATA_DIR (${keysPath(dataDir)} is ${stored ?? 'missing'})`,
+  )
+}
+
 export function keysPath(dataDir: string): string {
   return join(dataDir, 'keys.json')
 }
@@ -86,13 +96,13 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | 'dam
   }
 }
 
-/** Creates the folder if it is missing. Throws `StartupError` when it cannot be written. */
-export async function makeDataFolder(path: string): Promise<void> {
+/** Creates the folder of a setting if it is missing. Throws `StartupError` when it cannot be written. */
+export async function makeDataFolder(path: string, setting = 'DATA_DIR'): Promise<void> {
   try {
     await mkdir(path, { recursive: true })
     await access(path, constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw notWritable(path, error)
+    throw notWritable(path, error, setting)
   }
 }
 
@@ -141,9 +151,9 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function notWritable(path: string, error: unknown): StartupError {
+function notWritable(path: string, error: unknown, setting = 'DATA_DIR'): StartupError {
   return new StartupError(
-    `${path} cannot be written (${codeOf(error)}). Make its folder writable for the user who runs the server, or name another with DATA_DIR`,
+    `${path} cannot be written (${codeOf(error)}). Make its folder writable for the user who runs the server, or name another with ${setting}`,
   )
 }
 

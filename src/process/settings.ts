@@ -90,6 +90,9 @@ const Settings = z.object({
   OUTBOUND_ALLOW: addressBlocks(),
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
   HISTORY_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('730'),
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_HOURS: wholeNumber('is not a number of hours', 1, 8_760).default('24'),
+  BACKUP_KEEP: wholeNumber('is not a number of backups', 1, 10_000).default('7'),
   DRAIN_SECONDS: wholeNumber('is not a time to drain', 0, DRAIN_SECONDS_MAX).default('0'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'is not a level').default('info'),
 })
@@ -158,6 +161,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     /** How long the history of records is kept; null: for ever. */
     historyDays: Number(settings.HISTORY_DAYS) || null,
+    /** Where the server keeps backups that it makes by itself, absolute; null: it makes none. */
+    backupDir: settings.BACKUP_DIR === undefined ? null : resolve(settings.BACKUP_DIR),
+    /** The age at which the newest backup is followed by another. */
+    backupHours: Number(settings.BACKUP_HOURS),
+    /** How many of them stay. */
+    backupKeep: Number(settings.BACKUP_KEEP),
     /** The time between a signal to stop and the end of the listener, while `/readyz` answers 503. */
     drainMs: Number(settings.DRAIN_SECONDS) * 1_000,
     logLevel: settings.LOG_LEVEL,

@@ -1,18 +1,13 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkDatabase, checks, type Finding } from '../../../src/cli/checks.ts'
-import { connect } from '../../../src/database/client.ts'
 import { startEmbedded } from '../../../src/database/embedded/embedded.ts'
 import { migrate } from '../../../src/database/migrations.ts'
 import { openSnapshot } from '../../../src/database/snapshot.ts'
-import { readRecords, recordsDay } from '../../../src/sandbox/records.ts'
-import { numberEvents } from '../../../src/webhooks/dispatch/number.ts'
-import { importInto, operator } from '../../app/engine/transfer/fixture.ts'
-import { newWebhook } from '../../app/rest/webhooks-fixture.ts'
 import { openClient } from '../../support/client.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
 import { programEnv, runProgram, temporaryFolder } from '../../support/run-server.ts'
-import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { fillDatabase } from './filled-database.ts'
 
 type Database = Awaited<ReturnType<typeof createDatabase>>
 
@@ -26,14 +21,9 @@ let database: Database
 
 beforeAll(async () => {
   filled = await createDatabase()
-  await migrate(filled.url)
-  const server = await openServer({}, async (): Promise<TestDatabase> => {
-    const db = connect(filled.url)
-    return { url: filled.url, db, drop: () => db.$disconnect() }
-  })
-  const shop = await server.openStore()
+  const { shop, orderId: placed, server } = await fillDatabase(filled.url)
   storeId = shop.store.id
-  await fill(server, shop)
+  orderId = placed
   await server.close()
 }, 120_000)
 afterAll(() => filled?.drop())
@@ -42,48 +32,6 @@ beforeEach(async () => {
   database = await createDatabase(`TEMPLATE "${new URL(filled.url).pathname.slice(1)}"`)
 })
 afterEach(() => database.drop())
-
-async function fill(server: TestServer, shop: TestStore): Promise<void> {
-  expect((await importInto(server, shop, await readRecords(recordsDay))).refused).toEqual([])
-  const change = async (method: 'POST' | 'PUT', path: string, body: object) => {
-    const answer = await shop.call(method, path, { body })
-    expect(answer.statusCode, answer.body).toBeLessThan(300)
-    server.clock.ms += 60_000
-    return Number(answer.json()[0].Value)
-  }
-  await newWebhook(shop.call)
-  const options = (stock: number) => ({
-    AdvancedOptionList: stock === 0 ? [] : [{ AdvancedOptionCode: '7,8', AdvancedOptionStock: stock }],
-  })
-  const product = await change('POST', '/Products', { SKUInfo: { SKU: 'NEW', Name: 'New', Price: 9.99, Stock: 20 } })
-  for (const stock of [5, 0, 3, 0]) await change('PUT', `/Products/${product}`, options(stock))
-  const placed = []
-  for (let number = 0; number < 3; number++) {
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: `/admin/stores/${shop.store.id}/orders`,
-      headers: operator(server),
-      payload: {
-        BillingEmail: 'guest@mail.example',
-        OrderItemList: [{ CatalogID: product, ItemQuantity: 2 }],
-        ShipmentList: [{ ShipmentCost: 6.5 }],
-        SalesTax: 1.239,
-        OrderDiscountCoupon: 1,
-      },
-    })
-    expect(answer.statusCode, answer.body).toBe(201)
-    placed.push(Number(answer.json()[0].Value))
-    server.clock.ms += 60_000
-  }
-  const [first = 0, second, third] = placed
-  orderId = first
-  await change('PUT', `/Orders/${second}`, { OrderStatusID: 5 })
-  await change('PUT', `/Orders/${third}`, { OrderAmount: 1 })
-  await importInto(server, shop, [
-    { service: 'Products', record: { SKUInfo: { CatalogID: 5, SKU: 'FIVE', Name: 'Five', Stock: 99 } } },
-  ])
-  expect((await numberEvents(server.services.db, new Date(server.clock.ms), [], 'a process'))?.deliveries).toBe(3)
-}
 
 async function damage(...statements: string[]): Promise<void> {
   const client = await openClient(database.url)

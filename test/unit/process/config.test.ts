@@ -74,6 +74,9 @@ describe('without settings', () => {
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       developerSignup: 'open',
       historyDays: 730,
+      backupDir: null,
+      backupHours: 24,
+      backupKeep: 7,
       drainMs: 0,
       logLevel: 'info',
     })
@@ -149,6 +152,8 @@ test('every fault is told at once, each in a line with the setting and what is a
     OUTBOUND_ALLOW: 'receiver.internal',
     DEVELOPER_SIGNUP: 'yes',
     HISTORY_DAYS: 'all',
+    BACKUP_HOURS: '0',
+    BACKUP_KEEP: '0',
     DRAIN_SECONDS: '301',
     LOG_LEVEL: 'loud',
   })
@@ -157,6 +162,8 @@ test('every fault is told at once, each in a line with the setting and what is a
   expect(settings.sort()).toEqual(
     ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
       .concat([
+        'BACKUP_HOURS',
+        'BACKUP_KEEP',
         'DRAIN_SECONDS',
         'HISTORY_DAYS',
         'REST_PREFIXES',

@@ -1,0 +1,45 @@
+import { stat } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { writeBackup } from '../database/backup/write.ts'
+import { visitEmbedded } from '../database/embedded/embedded.ts'
+import { openSnapshot } from '../database/snapshot.ts'
+import { findSecretKey } from '../process/data-folder.ts'
+import { readConfig } from '../process/settings.ts'
+import { StartupError } from '../process/startup-error.ts'
+import { writeWholeFile } from '../process/whole-file.ts'
+import { createSecrets } from '../values/secrets.ts'
+import { createProgress } from './progress.ts'
+import { runProgram } from './run-program.ts'
+
+await runProgram(main)
+
+/** Backs up the database of the settings, whether the server runs or not. A file is there whole or not at all. */
+async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const { positionals } = parseArgs({ args, allowPositionals: true })
+  const [file, ...others] = positionals
+  if (file === undefined || others.length > 0) throw new StartupError('Usage: npm run backup -- FILE')
+  const config = readConfig(environment)
+  const secrets = createSecrets(await findSecretKey(config))
+  const { url, stop } =
+    config.databaseUrl === null
+      ? await visitEmbedded(config.dataDir)
+      : { url: config.databaseUrl, stop: async () => {} }
+  try {
+    const createdAt = new Date()
+    const snapshot = await openSnapshot(url)
+    const progress = createProgress({ label: 'Rows' })
+    try {
+      const { rows, tables } = await writeWholeFile(file, (target) =>
+        writeBackup(snapshot, target, { secrets, createdAt, onRows: progress.advanceTo }),
+      )
+      progress.done()
+      const { size } = await stat(file)
+      process.stdout.write(`${file}: ${rows} rows of ${tables} tables, ${size} bytes\n`)
+      return true
+    } finally {
+      await snapshot.close()
+    }
+  } finally {
+    await stop()
+  }
+}

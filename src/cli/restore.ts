@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util'
+import { refuseOther } from '../database/backup/header.ts'
+import { openBackup } from '../database/backup/read.ts'
+import { restoreBackup } from '../database/backup/restore.ts'
+import { startEmbedded } from '../database/embedded/embedded.ts'
+import { findSecretKey } from '../process/data-folder.ts'
+import { readConfig } from '../process/settings.ts'
+import { StartupError } from '../process/startup-error.ts'
+import { createSecrets } from '../values/secrets.ts'
+import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
+import { createProgress } from './progress.ts'
+import { runProgram } from './run-program.ts'
+
+/** Exit codes: 0, all is restored and well; 1, all is restored, and the check found something; 2, nothing was restored. */
+await runProgram(main, 2)
+
+/** Restores a backup into the empty database of the settings, which is made where the settings name none, and checks it. */
+async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
+  const { positionals } = parseArgs({ args, allowPositionals: true })
+  const [file, ...others] = positionals
+  if (file === undefined || others.length > 0) throw new StartupError('Usage: npm run restore -- FILE')
+  const config = readConfig(environment)
+  const backup = await openBackup(file)
+  const secrets = createSecrets(await findSecretKey(config))
+  // Before a database is made for nothing.
+  refuseOther(backup.header, secrets, file)
+  const { url, stop } =
+    config.databaseUrl === null ? await startEmbedded(config) : { url: config.databaseUrl, stop: async () => {} }
+  try {
+    const total = backup.rows.reduce((sum, rows) => sum + rows, 0)
+    const progress = createProgress({ label: 'Rows', total })
+    await restoreBackup(url, backup, {
+      secrets,
+      onRows: progress.advanceTo,
+      onStored: () => {
+        progress.done()
+        process.stderr.write('Checking the references …\n')
+      },
+    })
+    process.stdout.write(
+      `${file}: ${total} rows of ${backup.header.tables.length} tables, as of ${backup.header.createdAt}\n`,
+    )
+    return await printChecks(url, SHOWN_DEFAULT)
+  } finally {
+    await stop()
+  }
+}

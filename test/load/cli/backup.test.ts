@@ -1,0 +1,480 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openBackup } from '../../../src/database/backup/read.ts'
+import { restoreBackup } from '../../../src/database/backup/restore.ts'
+import { writeBackup } from '../../../src/database/backup/write.ts'
+import { startEmbedded } from '../../../src/database/embedded/embedded.ts'
+import { knownMigrations, migrate } from '../../../src/database/migrations.ts'
+import { openSnapshot } from '../../../src/database/snapshot.ts'
+import { writeWholeFile } from '../../../src/process/whole-file.ts'
+import { exportOf, operator } from '../../app/engine/transfer/fixture.ts'
+import { openReceiver } from '../../app/webhooks/dispatch-receiver.ts'
+import { openClient } from '../../support/client.ts'
+import { createDatabase } from '../../support/database.ts'
+import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
+import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { fillDatabase, openDatabase } from './filled-database.ts'
+
+type Database = Awaited<ReturnType<typeof createDatabase>>
+
+const keys = { SECRET_KEY: 'secret-key-of-the-tests-secret-key', OPERATOR_KEY: 'operator-key-of-the-tests' }
+/** Of people, access, webhooks and history: what an export of a store does not carry. */
+const beyondExports = [
+  ...[
+    'Application',
+    'AuditEntry',
+    'Delivery',
+    'Event',
+    'HistoryEntry',
+    'RecordCount',
+    'SalesSum',
+    'StockMovement',
+    'Store',
+  ],
+  ...['StoreUser', 'Subscription', 'Webhook'],
+]
+
+let folder: string
+/** A filled database, and a backup of it. */
+let filled: Database
+let server: TestServer
+let shop: TestStore
+let file: string
+
+beforeAll(async () => {
+  folder = temporaryFolder()
+  filled = await createDatabase()
+  ;({ server, shop } = await fillDatabase(filled.url))
+  const name = String.raw`\. \N \\ Zoë`
+  await shop.call('POST', '/Products', {
+    body: { SKUInfo: { SKU: 'TEXT', Name: name }, Description: 'a\n\\.\nb\t\u2028"' },
+  })
+  // Writes what waits.
+  await server.services.callLog.stop()
+  file = join(folder, 'filled.backup')
+  expect(await run('backup', filled.url, file)).toMatchObject({ code: 0 })
+}, 180_000)
+afterAll(async () => {
+  await server?.close()
+  await filled?.drop()
+  rmSync(folder, { recursive: true })
+})
+
+function start(program: 'backup' | 'restore' | 'check', url: string, args: string[], settings = {}): Run {
+  const path = new URL(`../../../src/cli/${program}.ts`, import.meta.url).pathname
+  return runProgram(process.execPath, [path, ...args], {
+    env: { ...programEnv, ...keys, DATABASE_URL: url, ...settings },
+  })
+}
+
+async function run(program: 'backup' | 'restore' | 'check', url: string, ...args: string[]) {
+  const { exited, output } = start(program, url, args)
+  return { code: await exited, output: output() }
+}
+
+async function inNewDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const { url, drop } = await createDatabase()
+  return work(url).finally(drop)
+}
+
+/** The number and a digest of each table's rows, and the next number of each sequence. */
+async function contentsOf(url: string): Promise<Record<string, string>> {
+  const client = await openClient(url)
+  try {
+    const { rows } = await client.query(`
+      SELECT relname AS "name", relkind AS "kind" FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname <> '_prisma_migrations'`)
+    const contents: Record<string, string> = {}
+    for (const { name, kind } of rows) {
+      const { rows: found } = await client.query(
+        kind === 'S'
+          ? `SELECT last_value + is_called::int AS "content" FROM "${name}"`
+          : `SELECT concat(count(*), ' ', md5(string_agg(t::text, ' ' ORDER BY t::text))) AS "content" FROM "${name}" t`,
+      )
+      contents[name] = found[0].content
+    }
+    return contents
+  } finally {
+    await client.end()
+  }
+}
+
+/** What the database itself says of its tables, behind a restore that took parts of it away. */
+async function schemaOf(url: string): Promise<unknown[]> {
+  const client = await openClient(url)
+  const { rows } = await client.query(`
+    SELECT conrelid::regclass::text AS "table", conname AS "name", pg_get_constraintdef(oid) AS "what", convalidated::text AS "state"
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    UNION ALL SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid), tgenabled::text FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT tablename, indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'public'
+    ORDER BY 1, 2, 3`)
+  await client.end()
+  return rows
+}
+
+describe('a backup that is restored', () => {
+  test('has every row of every table, the next numbers and the schema, and is found well', async () => {
+    const before = await contentsOf(filled.url)
+    for (const table of beyondExports) expect(before[table], table).not.toMatch(/^0 /)
+    await inNewDatabase(async (url) => {
+      const { code, output } = await run('restore', url, file)
+      expect({ code, output }).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/\d+ rows of \d+ tables.*All is well\n$/s),
+      })
+      expect(await contentsOf(url)).toEqual(before)
+      expect(await schemaOf(url)).toEqual(await schemaOf(filled.url))
+    })
+  })
+
+  test('exports the same stores, and takes the same tokens and changes', async () => {
+    await inNewDatabase(async (url) => {
+      await restoreBackup(url, await openBackup(file), server.services)
+      const twin = await openServer({}, () => openDatabase(url))
+      twin.clock.ms = server.clock.ms
+      expect(await exportOf(twin, shop)).toBe(await exportOf(server, shop))
+      const headers = { ...shop.credentials, 'content-type': 'application/json' }
+      const payload = { ManufacturerName: 'New' }
+      const created = await twin.app.inject({ method: 'POST', url: '/StoreWebAPI/v1/Manufacturers', headers, payload })
+      expect(created.statusCode, created.body).toBe(201)
+      await twin.close()
+      expect(await run('check', url)).toMatchObject({ code: 0 })
+    })
+  })
+
+  test('is one moment, whatever is changed while it is written', async () => {
+    const { url, drop } = await createDatabase()
+    const busy = await fillDatabase(url)
+    const before = await contentsOf(url)
+    const snapshot = await openSnapshot(url)
+    for (let number = 0; number < 3; number++) await placeOrder(busy.server, busy.shop)
+    await busy.shop.call('DELETE', '/Products/12')
+    const path = join(folder, 'moment.backup')
+    await writeWholeFile(path, (output) =>
+      writeBackup(snapshot, output, { ...busy.server.services, createdAt: new Date() }),
+    )
+    await snapshot.close()
+    expect(await contentsOf(url)).not.toEqual(before)
+    await inNewDatabase(async (other) => {
+      await restoreBackup(other, await openBackup(path), busy.server.services)
+      const { Order, StockMovement, RecordCount, Event } = await contentsOf(other)
+      expect({ Order, StockMovement, RecordCount, Event }).toMatchObject({
+        Order: before.Order,
+        StockMovement: before.StockMovement,
+        RecordCount: before.RecordCount,
+        Event: before.Event,
+      })
+    })
+    await busy.server.close()
+    await drop()
+  })
+})
+
+async function placeOrder(at: TestServer, { store }: TestStore): Promise<void> {
+  const payload = { BillingEmail: 'guest@mail.example', OrderItemList: [{ CatalogID: 1, ItemQuantity: 1 }] }
+  const url = `/admin/stores/${store.id}/orders`
+  const answer = await at.app.inject({ method: 'POST', url, headers: operator(at), payload })
+  expect(answer.statusCode, answer.body).toBe(201)
+}
+
+describe('beside a server', () => {
+  test('that places orders and sends webhooks, it takes a consistent moment, and no restore goes on', async () => {
+    const { url, drop } = await createDatabase()
+    const receiver = await openReceiver()
+    const made = await fillDatabase(url)
+    await made.shop.call('POST', '/Webhooks', {
+      body: { Name: 'Here', Url: receiver.url, EventType: 1, Enabled: true },
+    })
+    await made.server.close()
+    const port = await freePort()
+    const base = `http://127.0.0.1:${port}`
+    const settings = { ...keys, DATABASE_URL: url, PORT: String(port), DATA_DIR: folder, OUTBOUND_ALLOW: '127.0.0.0/8' }
+    const scheduled = join(folder, 'scheduled')
+    const running = runServer({ ...settings, BACKUP_DIR: scheduled })
+    await running.shows('the database was backed up')
+    expect(readdirSync(scheduled)).toEqual([expect.stringMatching(/^store-platform-[0-9a-f]{8}-\d{8}T\d{6}Z\.backup$/)])
+    const order = async () => {
+      const answer = await fetch(`${base}/admin/stores/${made.shop.store.id}/orders`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys.OPERATOR_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ BillingEmail: 'a@b.example', OrderItemList: [{ CatalogID: 1, ItemQuantity: 1 }] }),
+      })
+      return answer.status
+    }
+    expect(await order()).toBe(201)
+    await receiver.came(1)
+    const path = join(folder, 'beside.backup')
+    const backup = start('backup', url, [path])
+    let isOver = false
+    backup.exited.then(() => {
+      isOver = true
+    })
+    const statuses = new Set<number>()
+    while (!isOver) statuses.add(await order())
+    statuses.add(await order())
+    expect([...statuses], running.output()).toEqual([201])
+    expect(await backup.exited, backup.output()).toBe(0)
+
+    expect(await run('restore', url, path)).toEqual({
+      code: 2,
+      output: 'A server runs on this database. Stop it, restore, and start it again\n',
+    })
+    running.process.kill('SIGTERM')
+    await running.exited
+    await inNewDatabase(async (other) => {
+      expect(await run('restore', other, path)).toMatchObject({ code: 0 })
+      const [was, is] = [await openBackup(path), await contentsOf(url)]
+      const ofTable = (name: string) => was.rows[was.header.tables.findIndex((table) => table.name === name)] ?? 0
+      expect(ofTable('Order')).toBeLessThan(Number.parseInt(is.Order ?? '', 10))
+      expect(ofTable('DeliveryAttempt')).toBeGreaterThan(0)
+    })
+    await drop()
+  })
+})
+
+describe('a restore refuses, and leaves an empty database', () => {
+  /** The file with another header, as the version that writes such a header would have made it. */
+  function altered(name: string, change: (header: Record<string, unknown>) => void): string {
+    const bytes = readFileSync(file)
+    const end = bytes.indexOf('\n')
+    const header = JSON.parse(bytes.subarray(0, end).toString())
+    change(header)
+    const content = Buffer.concat([Buffer.from(JSON.stringify(header)), bytes.subarray(end, -65)])
+    return written(
+      name,
+      Buffer.concat([content, Buffer.from(`${createHash('sha256').update(content).digest('hex')}\n`)]),
+    )
+  }
+
+  function written(name: string, bytes: Buffer): string {
+    const path = join(folder, name)
+    writeFileSync(path, bytes)
+    return path
+  }
+
+  function flipped(at: (length: number) => number): Buffer {
+    const bytes = readFileSync(file)
+    const index = at(bytes.length)
+    bytes[index] = (bytes[index] ?? 0) ^ 1
+    return bytes
+  }
+
+  const cases: { name: string; path: () => string; settings?: object; says: RegExp }[] = [
+    {
+      name: 'another key',
+      path: () => file,
+      settings: { SECRET_KEY: 'another-key-of-the-tests-another-key' },
+      says: /^\S+ was made under another SECRET_KEY\. Give the key of that time/,
+    },
+    {
+      name: 'a newer version',
+      path: () => altered('newer', (header) => Object.assign(header, { migrations: [...knownMigrations(), '2099_x'] })),
+      says: /^\S+ is of a newer version, which has migration 2099_x\. Restore it with that version/,
+    },
+    {
+      name: 'an older version',
+      path: () => altered('older', (header) => Object.assign(header, { migrations: knownMigrations().slice(0, -1) })),
+      says: /^\S+ is of an older version, without migration \S+\. Restore it with that version of the server, then start this one/,
+    },
+    {
+      name: 'another format',
+      path: () => altered('format', (header) => Object.assign(header, { formatVersion: 2 })),
+      says: /^\S+ has format 2, and this version reads format 1\./,
+    },
+    {
+      name: 'a table that the database lacks',
+      path: () => altered('tables', (header) => Object.assign(header, { tables: [{ name: 'Own', columns: ['a'] }] })),
+      says: /^The table \S+ is not the same in/,
+    },
+    {
+      name: 'a file without its last byte',
+      path: () => written('last', readFileSync(file).subarray(0, -1)),
+      says: /^\S+ is cut off or damaged/,
+    },
+    {
+      name: 'half a file',
+      path: () => written('half', readFileSync(file).subarray(0, 100_000)),
+      says: /^\S+ is cut off or damaged/,
+    },
+    {
+      name: 'a file cut off in its header',
+      path: () => written('begun', readFileSync(file).subarray(0, 60)),
+      says: /^\S+ is cut off or damaged/,
+    },
+    {
+      name: 'one bit of the rows',
+      path: () =>
+        written(
+          'rows',
+          flipped((length) => Math.floor(length / 2)),
+        ),
+      says: /^\S+ is cut off or damaged/,
+    },
+    {
+      name: 'one bit of the header',
+      path: () =>
+        written(
+          'header',
+          flipped(() => 100),
+        ),
+      says: /^\S+ is cut off or damaged/,
+    },
+    {
+      name: 'one bit of the numbers of rows',
+      path: () =>
+        written(
+          'end',
+          flipped((length) => length - 70),
+        ),
+      says: /^\S+ is cut off or damaged/,
+    },
+    {
+      name: 'another file',
+      path: () => written('other', Buffer.from('{}\n')),
+      says: /^\S+ is not a backup of this server/,
+    },
+    {
+      name: 'an empty file',
+      path: () => written('empty', Buffer.alloc(0)),
+      says: /^\S+ is not a backup of this server/,
+    },
+    { name: 'no file', path: () => '/nowhere', says: /^\/nowhere cannot be read \(ENOENT\)/ },
+  ]
+
+  test.each(cases)('$name', async ({ path, settings, says }) => {
+    await inNewDatabase(async (url) => {
+      const { exited, output } = start('restore', url, [path()], settings)
+      expect({ code: await exited, lines: output().trim().split('\n').length }, output()).toEqual({ code: 2, lines: 1 })
+      expect(output()).toMatch(says)
+      expect(Object.entries(await contentsOf(url)).filter(([, content]) => !/^(0 |1$)/.test(content))).toEqual([])
+    })
+  })
+
+  test('a database that has a store', async () => {
+    const before = await contentsOf(filled.url)
+    const { code, output } = await run('restore', filled.url, file)
+    expect({ code, output }).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(
+        /^The database is not empty \(it has rows of .*\bStore\b.*\)\. Restore into a new one/,
+      ),
+    })
+    expect(await contentsOf(filled.url)).toEqual(before)
+  })
+
+  test('rows that do not come out as they were counted', async () => {
+    await inNewDatabase(async (url) => {
+      const backup = await openBackup(file)
+      const rows = backup.rows.map((count) => count + 1)
+      await expect(restoreBackup(url, { ...backup, rows }, server.services)).rejects.toThrow(
+        /has 0 rows of .* and should have 1/,
+      )
+      expect(await contentsOf(url)).toMatchObject({ Store: expect.stringMatching(/^0 /), Store_id_seq: '1' })
+    })
+  })
+})
+
+describe('a kill', () => {
+  test('in the middle of a restore leaves an empty database, on which the next restore works', async () => {
+    await inNewDatabase(async (url) => {
+      await migrate(url)
+      const client = await openClient(url)
+      // The last step of a restore waits for this.
+      await client.query(`BEGIN; SELECT nextval('"Store_id_seq"')`)
+      const killed = start('restore', url, [file])
+      await killed.shows('Checking the references')
+      killed.process.kill('SIGKILL')
+      await killed.exited
+      await client.query('ROLLBACK')
+      await client.end()
+      const contents = await contentsOf(url)
+      expect(
+        Object.entries(contents).filter(([name, content]) => !name.endsWith('_seq') && !content.startsWith('0 ')),
+      ).toEqual([])
+      expect(await run('restore', url, file)).toMatchObject({ code: 0 })
+      expect(await contentsOf(url)).toEqual(await contentsOf(filled.url))
+    })
+  })
+
+  test('in the middle of a backup leaves no file, and the next backup works', async () => {
+    const path = join(folder, 'killed.backup')
+    const client = await openClient(filled.url)
+    await client.query('BEGIN; LOCK TABLE "Webhook" IN ACCESS EXCLUSIVE MODE')
+    const killed = start('backup', filled.url, [path])
+    await vi.waitFor(
+      async () => {
+        const { rows } = await client.query(
+          'SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
+        )
+        expect(rows).toHaveLength(1)
+      },
+      { timeout: 30_000 },
+    )
+    killed.process.kill('SIGKILL')
+    await killed.exited
+    await client.query('ROLLBACK')
+    await client.end()
+    expect({ part: existsSync(`${path}.part`), file: existsSync(path) }).toEqual({ part: true, file: false })
+    expect(await run('backup', filled.url, path)).toMatchObject({ code: 0 })
+    expect({ part: existsSync(`${path}.part`), mode: statSync(path).mode & 0o777 }).toEqual({
+      part: false,
+      mode: 0o600,
+    })
+  })
+})
+
+describe('a backup refuses, and leaves no file', () => {
+  test.each([
+    [
+      'another key than that of the database',
+      { SECRET_KEY: 'another-key-of-the-tests-another-key' },
+      /^SECRET_KEY .* is not the key/,
+    ],
+    [
+      'no database',
+      { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' },
+      /^The database at 127\.0\.0\.1:1\/none cannot be used/,
+    ],
+  ])('%s', async (_name, settings, says) => {
+    const path = join(folder, 'refused.backup')
+    const { exited, output } = start('backup', filled.url, [path], settings)
+    expect({ code: await exited, lines: output().trim().split('\n').length }, output()).toEqual({ code: 1, lines: 1 })
+    expect(output()).toMatch(says)
+    expect([existsSync(path), existsSync(`${path}.part`)]).toEqual([false, false])
+  })
+
+  test('a folder that is not there', async () => {
+    expect(await run('backup', filled.url, '/nowhere/file')).toEqual({
+      code: 1,
+      output: '/nowhere/file.part cannot be written (ENOENT)\n',
+    })
+  })
+})
+
+test('the file holds neither the key nor what HKDF makes of it', () => {
+  const header = readFileSync(file).subarray(0, readFileSync(file).indexOf('\n')).toString()
+  expect(JSON.parse(header)).toMatchObject({ keyFingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(header).not.toContain(keys.SECRET_KEY)
+})
+
+test('an embedded database goes into a new folder, whether its server runs or not', async () => {
+  const [from, to] = [temporaryFolder(), temporaryFolder()]
+  const embedded = await startEmbedded({ dataDir: from, durable: false })
+  await restoreBackup(embedded.url, await openBackup(file), server.services)
+  const path = join(folder, 'embedded.backup')
+  const settings = { DATABASE_URL: '', DATA_DIR: from }
+  const first = start('backup', '', [path], settings)
+  expect(await first.exited, first.output()).toBe(0)
+  await embedded.stop()
+  const second = start('backup', '', [path], settings)
+  expect(await second.exited, second.output()).toBe(0)
+  const restored = start('restore', '', [path], { ...settings, DATA_DIR: to })
+  expect(await restored.exited, restored.output()).toBe(0)
+
+  const again = await startEmbedded({ dataDir: to, durable: false })
+  expect(await contentsOf(again.url)).toEqual(await contentsOf(filled.url))
+  await again.stop()
+  for (const each of [from, to]) rmSync(each, { recursive: true })
+})
