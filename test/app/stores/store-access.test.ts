@@ -48,6 +48,7 @@ describe('storeUrl and userKey', () => {
       actor: 'API',
       db: services.db,
       now: services.now,
+      secrets: services.secrets,
     })
     expect(throttle).toEqual({ key: `cartAPI ${id}`, capacity: 50, leakPerSecond: 2 })
   })
