@@ -45,7 +45,8 @@ export type SandboxFile = z.infer<typeof SandboxFile>
  * never replaced, because a new secret key would make every stored secret unreadable.
  */
 export async function installationKeys(config: KeySettings): Promise<{ keys: Keys; keep: () => Promise<void> }> {
-  const { dataDir, secretKey, otherSecretKeys, operatorKey } = config
+  const { dataDir, secretKey, nextSecretKey, previousSecretKey, operatorKey } = config
+  const otherSecretKeys = [nextSecretKey ?? [], previousSecretKey ?? []].flat()
   if (secretKey !== null && operatorKey !== null) {
     return { keys: { secretKey, otherSecretKeys, operatorKey }, keep: async () => {} }
   }
@@ -60,7 +61,7 @@ export async function installationKeys(config: KeySettings): Promise<{ keys: Key
   }
 }
 
-type KeySettings = Pick<Config, 'dataDir' | 'secretKey' | 'otherSecretKeys' | 'operatorKey'>
+type KeySettings = Pick<Config, 'dataDir' | 'secretKey' | 'nextSecretKey' | 'previousSecretKey' | 'operatorKey'>
 
 function ofFile({ secretKey, previousSecretKey }: KeysFile) {
   return { secretKey, otherSecretKeys: previousSecretKey === undefined ? [] : [previousSecretKey] }

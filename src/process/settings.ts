@@ -138,8 +138,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: resolve(settings.DATA_DIR),
     /** Null, with the embedded database alone: generated into `dataDir`. */
     secretKey: settings.SECRET_KEY ?? null,
-    /** Under which stored secrets are read too. */
-    otherSecretKeys: Object.freeze([settings.SECRET_KEY_NEXT ?? [], settings.SECRET_KEY_PREVIOUS ?? []].flat()),
+    /** Secrets that are stored under these are read too. */
+    nextSecretKey: settings.SECRET_KEY_NEXT ?? null,
+    previousSecretKey: settings.SECRET_KEY_PREVIOUS ?? null,
     /** As `secretKey`. */
     operatorKey: settings.OPERATOR_KEY ?? null,
     /** Admits the operator too; null: no other key does. */

@@ -39,18 +39,19 @@ export async function announceKeys(client: pg.Client, { keyId, keyIds }: Keys): 
   }
 }
 
+type Query = (text: string, values: readonly number[]) => Promise<RunningProcess[]>
+
 /** Returns the processes that have announced their keys, without the one of this connection. */
-export async function otherProcesses(client: Pick<pg.Client, 'query'>): Promise<RunningProcess[]> {
-  const { rows } = await client.query(
-    `SELECT max("objid"::bigint) FILTER (WHERE "classid" = $1)::int AS "writes",
-       array_agg("objid"::bigint::int) FILTER (WHERE "classid" = $2) AS "reads"
+export function otherProcesses(query: Query): Promise<RunningProcess[]> {
+  return query(
+    `SELECT max("objid"::bigint) FILTER (WHERE "classid" = $1::oid)::int AS "writes",
+       array_agg("objid"::bigint::int) FILTER (WHERE "classid" = $2::oid) AS "reads"
      FROM pg_locks
-     WHERE "locktype" = 'advisory' AND "granted" AND "objsubid" = 2 AND "classid" IN ($1, $2) AND "pid" <> pg_backend_pid()
+     WHERE "locktype" = 'advisory' AND "granted" AND "objsubid" = 2 AND "classid" IN ($1::oid, $2::oid) AND "pid" <> pg_backend_pid()
        AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())
-     GROUP BY "pid" HAVING count(*) FILTER (WHERE "classid" = $1) > 0 AND count(*) FILTER (WHERE "classid" = $2) > 0`,
+     GROUP BY "pid" HAVING count(*) FILTER (WHERE "classid" = $1::oid) > 0 AND count(*) FILTER (WHERE "classid" = $2::oid) > 0`,
     [WRITES, READS],
   )
-  return rows
 }
 
 /**
@@ -60,9 +61,10 @@ export async function otherProcesses(client: Pick<pg.Client, 'query'>): Promise<
 export async function joinProcesses(client: pg.Client, keys: Keys): Promise<void> {
   await announceKeys(client, keys)
   const own = { writes: numberOf(keys.keyId), reads: keys.keyIds.map(numberOf) }
+  const query: Query = async (text, values) => (await client.query(text, [...values])).rows
   const isReadable = (others: RunningProcess[]) =>
     others.every(({ writes, reads }) => own.reads.includes(writes) && reads.includes(own.writes))
-  for (let waitedMs = 0; !isReadable(await otherProcesses(client)); waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; !isReadable(await otherProcesses(query)); waitedMs += LOOK_EVERY_MS) {
     if (waitedMs >= WAIT_MS) throw new StartupError(unreadable)
     await delay(LOOK_EVERY_MS)
   }

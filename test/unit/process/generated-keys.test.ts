@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
-const none = { secretKey: null, otherSecretKeys: [], operatorKey: null }
+const none = { secretKey: null, nextSecretKey: null, previousSecretKey: null, operatorKey: null }
 
 async function keptKeys(given: Parameters<typeof installationKeys>[0]): Promise<Keys> {
   const { keys, keep } = await installationKeys(given)
@@ -49,8 +49,12 @@ test('a given key counts, and the other is generated', async () => {
 })
 
 test('with both keys given no file is needed', async () => {
-  const given = { secretKey: 's'.repeat(32), otherSecretKeys: ['p'.repeat(32)], operatorKey: 'o'.repeat(20) }
-  expect(await keptKeys({ dataDir: '/nonexistent', ...given })).toEqual(given)
+  const given = { secretKey: 's'.repeat(32), operatorKey: 'o'.repeat(20) }
+  const others = { nextSecretKey: 'n'.repeat(32), previousSecretKey: 'p'.repeat(32) }
+  expect(await keptKeys({ dataDir: '/nonexistent', ...given, ...others })).toEqual({
+    ...given,
+    otherSecretKeys: Object.values(others),
+  })
 })
 
 test('a damaged file is never replaced: the stored secrets would be lost', async () => {
