@@ -15,6 +15,9 @@ import { createSecrets, type Secrets } from '../values/secrets.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
+const noFormerKey =
+  'There is no key to replace. Give the new key as SECRET_KEY, and the one until now as SECRET_KEY_PREVIOUS, to every process and to this command (docs/operations.md, Another SECRET_KEY)'
+
 await runProgram(main)
 
 /** Takes over everything in the database to the new secret key, whether servers run or not. A killed run is run again. */
@@ -46,9 +49,6 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
     await stop()
   }
 }
-
-const noFormerKey =
-  'There is no key to replace. Give the new key as SECRET_KEY, and the one until now as SECRET_KEY_PREVIOUS, to every process and to this command (docs/operations.md, Another SECRET_KEY)'
 
 async function rotate(db: Db, secrets: Secrets, config: Config): Promise<void> {
   const rotating = { db, secrets }
@@ -92,7 +92,9 @@ async function report(remaining: readonly Remaining[], { secretKey, dataDir }: C
   }
   say('Under the former key there still are:')
   for (const { what, count, until } of remaining) {
-    say(`  ${count} ${what}, ${until === null ? 'without an end' : `until ${until.toISOString()}`}`)
+    say(
+      `  ${count === null ? '' : `${count} `}${what}, ${until === null ? 'without an end' : `until ${until.toISOString()}`}`,
+    )
   }
   const where = isInFile ? `previousSecretKey in ${keysPath(dataDir)}` : 'SECRET_KEY_PREVIOUS'
   const ends = remaining.map(({ until }) => until?.getTime() ?? Number.POSITIVE_INFINITY)

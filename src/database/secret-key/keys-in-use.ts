@@ -58,14 +58,14 @@ export function otherProcesses(query: Query): Promise<RunningProcess[]> {
  * Announces the keys of a process that starts. Throws `StartupError` while another process could not read what this one
  * writes, or the other way round: callers of either would be refused. Of two that start at once, at least one notices.
  */
-export async function joinProcesses(client: pg.Client, keys: Keys): Promise<void> {
+export async function joinProcesses(client: pg.Client, keys: Keys, waitMs = WAIT_MS): Promise<void> {
   await announceKeys(client, keys)
   const own = { writes: numberOf(keys.keyId), reads: keys.keyIds.map(numberOf) }
   const query: Query = async (text, values) => (await client.query(text, [...values])).rows
   const isReadable = (others: RunningProcess[]) =>
     others.every(({ writes, reads }) => own.reads.includes(writes) && reads.includes(own.writes))
   for (let waitedMs = 0; !isReadable(await otherProcesses(query)); waitedMs += LOOK_EVERY_MS) {
-    if (waitedMs >= WAIT_MS) throw new StartupError(unreadable)
+    if (waitedMs >= waitMs) throw new StartupError(unreadable)
     await delay(LOOK_EVERY_MS)
   }
 }

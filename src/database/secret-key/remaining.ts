@@ -4,7 +4,8 @@ import type { Db } from '../client.ts'
 export interface Remaining {
   /** Plural. */
   readonly what: string
-  readonly count: number
+  /** Null: nobody knows. */
+  readonly count: number | null
   /** Null: it has no term. */
   readonly until: Date | null
 }
@@ -37,6 +38,6 @@ export async function remainingUnderFormerKey(db: Db, since: Date, at: Date): Pr
     FROM "AccessToken" WHERE "tokenSealed" IS NULL`
   // A form's token is stored nowhere.
   const forms = new Date(since.getTime() + DAY_MS)
-  const open = { what: 'forms that are open in browsers', count: 1, until: forms }
-  return [...rows, open].filter(({ count, until }) => count > 0 && (until === null || until > at))
+  const open = { what: 'forms that are open in browsers', count: null, until: forms }
+  return [...rows, open].filter(({ count, until }) => count !== 0 && (until === null || until > at))
 }
