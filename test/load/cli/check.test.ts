@@ -232,7 +232,7 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
       ...['Application', 'Subscription', 'Webhook'].map((table) => `DELETE FROM "${table}"`),
       `UPDATE "Store" SET "userKeySealed" = 'v2.0123abcd.x' WHERE "id" <> ${storeId}`,
     ],
-    found: () => [`${storeId} Store ${storeId}: userKeySealed is sealed under another key`],
+    found: () => [`null Store ${storeId}: userKeySealed is sealed under another key`],
   },
   'sku-blanks': {
     does: () => [
