@@ -6,7 +6,7 @@ export const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000
 const SECRET_PREFIX = 'whsec_'
 
 /** Returns a secret of 32 bytes, by default new ones, as `whsec_` and base64, the form that the scheme's libraries take. */
-export function newSigningSecret(bytes = randomBytes(32)): string {
+export function newSigningSecret(bytes: Buffer = randomBytes(32)): string {
   return `${SECRET_PREFIX}${bytes.toString('base64')}`
 }
 
