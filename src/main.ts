@@ -14,6 +14,9 @@ import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, requestLimits } from './database/limits.ts'
 import { migrate } from './database/migrations.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
+import { checkSecretKey } from './database/secret-key/check.ts'
+import { announceKeys, joinProcesses } from './database/secret-key/keys-in-use.ts'
+import { storeDerivedSecrets } from './database/secret-key/store-derived.ts'
 import { createSweeper } from './database/sweeper.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import { historySweep } from './engine/history.ts'
@@ -85,7 +88,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     shutdown,
   )
   const { timeZone: defaultTimeZone } = config
-  const basis = { db, secrets, now, log, operatorKey, defaultTimeZone }
+  const { previousOperatorKey } = config
+  const basis = { db, secrets, now, log, operatorKey, previousOperatorKey, defaultTimeZone }
   const background = { ...basis, db: backgroundDb }
   const sandbox = await ensureSandbox({
     ...background,
@@ -106,7 +110,8 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  await listenToDatabase(url, { authenticator, dispatcher }, log, shutdown)
+  await listenToDatabase(url, { authenticator, dispatcher, secrets }, log, shutdown)
+  await storeDerivedSecrets(backgroundDb, secrets)
   const callLog = createCallLog(background)
   shutdown.add('the call log', () => callLog.stop())
   shutdown.add('the outbound requests', () => outbound.close())
@@ -184,10 +189,11 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   const poolMax = config.databaseBackgroundConnections
   const backgroundDb = await connectBeside(db, url, { ...options, poolMax, limits: backgroundLimits })
   shutdown.add('the background database client', () => backgroundDb.$disconnect())
-  const secrets = createSecrets(keys.secretKey)
-  const hasStore = await checkSecretKey(db, secrets)
+  const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
+  await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
+  const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
   return { url, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
@@ -198,23 +204,10 @@ async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<s
   return embedded.url
 }
 
-/** Under another key no token would be accepted and no secret be readable. Returns whether a store exists. */
-async function checkSecretKey(db: Db, secrets: Secrets): Promise<boolean> {
-  const store = await db.store.findFirst({ select: { userKeySealed: true } })
-  try {
-    if (store) secrets.open(store.userKeySealed)
-  } catch {
-    throw new StartupError(
-      'SECRET_KEY (without it: keys.json in DATA_DIR) is not the key that the secrets in this database were stored under. Give the former key back',
-    )
-  }
-  return store !== null
-}
-
 /** Lets other processes' changes of access and their events reach this one. */
 async function listenToDatabase(
   url: string,
-  { authenticator, dispatcher }: { authenticator: Authenticator; dispatcher: Dispatcher },
+  { authenticator, dispatcher, secrets }: { authenticator: Authenticator; dispatcher: Dispatcher; secrets: Secrets },
   log: Log,
   shutdown: Shutdown,
 ): Promise<void> {
@@ -223,10 +216,13 @@ async function listenToDatabase(
     [eventsChannel]: () => dispatcher.eventsCommitted(),
     [deliveriesChannel]: (by: string) => dispatcher.deliveriesDue(by),
   }
+  let hasJoined = false
   const listener = await listen(url, channels, {
     onConnect: async (client) => {
       authenticator.invalidate()
       await lockProcess(client)
+      await (hasJoined ? announceKeys(client, secrets) : joinProcesses(client, secrets))
+      hasJoined = true
     },
     onLost: (error) => {
       noteLostLock()

@@ -5,6 +5,7 @@ import { byId, type DataServices, inTransaction, type JoiningServices, type Pagi
 import { type Application as ApplicationRow, Prisma } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
+import { newSigningSecret } from '../outbound/standard-webhooks.ts'
 import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
@@ -50,13 +51,15 @@ export async function registerApplication(
   })
 }
 
-/** The columns that all new applications have, with a new key pair. */
+/** The columns that all new applications have, with new keys. */
 export function newApplicationColumns(
   { Name, Privileges = null }: { Name: string; Privileges?: Privileges | undefined },
   { secrets, now }: Pick<DataServices, 'secrets' | 'now'>,
 ) {
   const privileges = privilegesColumn(Privileges)
-  return { name: Name, publicKey: generateKey(), ...newPrivateKey(secrets), privileges, createdAt: now() }
+  const callbackSecretSealed = secrets.seal(newSigningSecret())
+  const own = { publicKey: generateKey(), ...newPrivateKey(secrets), callbackSecretSealed }
+  return { name: Name, ...own, privileges, createdAt: now() }
 }
 
 /** The columns of a new private key. */

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon'
 import type { DataServices } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { FORMER_SECRET_MS, signedHeaders, signingKey, signingSecret } from '../outbound/standard-webhooks.ts'
+import { FORMER_SECRET_MS, signedHeaders, signingKey } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
 
 /** Contract §6: a store is about to subscribe or unsubscribe. */
@@ -19,7 +19,10 @@ const BODY_KEPT_LENGTH_MAX = 4_096
 const POST_BACK_URL_LENGTH_MAX = 2_000
 
 /** The application whose secret signs a callback. */
-type Signer = Pick<Application, 'publicKey' | 'callbackSecretVersion' | 'callbackSecretRotatedAt'>
+type Signer = Pick<
+  Application,
+  'publicKey' | 'callbackSecretSealed' | 'formerCallbackSecretSealed' | 'callbackSecretRotatedAt'
+>
 
 /** Returns a new, unique webhook-id, which stays the same on every retry. */
 export function newMessageId(): string {
@@ -90,18 +93,11 @@ export async function postCallback(
 }
 
 function signingSecrets(secrets: Secrets, signer: Signer, at: Date): string[] {
-  const { callbackSecretVersion: version, callbackSecretRotatedAt: rotatedAt } = signer
-  const current = callbackSecret(secrets, signer)
-  if (!rotatedAt || at.getTime() - rotatedAt.getTime() >= FORMER_SECRET_MS) return [current]
-  return [current, callbackSecret(secrets, { ...signer, callbackSecretVersion: version - 1 })]
-}
-
-/** Returns the secret that signs an application's callbacks, `whsec_` and base64. Its owner verifies them with it. */
-export function callbackSecret(
-  secrets: Pick<Secrets, 'derive'>,
-  { publicKey, callbackSecretVersion }: Pick<Signer, 'publicKey' | 'callbackSecretVersion'>,
-): string {
-  return signingSecret(secrets, `callback ${publicKey} ${callbackSecretVersion}`)
+  const { callbackSecretSealed, formerCallbackSecretSealed, callbackSecretRotatedAt: rotatedAt } = signer
+  const current = secrets.open(callbackSecretSealed)
+  const isFormerOver = !rotatedAt || at.getTime() - rotatedAt.getTime() >= FORMER_SECRET_MS
+  if (isFormerOver || formerCallbackSecretSealed === null) return [current]
+  return [current, secrets.open(formerCallbackSecretSealed)]
 }
 
 /** Response bodies may be empty, plain text or malformed JSON (rest-protocol §10). These contain no PostBackURL. */

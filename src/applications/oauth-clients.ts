@@ -1,7 +1,7 @@
 import type { DataServices, Db, Transaction } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
-import { sameSecret } from '../values/secrets.ts'
+import { isOneOf } from '../values/secrets.ts'
 
 /** An application as an OAuth client. A null `callbackUrl`: it gets no callback before a store subscribes. */
 export type OAuthClient = ReturnType<typeof clientOf>
@@ -28,19 +28,19 @@ export async function authenticateOAuthClient(
   { publicKey, privateKey }: { publicKey: string; privateKey: string },
 ): Promise<OAuthClient | null> {
   const row = await findRow(db, publicKey)
-  return row && endOfKey(secrets.lookup(privateKey), row) > now().getTime() ? clientOf(row) : null
+  return row && endOfKey(secrets.lookups(privateKey), row) > now().getTime() ? clientOf(row) : null
 }
 
 /**
- * Returns when the key with this hash (`Secrets.lookup`) expires, in milliseconds since 1970. Infinity: the current
+ * Returns when the key with these hashes (`Secrets.lookups`) expires, in milliseconds since 1970. Infinity: the current
  * key. -Infinity: never a key of the application, or no longer stored.
  */
 export function endOfKey(
-  hash: string,
+  hashes: readonly string[],
   stored: Pick<Application, 'privateKeyHash' | 'previousPrivateKeyHash' | 'previousPrivateKeyUntil'>,
 ): number {
   const { privateKeyHash, previousPrivateKeyHash, previousPrivateKeyUntil } = stored
-  if (sameSecret(hash, privateKeyHash)) return Number.POSITIVE_INFINITY
-  const isPrevious = previousPrivateKeyHash !== null && sameSecret(hash, previousPrivateKeyHash)
+  if (isOneOf(privateKeyHash, hashes)) return Number.POSITIVE_INFINITY
+  const isPrevious = previousPrivateKeyHash !== null && isOneOf(previousPrivateKeyHash, hashes)
   return isPrevious && previousPrivateKeyUntil ? previousPrivateKeyUntil.getTime() : Number.NEGATIVE_INFINITY
 }

@@ -4,11 +4,11 @@ import { type DataServices, type Db, inTransaction, type Transaction } from '../
 import type { Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { FORMER_SECRET_MS } from '../outbound/standard-webhooks.ts'
+import { FORMER_SECRET_MS, newSigningSecret } from '../outbound/standard-webhooks.ts'
 import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
-import { sameSecret } from '../values/secrets.ts'
+import { isOneOf, sameSecret } from '../values/secrets.ts'
 import {
   applicationOf,
   changedFields,
@@ -17,7 +17,7 @@ import {
   privilegesColumn,
   privilegesInput,
 } from './applications.ts'
-import { type CallbackServices, callbackSecret, newMessageId, sendCallback } from './callback.ts'
+import { type CallbackServices, newMessageId, sendCallback } from './callback.ts'
 import type { RateLimit, Throttle } from './throttle.ts'
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
@@ -165,7 +165,7 @@ function ownApplicationOf(row: OwnRow, { secrets, now }: Pick<DataServices, 'sec
     formerPrivateKeyUntil: unlessPast(row.previousPrivateKeyUntil, now),
     /** Null: no callback before a store subscribes or unsubscribes. */
     callbackUrl,
-    callbackSecret: callbackSecret(secrets, row),
+    callbackSecret: secrets.open(row.callbackSecretSealed),
     /** Until when callbacks also carry a signature of the former secret. Null: they carry none. */
     formerCallbackSecretUntil: unlessPast(rotatedAt && new Date(rotatedAt.getTime() + FORMER_SECRET_MS), now),
     redirectUris,
@@ -233,7 +233,7 @@ export async function rotatePrivateKey(
   const { secrets, now } = services
   return changeAccess(services, async (tx) => {
     const former = await lockOwnRow(tx, own)
-    if (PrivateKey !== undefined && !sameSecret(secrets.lookup(PrivateKey), former.privateKeyHash)) {
+    if (PrivateKey !== undefined && !isOneOf(former.privateKeyHash, secrets.lookups(PrivateKey))) {
       throw replacedAlready('PrivateKey', 'private key')
     }
     // Deletes a leaked key's hash instead of relying on its expiry, because the clocks of several processes differ.
@@ -268,10 +268,14 @@ export async function rotateCallbackSecret(
   const { db, secrets, now } = services
   return inTransaction(db, async (tx) => {
     const former = await lockOwnRow(tx, own)
-    if (CallBackSecret !== undefined && !sameSecret(CallBackSecret, callbackSecret(secrets, former))) {
+    if (CallBackSecret !== undefined && !sameSecret(CallBackSecret, secrets.open(former.callbackSecretSealed))) {
       throw replacedAlready('CallBackSecret', 'callback secret')
     }
-    const data = { callbackSecretVersion: { increment: 1 }, callbackSecretRotatedAt: now() }
+    const data = {
+      callbackSecretSealed: secrets.seal(newSigningSecret()),
+      formerCallbackSecretSealed: former.callbackSecretSealed,
+      callbackSecretRotatedAt: now(),
+    }
     const row = await tx.application.update({ where: { id: own.id }, data, ...withStoreCount })
     await recordAudit(tx, now, { actor, action: 'application.secret-rotated', ...aboutApplication(row) })
     return ownApplicationOf(row, services)

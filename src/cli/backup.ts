@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { writeBackup } from '../database/backup/write.ts'
 import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { openSnapshot } from '../database/snapshot.ts'
-import { findSecretKey } from '../process/data-folder.ts'
+import { findSecretKeys } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { writeWholeFile } from '../process/whole-file.ts'
@@ -19,7 +19,8 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const [file, ...others] = positionals
   if (file === undefined || others.length > 0) throw new StartupError('Usage: npm run backup -- FILE')
   const config = readConfig(environment)
-  const secrets = createSecrets(await findSecretKey(config))
+  const { secretKey, otherSecretKeys } = await findSecretKeys(config)
+  const secrets = createSecrets(secretKey, otherSecretKeys)
   const { url, stop } =
     config.databaseUrl === null
       ? await visitEmbedded(config.dataDir)

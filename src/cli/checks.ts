@@ -1,3 +1,4 @@
+import { sealedTables } from '../database/secret-key/sealed-tables.ts'
 import { openSnapshot, type Snapshot } from '../database/snapshot.ts'
 import { sql } from '../database/sql.ts'
 import { type FieldSet, hasRows } from '../engine/fields.ts'
@@ -225,6 +226,11 @@ export const checks: readonly Check[] = [
         SELECT FROM "Webhook" w WHERE w."storeId" = d."storeId" AND w."id" = d."webhookId"))`,
   },
   {
+    name: 'secret-key',
+    rule: 'Everything that is sealed is under the secret key in force, or npm run rotate-secret-key is yet to take it over',
+    sql: underOtherKeys(),
+  },
+  {
     name: 'sku-blanks',
     rule: 'No SKU begins or ends with a blank',
     sql: `
@@ -300,6 +306,19 @@ function namesOf(table: string, numbers: string): string {
 
 function bare(quoted = ''): string {
   return quoted.replaceAll('"', '')
+}
+
+/** Without a rotation no key is named as the one in force, and nothing is found. */
+function underOtherKeys(): string {
+  return unionOf(
+    sealedTables.flatMap((entry) => entry.sealed.map((column) => ({ ...entry, column }))),
+    ({ table, key, column }) => `
+      SELECT (to_jsonb(t) ->> 'storeId')::int AS "storeId",
+        concat('${table} ', ${key.map((name) => `t."${name}"`).join(", ' ', ")}) AS "record",
+        '${column} is sealed under another key' AS "found"
+      FROM "${table}" t CROSS JOIN (SELECT "id" FROM "SecretKey" ORDER BY "since" DESC LIMIT 1) k
+      WHERE t."${column}" NOT LIKE concat('v2.', k."id", '.%')`,
+  )
 }
 
 /** SQL of each kind of id that a counter gives out: "storeId", the counter's "name" and the "highest" id. */

@@ -3,7 +3,7 @@ import { refuseOther } from '../database/backup/header.ts'
 import { openBackup } from '../database/backup/read.ts'
 import { restoreBackup } from '../database/backup/restore.ts'
 import { startEmbedded } from '../database/embedded/embedded.ts'
-import { findSecretKey } from '../process/data-folder.ts'
+import { findSecretKeys } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { createSecrets } from '../values/secrets.ts'
@@ -21,7 +21,8 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   if (file === undefined || others.length > 0) throw new StartupError('Usage: npm run restore -- FILE')
   const config = readConfig(environment)
   const backup = await openBackup(file)
-  const secrets = createSecrets(await findSecretKey(config))
+  const { secretKey, otherSecretKeys } = await findSecretKeys(config)
+  const secrets = createSecrets(secretKey, otherSecretKeys)
   // Before a database is made for nothing.
   refuseOther(backup.header, secrets, file)
   const { url, stop } =

@@ -114,7 +114,7 @@ async function claimNext({ db, now }: CsvImportServices): Promise<Import | null>
 
 async function runOf({ db, secrets, now, log }: CsvImportServices, claimed: Import): Promise<Run> {
   const { storeId, id, claim, service, appliedBy } = claimed
-  const caller = { ...(await operatorCaller({ db, now }, storeId)), actor: appliedBy }
+  const caller = { ...(await operatorCaller({ db, secrets, now }, storeId)), actor: appliedBy }
   return { caller, resource: resourceNamed(service), id, claim, secrets, log }
 }
 

@@ -1,4 +1,5 @@
 import type { Db, Transaction } from '../database/client.ts'
+import type { Secrets } from '../values/secrets.ts'
 import type { Resource } from './define.ts'
 import type { Selected } from './reader.ts'
 
@@ -32,6 +33,7 @@ export interface Caller {
   readonly actor: string
   readonly db: Db | Transaction
   readonly now: () => Date
+  readonly secrets: Pick<Secrets, 'seal'>
   /** How long a change waits for a lock; undefined: as long as every request. */
   readonly lockMs?: number
   /** Whether the client has closed the connection, so that nobody waits for the answer. */

@@ -29,7 +29,7 @@ export interface Call {
   readonly headers: IncomingHttpHeaders
   readonly body: Body | null
   readonly records: readonly unknown[]
-  readonly secrets: Pick<Secrets, 'derive'>
+  readonly secrets: Pick<Secrets, 'open' | 'seal'>
   readonly log: Log
 }
 

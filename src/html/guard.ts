@@ -8,13 +8,15 @@ import { plainHttpFault } from '../server/plain-http.ts'
 import type { Role } from '../server/roles.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { sameSecret } from '../values/secrets.ts'
+import { isOperatorKey } from '../values/secrets.ts'
 import { createSemaphore } from '../values/semaphore.ts'
 import { isForm, isJson, isUpload, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
   config: { readonly publicUrl: string }
   operatorKey: string
+  /** Admits the operator too, while programs are given the new one. */
+  previousOperatorKey?: string | null
   throttle: Throttle
 }
 
@@ -180,17 +182,13 @@ function sendToSignIn(request: FastifyRequest, reply: FastifyReply, kind: Sessio
  * never locked out: behind a proxy, strangers may share the operator's address, and a random key needs no lock against
  * guessing.
  */
-async function admitOperator(
-  { operatorKey, throttle }: GuardServices,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
+async function admitOperator(services: GuardServices, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const key = bearerToken(request.headers.authorization)
-  if (key !== null && sameSecret(key, operatorKey)) {
+  if (key !== null && isOperatorKey(services, key)) {
     request.actor = { kind: 'operator', name: '', address: request.ip }
     return
   }
-  const reading = throttle.takeRefused(request.ip)
+  const reading = services.throttle.takeRefused(request.ip)
   if (!reading.accepted) throw tooMany(reading)
   reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
   const message = 'Authentication failed: Authorization must be Bearer and the operator key'

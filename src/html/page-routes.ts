@@ -1,7 +1,5 @@
 import { parse as parseForm } from 'node:querystring'
 import { Readable } from 'node:stream'
-import cookie from '@fastify/cookie'
-import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { receiveBytes } from '../server/receive.ts'
@@ -10,8 +8,9 @@ import { type Fault, StoreFailure } from '../values/failure.ts'
 import { boundsSteps } from '../values/json.ts'
 import { runInSlices } from '../values/slices.ts'
 import { answerFailure, notJson } from './errors.ts'
-import { cookieName, cookieOptions, type GuardServices, installGuard, limitPersons } from './guard.ts'
-import { csrfUser, type Page, sendPage } from './page.ts'
+import { installFormTokens } from './form-tokens.ts'
+import { type GuardServices, installGuard, limitPersons } from './guard.ts'
+import { type Page, sendPage } from './page.ts'
 import { isForm, wantsHtml } from './request.ts'
 
 /** The largest bodies, of those who are signed in and of all others. */
@@ -31,8 +30,7 @@ export async function openPages(app: FastifyInstance, services: GuardServices): 
  * Accepts JSON up to 1 MB (an empty body is none, because clients send it with DELETE) and forms up to 256 kB with a
  * CSRF token. Where nobody is signed in, both have 16 kB at most.
  */
-async function installForms(app: FastifyInstance, { config, secrets }: GuardServices): Promise<void> {
-  const isHttps = config.publicUrl.startsWith('https:')
+async function installForms(app: FastifyInstance, services: GuardServices): Promise<void> {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   const receiveText = async (request: FastifyRequest, payload: Readable, kind: 'form' | 'json') => {
     const isSignedIn = request.session !== null || request.actor !== null
@@ -51,20 +49,12 @@ async function installForms(app: FastifyInstance, { config, secrets }: GuardServ
     return isForm(request) ? Readable.from([await receiveText(request, payload as Readable, 'form')]) : payload
   })
   await app.register(formbody, { bodyLimit: limitBytes.form, parser: fieldsOf })
-  await app.register(cookie)
-  await app.register(csrf, {
-    cookieKey: cookieName('csrf', isHttps),
-    cookieOpts: cookieOptions(isHttps),
-    csrfOpts: { hmacKey: secrets.lookup('forms') },
-    getUserInfo: csrfUser,
-    getToken: ({ body }) => (body as { _csrf?: string } | undefined)?._csrf,
-    logLevel: 'info',
-  })
+  const requireToken = await installFormTokens(app, services)
   app.addHook('preValidation', (request, reply, done) => {
     if (!isForm(request)) return done()
     // A program that omits the type of its JSON gets an error about the type, not about forms.
     if (request.actor?.kind === 'operator') return done(new StoreFailure(...notJson))
-    app.csrfProtection(request, reply, done)
+    requireToken.call(app, request, reply, done)
   })
 }
 

@@ -96,15 +96,15 @@ export function actorOf({ actor, routeOptions }: FastifyRequest): Actor {
   return actor
 }
 
-export type CallerServices = Pick<DataServices, 'db' | 'now'>
+export type CallerServices = DataServices
 
 const ACTOR_LENGTH_MAX = 50
 
 /** Returns the caller for the signed-in merchant in the store of the session, with all privileges. */
-export function merchantCaller(request: FastifyRequest, { db, now }: CallerServices): Caller {
+export function merchantCaller(request: FastifyRequest, { db, now, secrets }: CallerServices): Caller {
   const { store, email } = merchantOf(request)
   const actor = email.slice(0, ACTOR_LENGTH_MAX).toWellFormed()
-  return { store, application: null, channel: 'administration', privileges: null, actor, db, now }
+  return { store, application: null, channel: 'administration', privileges: null, actor, db, now, secrets }
 }
 
 /** Returns the caller for a store: the operator or the signed-in merchant. Throws for an unknown id (404). */

@@ -35,8 +35,8 @@ export interface TransferServices extends CallerServices {
 }
 
 /** A transfer may take an hour, so it takes no connection from requests. */
-function transferCaller({ backgroundDb, now }: TransferServices, storeId: number): Promise<Caller> {
-  return operatorCaller({ db: backgroundDb, now }, storeId)
+function transferCaller({ backgroundDb, secrets, now }: TransferServices, storeId: number): Promise<Caller> {
+  return operatorCaller({ db: backgroundDb, secrets, now }, storeId)
 }
 
 /** At a time, in one process: each holds a connection that deliveries could use. */

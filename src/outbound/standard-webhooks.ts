@@ -1,16 +1,16 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 /** How long the former secret also signs after a rotation, so that a receiver can switch without losing a message. */
 export const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000
 
 const SECRET_PREFIX = 'whsec_'
 
-/** Returns the secret for a purpose, as `whsec_` and base64, the form that the scheme's libraries take. */
-export function signingSecret(secrets: { derive(purpose: string): Buffer }, purpose: string): string {
-  return `${SECRET_PREFIX}${secrets.derive(purpose).toString('base64')}`
+/** Returns a secret of 32 bytes, by default new ones, as `whsec_` and base64, the form that the scheme's libraries take. */
+export function newSigningSecret(bytes: Buffer = randomBytes(32)): string {
+  return `${SECRET_PREFIX}${bytes.toString('base64')}`
 }
 
-/** Returns the key of a `signingSecret`. Worth keeping: creating it takes four times as long as signing with it. */
+/** Returns the key of a `newSigningSecret`. Worth keeping: creating it takes four times as long as signing with it. */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
 }

@@ -68,7 +68,7 @@ export async function redeemCustomerToken(
   if (!TOKEN.test(token)) throw unusable('not a token')
   return inTransaction(db, async (tx) => {
     const [used] = await tx.$queryRaw<{ storeId: number; customerId: number }[]>`
-      DELETE FROM "CustomerLoginToken" WHERE "tokenHash" = ${secrets.lookup(token)} AND "expiresAt" > ${now()}
+      DELETE FROM "CustomerLoginToken" WHERE "tokenHash" = ANY (${secrets.lookups(token)}) AND "expiresAt" > ${now()}
       RETURNING "storeId", "customerId"`
     if (!used) throw unusable('unknown, used or too old')
     await lockCustomer(tx, used).catch((error) => {

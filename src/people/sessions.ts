@@ -59,7 +59,7 @@ export async function findSession(
   const [found] = await db.$queryRaw<(Session & { seenAt: Date })[]>`
     SELECT "Session"."id", "Session"."createdAt", "Session"."expiresAt", "Session"."seenAt", ${person} AS "person"
     FROM "Session" ${from}
-    WHERE "Session"."tokenHash" = ${secrets.lookup(token)} AND ${isLive(kind, at)}`
+    WHERE "Session"."tokenHash" = ANY (${secrets.lookups(token)}) AND ${isLive(kind, at)}`
   if (!found) return null
   const { seenAt, ...session } = found
   const seenUntil = new Date(at.getTime() - SEEN_EVERY_MS)

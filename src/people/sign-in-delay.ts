@@ -5,7 +5,7 @@ import { deleteExpired } from '../database/delete-expired.ts'
 import { type Sql, sql } from '../database/sql.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { type Secrets, sameSecret } from '../values/secrets.ts'
+import { isOneOf, type Secrets } from '../values/secrets.ts'
 
 // The delays after failed attempts, and the cookie by which a browser that has signed in before escapes those of others.
 
@@ -43,9 +43,9 @@ const ofAddress = { free: 20, longestSeconds: 15 * 60 }
 /** Beyond this many failures a browser is no longer trusted, which limits the attempts with a stolen cookie. */
 const DEVICE_FAILURES_MAX = 10
 
-/** By kind of account: access to one must not clear the failures of the other. */
-function accountKey(secrets: Secrets, { kind, email }: SignInAccount): string {
-  return `account:${secrets.lookup(`${kind} ${email}`)}`
+/** By kind of account: access to one must not clear the failures of the other. The first one counts, the others are of former secret keys. */
+function accountKeys(secrets: Secrets, { kind, email }: SignInAccount): string[] {
+  return secrets.lookups(`${kind} ${email}`).map((hash) => `account:${hash}`)
 }
 
 export type CountedTry = Awaited<ReturnType<typeof countTry>>
@@ -59,7 +59,8 @@ export type CountedTry = Awaited<ReturnType<typeof countTry>>
 export async function countTry({ db, secrets, now }: DataServices, attempt: Attempt) {
   const { isSignUp = false, devices } = attempt
   const network = secrets.lookup(networkOf(attempt.address))
-  const account = { key: accountKey(secrets, attempt), ...ofAccount }
+  const [accountKey = ''] = accountKeys(secrets, attempt)
+  const account = { key: accountKey, ...ofAccount }
   const address = { key: `address:${network}`, ...ofAddress }
   const signUps = isSignUp ? [{ key: `sign-up:${network}`, ...ofAddress }] : []
   const deviceId = deviceOf(secrets, devices, attempt)
@@ -159,7 +160,7 @@ export function takeAttempt({ throttle }: { throttle: Pick<Throttle, 'take'> }, 
 
 /** Deletes the failures of an account, for example after its password was set. */
 export async function forgetFailures(tx: Transaction, secrets: Secrets, account: SignInAccount): Promise<void> {
-  await tx.signInDelay.deleteMany({ where: { key: accountKey(secrets, account) } })
+  await tx.signInDelay.deleteMany({ where: { key: { in: accountKeys(secrets, account) } } })
 }
 
 /** The entries of a device cookie: base64url of 16 bytes each, a random id and its HMAC with the account. */
@@ -180,7 +181,8 @@ function deviceOf(secrets: Secrets, cookie: string | undefined, account: SignInA
 export function withDevice(secrets: Secrets, cookie: string | undefined, account: SignInAccount): string {
   const id = randomBytes(16).toString('base64url')
   const others = entriesOf(cookie).filter((entry) => !isOf(secrets, entry, account))
-  return [id + signature(secrets, id, account), ...others].slice(0, ENTRIES_MAX).join('.')
+  const [signature = ''] = signatures(secrets, id, account)
+  return [id + signature, ...others].slice(0, ENTRIES_MAX).join('.')
 }
 
 function entriesOf(cookie = ''): string[] {
@@ -188,10 +190,13 @@ function entriesOf(cookie = ''): string[] {
 }
 
 function isOf(secrets: Secrets, entry: string, account: SignInAccount): boolean {
-  return sameSecret(entry.slice(ID_LENGTH), signature(secrets, entry.slice(0, ID_LENGTH), account))
+  return isOneOf(entry.slice(ID_LENGTH), signatures(secrets, entry.slice(0, ID_LENGTH), account))
 }
 
-function signature(secrets: Secrets, id: string, { kind, email }: SignInAccount): string {
-  const whole = createHmac('sha256', secrets.derive('device cookie')).update(`${id} ${kind} ${email}`)
-  return whole.digest().subarray(0, 16).toString('base64url')
+/** Under each secret key, the current one first. */
+function signatures(secrets: Secrets, id: string, { kind, email }: SignInAccount): string[] {
+  return secrets.derivations('device cookie').map((key) => {
+    const whole = createHmac('sha256', key).update(`${id} ${kind} ${email}`)
+    return whole.digest().subarray(0, 16).toString('base64url')
+  })
 }

@@ -8,8 +8,20 @@ import { StartupError } from './startup-error.ts'
 
 // The data folder and the files in it that only their owner may read: keys.json and sandbox.json.
 
-const Keys = z.object({ secretKey: z.string().min(32), operatorKey: z.string().min(16) })
-export type Keys = Readonly<z.infer<typeof Keys>>
+const KeysFile = z.object({
+  secretKey: z.string().min(32),
+  /** While secrets are taken over to `secretKey` (`npm run rotate-secret-key`). */
+  previousSecretKey: z.string().min(32).optional(),
+  operatorKey: z.string().min(16),
+})
+type KeysFile = Readonly<z.infer<typeof KeysFile>>
+
+/** The keys of this installation. */
+export interface Keys {
+  readonly secretKey: string
+  readonly otherSecretKeys: readonly string[]
+  readonly operatorKey: string
+}
 
 /** The shape that scripts rely on (contract §10.2). */
 const SandboxFile = z.object({
@@ -32,23 +44,55 @@ export type SandboxFile = z.infer<typeof SandboxFile>
  * does not exist. `keep` writes generated keys there; call it before anything is stored under them. A damaged file is
  * never replaced, because a new secret key would make every stored secret unreadable.
  */
-export async function installationKeys(config: Pick<Config, 'dataDir' | 'secretKey' | 'operatorKey'>) {
-  const { dataDir, secretKey, operatorKey } = config
-  if (secretKey !== null && operatorKey !== null) return { keys: { secretKey, operatorKey }, keep: async () => {} }
-  const path = keysPath(dataDir)
-  const stored = await readJson(path, Keys)
-  if (stored === 'damaged') {
-    throw new StartupError(
-      `${path} is damaged. Restore it from a backup: stored secrets cannot be read without its secretKey`,
-    )
+export async function installationKeys(config: KeySettings): Promise<{ keys: Keys; keep: () => Promise<void> }> {
+  const { dataDir, secretKey, nextSecretKey, previousSecretKey, operatorKey } = config
+  const otherSecretKeys = [nextSecretKey ?? [], previousSecretKey ?? []].flat()
+  if (secretKey !== null && operatorKey !== null) {
+    return { keys: { secretKey, otherSecretKeys, operatorKey }, keep: async () => {} }
   }
-  const own = stored ?? { secretKey: randomBytes(32).toString('hex'), operatorKey: randomBytes(24).toString('hex') }
+  const stored = await readKeys(dataDir)
+  const own = stored ?? { secretKey: newSecretKey(), operatorKey: randomBytes(24).toString('hex') }
+  const given = secretKey === null ? ofFile(own) : { secretKey, otherSecretKeys }
   return {
-    keys: { secretKey: secretKey ?? own.secretKey, operatorKey: operatorKey ?? own.operatorKey },
+    keys: { ...given, operatorKey: operatorKey ?? own.operatorKey },
     keep: async () => {
-      if (stored === null) await writeSecretFile(path, own)
+      if (stored === null) await writeSecretFile(keysPath(dataDir), own)
     },
   }
+}
+
+type KeySettings = Pick<Config, 'dataDir' | 'secretKey' | 'nextSecretKey' | 'previousSecretKey' | 'operatorKey'>
+
+function ofFile({ secretKey, previousSecretKey }: KeysFile) {
+  return { secretKey, otherSecretKeys: previousSecretKey === undefined ? [] : [previousSecretKey] }
+}
+
+function newSecretKey(): string {
+  return randomBytes(32).toString('hex')
+}
+
+async function readKeys(dataDir: string): Promise<KeysFile | null> {
+  const stored = await readJson(keysPath(dataDir), KeysFile)
+  if (stored !== 'damaged') return stored
+  throw new StartupError(
+    `${keysPath(dataDir)} is damaged. Restore it from a backup: stored secrets cannot be read without its secretKey`,
+  )
+}
+
+/** Puts a new secret key into `keys.json` and keeps the former one beside it, unless there is a former one already. */
+export async function renewSecretKey(dataDir: string): Promise<{ isNew: boolean }> {
+  const stored = await readKeys(dataDir)
+  if (stored === null) throw new StartupError(`${keysPath(dataDir)} is missing. Start the server once, which makes it`)
+  if (stored.previousSecretKey !== undefined) return { isNew: false }
+  const keys = { ...stored, secretKey: newSecretKey(), previousSecretKey: stored.secretKey }
+  await writeSecretFile(keysPath(dataDir), keys)
+  return { isNew: true }
+}
+
+/** Takes the former secret key out of `keys.json`. */
+export async function forgetFormerKey(dataDir: string): Promise<void> {
+  const { previousSecretKey: _, ...keys } = (await readKeys(dataDir)) ?? {}
+  await writeSecretFile(keysPath(dataDir), keys)
 }
 
 /** The operator key in `keys.json`; null: there is none, or the file is damaged. */
@@ -57,14 +101,15 @@ export async function readOperatorKey(dataDir: string): Promise<string | null> {
   return stored === 'damaged' ? null : (stored?.operatorKey ?? null)
 }
 
-/** The secret key of the settings, else of `keys.json`. Throws `StartupError` where neither has one. */
-export async function findSecretKey({ dataDir, secretKey }: Pick<Config, 'dataDir' | 'secretKey'>): Promise<string> {
-  if (secretKey !== null) return secretKey
-  const stored = await readJson(keysPath(dataDir), Keys)
-  if (stored !== null && stored !== 'damaged') return stored.secretKey
-  throw new StartupError(
-    `There is no secret key: give the server's SECRET_KEY, or its keys.json in DATA_DIR (${keysPath(dataDir)} is ${stored ?? 'missing'})`,
-  )
+/** The secret keys of the settings, else of `keys.json`. Throws `StartupError` where neither has one. */
+export async function findSecretKeys(config: KeySettings): Promise<Pick<Keys, 'secretKey' | 'otherSecretKeys'>> {
+  const { dataDir, secretKey } = config
+  if (secretKey === null && (await readJson(keysPath(dataDir), KeysFile)) === null) {
+    throw new StartupError(
+      `There is no secret key: give the server's SECRET_KEY, or its keys.json in DATA_DIR (${keysPath(dataDir)} is missing)`,
+    )
+  }
+  return (await installationKeys(config)).keys
 }
 
 export function keysPath(dataDir: string): string {

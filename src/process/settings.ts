@@ -56,14 +56,11 @@ const Settings = z.object({
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
   REPRESENTATION_CACHE_MB: wholeNumber('is not allowed', 0, 65_535).default('32'),
   DATA_DIR: z.string().default('.data'),
-  SECRET_KEY: secret(
-    (text) => text.length >= 32,
-    'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
-  ),
-  OPERATOR_KEY: secret(
-    (text) => /^[!-~]{16,}$/.test(text),
-    'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
-  ),
+  SECRET_KEY: secretKey(),
+  SECRET_KEY_NEXT: secretKey(),
+  SECRET_KEY_PREVIOUS: secretKey(),
+  OPERATOR_KEY: operatorKey(),
+  OPERATOR_KEY_PREVIOUS: operatorKey(),
   SANDBOX: yesOrNo().optional(),
   REST_PREFIXES: commaList(isPrefix, 'is not a path to serve', `such as /StoreWebAPI, outside ${OWN_ADDRESSES}`)
     .refine((prefixes) => areDistinct(prefixes.map((prefix) => withoutTrailingSlash(prefix).toLowerCase())), {
@@ -144,8 +141,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: resolve(settings.DATA_DIR),
     /** Null, with the embedded database alone: generated into `dataDir`. */
     secretKey: settings.SECRET_KEY ?? null,
+    /** Secrets that are stored under these are read too. */
+    nextSecretKey: settings.SECRET_KEY_NEXT ?? null,
+    previousSecretKey: settings.SECRET_KEY_PREVIOUS ?? null,
     /** As `secretKey`. */
     operatorKey: settings.OPERATOR_KEY ?? null,
+    /** Admits the operator too; null: no other key does. */
+    previousOperatorKey: settings.OPERATOR_KEY_PREVIOUS ?? null,
     sandbox,
     /** Each begins with a slash and ends without one; the first is canonical. */
     restPrefixes: Object.freeze(settings.REST_PREFIXES.map(withoutTrailingSlash)),
@@ -222,6 +224,7 @@ function faultsBetween(given: Given): string[] {
   if (given.DATABASE_URL && !given.OPERATOR_KEY) {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
+  faults.push(...faultsBetweenKeys(given))
   if (given.HTTP_PORT && !hasTls(given)) {
     faults.push(
       'HTTP_PORT goes with TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which is plain http then',
@@ -251,6 +254,20 @@ function faultsBetween(given: Given): string[] {
   return faults
 }
 
+const keyPairs = [
+  ['SECRET_KEY_NEXT', 'SECRET_KEY'],
+  ['SECRET_KEY_PREVIOUS', 'SECRET_KEY'],
+  ['OPERATOR_KEY_PREVIOUS', 'OPERATOR_KEY'],
+] as const
+
+function faultsBetweenKeys(given: Given): string[] {
+  return keyPairs.flatMap(([other, name]) => {
+    if (!given[other]) return []
+    if (!given[name]) return [`${other} is given without ${name}; allowed: both, or ${name} alone`]
+    return given[other] === given[name] ? [`${other} is the same as ${name}; allowed: another key, or none`] : []
+  })
+}
+
 function hasTls(given: Given): boolean {
   return Boolean(given.TLS_CERT_FILE ?? given.TLS_KEY_FILE)
 }
@@ -271,6 +288,20 @@ function checked(isAllowed: (text: string) => boolean, problem: string, allowed:
 /** A setting whose messages omit its value. */
 function secret(isAllowed: (text: string) => boolean, error: string) {
   return z.string().refine(isAllowed, { error }).optional()
+}
+
+function secretKey() {
+  return secret(
+    (text) => text.length >= 32,
+    'is too short; allowed: at least 32 characters, such as `openssl rand -hex 32` prints',
+  )
+}
+
+function operatorKey() {
+  return secret(
+    (text) => /^[!-~]{16,}$/.test(text),
+    'does not do; allowed: at least 16 visible ASCII characters without blanks, such as `openssl rand -hex 32` prints',
+  )
 }
 
 /** One of these words; ignores case. */

@@ -82,7 +82,8 @@ async function createEverything(options: EnsureSandbox, tx: Transaction): Promis
   const { id, publicKey, privateKey } = await registerApplication({ db: tx, secrets, now }, { Name: 'Sandbox' })
   await tx.application.update({ where: { id }, data: { developerId } })
   const { token } = await addSubscription({ db: tx, secrets, now }, { storeId: store.id, publicKey })
-  await fill({ store, application: null, channel: 'administration', privileges: null, actor: OPERATOR, db: tx, now })
+  const caller = { store, application: null, channel: 'administration', privileges: null, actor: OPERATOR } as const
+  await fill({ ...caller, db: tx, now, secrets })
 
   return {
     baseUrl,

@@ -5,7 +5,7 @@ import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { readInput } from '../values/input.ts'
 import { isLoopback, isLoopbackHost } from '../values/loopback.ts'
-import { sameSecret } from '../values/secrets.ts'
+import { isOperatorKey } from '../values/secrets.ts'
 import type { Metrics } from './metrics.ts'
 import { type ApiPart, closedObject, jsonAnswer, openOperation, query, ref, requestId, retryAfter } from './openapi.ts'
 
@@ -13,6 +13,7 @@ interface ProcessServices {
   readonly databaseHealth: Pick<DatabaseHealth, 'fault'>
   readonly metrics: Metrics
   readonly operatorKey: string
+  readonly previousOperatorKey?: string | null
   /** Whether the process has been told to stop. Omitted: until the application closes, it has not. */
   readonly isStopping?: () => boolean
 }
@@ -22,7 +23,7 @@ const readinessQuery = z.object({
 })
 
 export function processRoutes(app: FastifyInstance, services: ProcessServices): void {
-  const { databaseHealth, metrics, operatorKey, isStopping } = services
+  const { databaseHealth, metrics, isStopping } = services
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -38,7 +39,7 @@ export function processRoutes(app: FastifyInstance, services: ProcessServices): 
   })
 
   app.get('/metrics', async (request, reply) => {
-    if (!isDirectFromHere(request) && !hasBearer(request, operatorKey)) {
+    if (!isDirectFromHere(request) && !hasOperatorKey(request, services)) {
       reply.header('www-authenticate', 'Bearer')
       throw new StoreFailure(
         'unauthorized',
@@ -61,9 +62,9 @@ function isDirectFromHere({ headers, socket }: FastifyRequest): boolean {
   return !isForwarded && isLoopback(socket.remoteAddress ?? '') && isLoopbackHost(host)
 }
 
-function hasBearer({ headers }: FastifyRequest, key: string): boolean {
+function hasOperatorKey({ headers }: FastifyRequest, services: ProcessServices): boolean {
   const given = bearerToken(headers.authorization)
-  return given !== null && sameSecret(given, key)
+  return given !== null && isOperatorKey(services, given)
 }
 
 export function describeProcess(): ApiPart {

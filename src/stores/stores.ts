@@ -288,7 +288,7 @@ export function noSuchStore(id: number): StoreFailure {
 }
 
 /** Returns a caller for the operator, with all privileges in the store. Throws for an unknown id (404). */
-export async function operatorCaller({ db, now }: Pick<DataServices, 'db' | 'now'>, storeId: number): Promise<Caller> {
+export async function operatorCaller({ db, secrets, now }: DataServices, storeId: number): Promise<Caller> {
   const store = await storeById(db, storeId)
-  return { store, application: null, channel: 'administration', privileges: null, actor: OPERATOR, db, now }
+  return { store, application: null, channel: 'administration', privileges: null, actor: OPERATOR, db, now, secrets }
 }

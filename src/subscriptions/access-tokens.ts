@@ -102,16 +102,17 @@ type IssuedToken = { readonly token: string; readonly userId: number }
  */
 export async function exchangeCode(services: AccessServices, exchange: CodeExchange): Promise<IssuedToken> {
   const { db, secrets } = services
-  const codeHash = secrets.lookup(exchange.code)
+  const codeHashes = secrets.lookups(exchange.code)
   const applicationId = exchange.client.id
   // Checked first, so that an arbitrary text sent as a code does not invalidate the cached callers.
-  const known = await db.$queryRaw<unknown[]>`
-    SELECT 1 FROM "AuthorizationCode" WHERE "codeHash" = ${codeHash} AND "applicationId" = ${applicationId}
+  const [known] = await db.$queryRaw<{ codeHash: string }[]>`
+    SELECT "codeHash" FROM "AuthorizationCode" WHERE "codeHash" = ANY (${codeHashes}) AND "applicationId" = ${applicationId}
     UNION ALL
-    SELECT 1 FROM "AccessToken" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
-    WHERE "codeHash" = ${codeHash} AND "applicationId" = ${applicationId}`
-  const isKnown = known.length > 0
-  const outcome = isKnown ? await changeAccess(services, (tx) => present(tx, services, codeHash, exchange)) : unknown
+    SELECT "codeHash" FROM "AccessToken" JOIN "Subscription" ON "Subscription"."id" = "subscriptionId"
+    WHERE "codeHash" = ANY (${codeHashes}) AND "applicationId" = ${applicationId}`
+  const outcome = known
+    ? await changeAccess(services, (tx) => present(tx, services, known.codeHash, exchange))
+    : unknown
   // Thrown after the transaction commits, because its changes must persist.
   if (typeof outcome === 'string') throw new StoreFailure('bad-request', outcome, { field: 'code' })
   return outcome
@@ -152,7 +153,8 @@ async function present(
   if (fault !== null) return fault
 
   const token = generateKey()
-  const data = { tokenHash: secrets.lookup(token), subscriptionId, codeHash, createdAt: at }
+  const stored = { tokenHash: secrets.lookup(token), tokenSealed: secrets.seal(token) }
+  const data = { ...stored, subscriptionId, codeHash, createdAt: at }
   await tx.accessToken.create({ data })
   await tx.$executeRaw`
     DELETE FROM "AccessToken" WHERE "id" IN (
@@ -188,7 +190,7 @@ export async function revokeAccessToken(
   { client, token, actor }: { client: OAuthClient; token: string; actor: Actor },
 ): Promise<void> {
   const { db, secrets, now } = services
-  const tokenHash = secrets.lookup(token)
+  const tokenHash = { in: secrets.lookups(token) }
   const applicationId = client.id
   const found = await db.accessToken.findFirst({
     where: { tokenHash, subscription: { applicationId } },

@@ -106,10 +106,12 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
-    const subscription = await findSubscription(db, secrets.lookup(token))
+    const subscription = await findSubscription(db, secrets.lookups(token))
     if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
     const untilMs = check(subscription, presented, { secrets, now })
-    const authenticated = authenticatedBy(subscription, { db, now })
+    const { unsealedTokenId } = subscription
+    if (unsealedTokenId !== null) await sealAccessToken({ db, secrets }, unsealedTokenId, token)
+    const authenticated = authenticatedBy(subscription, { db, secrets, now })
     // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
     const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())
     // A lookup that began before a revocation may answer this call, but must not be cached.
@@ -169,6 +171,8 @@ interface SubscriptionFound
   application: NonNullable<Caller['application']>
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
+  /** An access token of an early version, which kept its hash alone: a new secret key cannot take that over. */
+  unsealedTokenId: number | null
   store: CallerStore
   host: string
   asked: Privileges
@@ -178,23 +182,31 @@ interface SubscriptionFound
 }
 
 /** Reads everything that a call needs in one statement. */
-async function findSubscription(db: Db, tokenHash: string): Promise<SubscriptionFound | undefined> {
+async function findSubscription(db: Db, tokenHashes: string[]): Promise<SubscriptionFound | undefined> {
   const rows = await db.$queryRaw<SubscriptionFound[]>`
-    SELECT "isAccessToken", ${callerStoreJson} AS "store", "host", json_build_object('id', "Application"."id",
+    SELECT "isAccessToken", "unsealedTokenId", ${callerStoreJson} AS "store", "host", json_build_object('id', "Application"."id",
         'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
       "Subscription"."privileges" AS "agreed", "Application"."throttleCapacity",
       "Application"."throttleLeakPerSecond"::float8
     FROM (
-      SELECT "id", false AS "isAccessToken" FROM "Subscription" WHERE "tokenHash" = ${tokenHash}
+      SELECT "id", false AS "isAccessToken", NULL::int AS "unsealedTokenId"
+      FROM "Subscription" WHERE "tokenHash" = ANY (${tokenHashes})
       UNION ALL
-      SELECT "subscriptionId", true FROM "AccessToken" WHERE "tokenHash" = ${tokenHash}
+      SELECT "subscriptionId", true, CASE WHEN "tokenSealed" IS NULL THEN "id" END
+      FROM "AccessToken" WHERE "tokenHash" = ANY (${tokenHashes})
       LIMIT 1
     ) "found"
     JOIN "Subscription" ON "Subscription"."id" = "found"."id"
     JOIN "Store" ON "Store"."id" = "Subscription"."storeId"
     JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"`
   return rows[0]
+}
+
+/** Gives up without an error, since a database that only reads still answers the caller; the next use tries again. */
+async function sealAccessToken({ db, secrets }: Pick<DataServices, 'db' | 'secrets'>, id: number, token: string) {
+  const data = { tokenHash: secrets.lookup(token), tokenSealed: secrets.seal(token) }
+  await db.accessToken.updateMany({ where: { id, tokenSealed: null }, data }).catch(() => undefined)
 }
 
 /** Returns until when the credentials stay valid, in milliseconds since 1970. Throws RefusedSubscription. */
@@ -210,7 +222,7 @@ function check(
   if (!subscription.isAccessToken && missing.length > 0) {
     throw refused(`the token of the subscription came without ${missing.join(' and ')}`)
   }
-  const untilMs = privateKey === null ? Number.POSITIVE_INFINITY : endOfKey(secrets.lookup(privateKey), subscription)
+  const untilMs = privateKey === null ? Number.POSITIVE_INFINITY : endOfKey(secrets.lookups(privateKey), subscription)
   if (untilMs <= now().getTime()) {
     const isFormer = untilMs > Number.NEGATIVE_INFINITY
     const wrong = isFormer
@@ -228,13 +240,13 @@ function failed(message: string, logDetail: string): StoreFailure {
   return new StoreFailure('unauthorized', message, { logDetail })
 }
 
-function authenticatedBy(found: SubscriptionFound, { db, now }: Pick<DataServices, 'db' | 'now'>): Authenticated {
+function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataServices): Authenticated {
   const { store, application } = found
   const privileges = bothOf(found.asked, found.agreed)
   // Removes a high surrogate that the cut left at the end, which PostgreSQL would reject.
   const actor = application.name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return {
-    caller: { store, application, channel: 'api', privileges, actor, db, now },
+    caller: { store, application, channel: 'api', privileges, actor, db, now, secrets },
     throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
   }
 }
@@ -245,17 +257,19 @@ interface StoreEntry extends Authenticated {
   readonly isAllowed: (address: string) => boolean
 }
 
+/** The last editor recorded for changes through cartAPI is API (soap-cartapi §1.2). */
+const ofCartApi = { application: null, channel: 'api', privileges: null, actor: 'API' } as const
+
 /** Returns the store with this user key if `storeUrl` is its address; otherwise null. */
 export async function findStoreEntry(
   { db, secrets, now }: DataServices,
   { storeUrl, userKey }: Pick<StoreCredentials, 'storeUrl' | 'userKey'>,
 ): Promise<StoreEntry | null> {
-  const row = await db.store.findUnique({ where: { userKeyHash: secrets.lookup(userKey) } })
+  const row = await db.store.findFirst({ where: { userKeyHash: { in: secrets.lookups(userKey) } } })
   if (!row || row.host !== normaliseHost(storeUrl)) return null
   const { id, cartApiEnabled, cartApiAddresses } = row
   return {
-    // The last editor recorded for changes through cartAPI is API (soap-cartapi §1.2).
-    caller: { store: callerStoreOf(row), application: null, channel: 'api', privileges: null, actor: 'API', db, now },
+    caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },
     throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),

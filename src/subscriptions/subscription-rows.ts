@@ -32,14 +32,13 @@ export async function insertSubscription(
   given: Pair & { token: string; privileges: Privileges; postBackUrl: string | null },
 ): Promise<Subscribed> {
   const { storeId, applicationId, token, privileges, postBackUrl } = given
-  const tokenHash = secrets.lookup(token)
   const [row] = await db.$queryRaw<{ id: number; tokenSealed: string; postBackUrl: string | null; created: boolean }[]>`
     INSERT INTO "Subscription"
       ("storeId", "applicationId", "tokenHash", "tokenSealed", "privileges", "postBackUrl", "createdAt")
-    VALUES (${storeId}, ${applicationId}, ${tokenHash}, ${secrets.seal(token)},
+    VALUES (${storeId}, ${applicationId}, ${secrets.lookup(token)}, ${secrets.seal(token)},
       ${privileges && JSON.stringify(privileges)}::jsonb, ${postBackUrl}, ${now()})
     ON CONFLICT ("storeId", "applicationId") DO UPDATE SET "storeId" = EXCLUDED."storeId"
-    RETURNING "id", "tokenSealed", "postBackUrl", "tokenHash" = ${tokenHash} AS "created"`
+    RETURNING "id", "tokenSealed", "postBackUrl", "tokenHash" = ANY (${secrets.lookups(token)}) AS "created"`
   if (!row) throw new Error('INSERT … RETURNING gave no row')
   return subscribedOf({ secrets }, row, row.created)
 }

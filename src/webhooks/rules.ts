@@ -6,7 +6,7 @@ import { requireAccess } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { endDeliveries } from './dispatch/number.ts'
 import { ownSubscriptionId } from './ownership.ts'
-import { newSecretSeed } from './secret.ts'
+import { newSealedSecret } from './secret.ts'
 
 /** Webhooks per application and store; those made in the administration count separately. */
 const WEBHOOKS_MAX = 100
@@ -43,7 +43,7 @@ async function settleNew(caller: Caller, row: Row): Promise<void> {
   const kind = eventKind(Number(row.eventType))
   // Otherwise an application would get records that it may not read.
   if (kind) requireAccess(caller, kind.service, 'read')
-  row.secretSeed = newSecretSeed()
+  row.secretSealed = newSealedSecret(caller.secrets)
   row.subscriptionId = ownSubscriptionId(caller)
   await refuseTooMany(caller)
 }

@@ -65,8 +65,8 @@ export const webhooks = defineResource({
   hidden: {
     subscriptionId: null,
     updatedBy: '',
-    secretSeed: '',
-    formerSecretSeed: null,
+    secretSealed: '',
+    formerSecretSealed: null,
     secretRotatedAt: null,
     failingSince: null,
     lastFailedAt: null,

@@ -17,7 +17,9 @@ export const operatorKey = 'operator-key-of-the-tests'
 /** What the application is made of, on `db`, with these settings; `lines` gathers what it logs. */
 export function servicesOn(db: Db, settings: Record<string, string> = {}, lines: string[] = []): Services {
   const config = readConfig(settings)
-  const secrets = createSecrets('secret-key-of-the-tests-secret-key')
+  const { secretKey, nextSecretKey, previousSecretKey, previousOperatorKey } = config
+  const others = [nextSecretKey ?? [], previousSecretKey ?? []].flat()
+  const secrets = createSecrets(secretKey ?? 'secret-key-of-the-tests-secret-key', others)
   const now = () => new Date()
   const destination = new Writable({
     write: (chunk, _encoding, done) => {
@@ -28,7 +30,8 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
   const log = pino(logOptions(config.logLevel), destination)
   return {
     config,
-    operatorKey,
+    operatorKey: config.operatorKey ?? operatorKey,
+    previousOperatorKey,
     defaultTimeZone: config.timeZone,
     db,
     backgroundDb: db,

@@ -1,7 +1,7 @@
 import type { Secrets } from '../../src/values/secrets.ts'
-import { type SecretSeeds, secretOfSeed, signingSeeds } from '../../src/webhooks/secret.ts'
+import { type SealedSecrets, signingSecrets as sealedSecrets } from '../../src/webhooks/secret.ts'
 
 /** The secrets that sign a webhook's notifications at this time, newest first. */
-export function signingSecrets(secrets: Pick<Secrets, 'derive'>, webhook: SecretSeeds, at: Date): string[] {
-  return signingSeeds(webhook, at).map((seed) => secretOfSeed(secrets, seed))
+export function signingSecrets(secrets: Pick<Secrets, 'open'>, webhook: SealedSecrets, at: Date): string[] {
+  return sealedSecrets(webhook, at).map((sealed) => secrets.open(sealed))
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Secrets } from '../../values/secrets.ts'
-import { keyFingerprint } from './key.ts'
+import { keyFingerprints } from './key.ts'
 
 /** The backups of one installation in a folder. Their names tell the installation, by its key, and the time. */
 export interface BackupFolder {
@@ -17,8 +17,12 @@ const FINGERPRINT_LENGTH = 8
 /** Makes the folder if it is missing. */
 export async function openBackupFolder(folder: string, secrets: Secrets): Promise<BackupFolder> {
   await mkdir(folder, { recursive: true })
-  const prefix = `store-platform-${keyFingerprint(secrets).slice(0, FINGERPRINT_LENGTH)}-`
-  const pattern = new RegExp(`^${prefix}(\\d{4})(\\d\\d)(\\d\\d)T(\\d\\d)(\\d\\d)(\\d\\d)Z\\.backup(\\.part)?$`)
+  // While a key is replaced, those under the former one count too.
+  const fingerprints = keyFingerprints(secrets).map((fingerprint) => fingerprint.slice(0, FINGERPRINT_LENGTH))
+  const prefix = `store-platform-${fingerprints[0]}-`
+  const pattern = new RegExp(
+    `^store-platform-(?:${fingerprints.join('|')})-(\\d{4})(\\d\\d)(\\d\\d)T(\\d\\d)(\\d\\d)(\\d\\d)Z\\.backup(\\.part)?$`,
+  )
 
   /** The newest first. */
   async function list(now: Date) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import { knownMigrations } from '../migrations.ts'
-import { keyFingerprint } from './key.ts'
+import { keyFingerprints } from './key.ts'
 
 // A backup file (docs/decisions/backup.md):
 //   the header, a line of JSON;
@@ -41,7 +41,7 @@ export function makeHeader(contents: Pick<Header, 'tables' | 'sequences'>, secre
     formatVersion: FORMAT_VERSION,
     createdAt: createdAt.toISOString(),
     migrations: [...knownMigrations()],
-    keyFingerprint: keyFingerprint(secrets),
+    keyFingerprint: keyFingerprints(secrets)[0],
     ...contents,
   }
 }
@@ -75,7 +75,7 @@ export function refuseOther(header: Header, secrets: Secrets, file: string): voi
       `${file} is of an older version, without migration ${missing}. Restore it with that version of the server, then start this one, which migrates the database`,
     )
   }
-  if (header.keyFingerprint !== keyFingerprint(secrets)) {
+  if (!keyFingerprints(secrets).includes(header.keyFingerprint)) {
     throw new StartupError(
       `${file} was made under another SECRET_KEY. Give the key of that time: SECRET_KEY, or the keys.json of that time in DATA_DIR`,
     )

@@ -2,9 +2,12 @@ import { StartupError } from '../../process/startup-error.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import type { Snapshot } from '../snapshot.ts'
 
-/** 64 hexadecimal characters, the same for the same SECRET_KEY. HKDF makes them of the key, and nothing makes the key of them. */
-export function keyFingerprint(secrets: Secrets): string {
-  return secrets.derive('fingerprint').toString('hex')
+/**
+ * Tell the keys that the secrets are of, the current one first: 64 hexadecimal characters each. HKDF makes them of the key, and
+ * nothing makes the key of them.
+ */
+export function keyFingerprints(secrets: Secrets): [string, ...string[]] {
+  return secrets.derivations('fingerprint').map((bytes) => bytes.toString('hex')) as [string, ...string[]]
 }
 
 /** Throws `StartupError` when `secrets` do not open what the database's stores have stored. */

@@ -5,7 +5,7 @@ import { deliveriesChannel } from '../../engine/announce.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { wholeBodies } from '../../engine/event-bodies.ts'
 import { INT32_MAX } from '../../values/int32.ts'
-import type { SecretSeeds } from '../secret.ts'
+import type { SealedSecrets } from '../secret.ts'
 import { type Allotment, SLOT_BYTES, slotsOf, type Usage } from './allot.ts'
 
 export type WebhookKey = Pick<Delivery, 'storeId' | 'webhookId'>
@@ -17,7 +17,7 @@ export function keyOf({ storeId, webhookId }: WebhookKey): string {
 /** A webhook with due deliveries. Without a subscription it was made in the administration, and gets all records. */
 export interface DueWebhook
   extends WebhookKey,
-    SecretSeeds,
+    SealedSecrets,
     Pick<Webhook, 'url' | 'format' | 'enabled' | 'failingSince' | 'subscriptionId'> {
   readonly applicationId: number | null
   /** What the merchant granted, and what the application requests. */
@@ -86,7 +86,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
         SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "Event"."id" = "waiting"."eventId"
       ) AS "bytes"
     FROM "waiting" CROSS JOIN LATERAL (
-      SELECT "url", "format", "enabled", "failingSince", "secretSeed", "formerSecretSeed", "secretRotatedAt", "subscriptionId"
+      SELECT "url", "format", "enabled", "failingSince", "secretSealed", "formerSecretSealed", "secretRotatedAt", "subscriptionId"
       FROM "Webhook" WHERE "Webhook"."storeId" = "waiting"."storeId" AND "Webhook"."id" = "waiting"."webhookId" OFFSET 0
     ) AS "webhook" LEFT JOIN LATERAL (
       SELECT "applicationId", "Subscription"."privileges" AS "agreed", "Application"."privileges" AS "asked"

@@ -7,12 +7,12 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { TRIES_MAX } from '../../outbound/retry-schedule.ts'
 import { messageIdOf, signedHeaders, signingKey } from '../../outbound/standard-webhooks.ts'
 import type { Secrets } from '../../values/secrets.ts'
-import { secretOfSeed, signingSeeds } from '../secret.ts'
+import { signingSecrets } from '../secret.ts'
 import type { Claim } from './claim.ts'
 import type { Outcome } from './decide.ts'
 
 export interface SendServices {
-  secrets: Pick<Secrets, 'derive'>
+  secrets: Pick<Secrets, 'open'>
   now: () => Date
   outbound: Outbound
   log: Pick<Log, 'warn'>
@@ -32,20 +32,20 @@ const KEYS_MAX = 1_000
 
 const unanswered = { status: null, durationMs: 0, answer: '', retryAfter: null, isHeldBack: false }
 
-type KeyOf = (seed: string) => KeyObject
+type KeyOf = (sealed: string) => KeyObject
 
 /** Returns the function that makes one attempt, signed by the Standard Webhooks scheme. It never rejects. */
 export function createSender(services: SendServices): (claim: Claim) => Promise<Outcome> {
   const keys = new LRUCache({
     max: KEYS_MAX,
-    memoMethod: (seed: string) => signingKey(secretOfSeed(services.secrets, seed)),
+    memoMethod: (sealed: string) => signingKey(services.secrets.open(sealed)),
   })
   return async (claim) => {
     const at = services.now()
     const fault = faultOf(claim)
     if (fault !== null) return { ...unanswered, at, reason: fault, isHeldBack: true }
     try {
-      return await post(services, (seed) => keys.memo(seed), claim, at)
+      return await post(services, (sealed) => keys.memo(sealed), claim, at)
     } catch (error) {
       const { storeId, webhookId, id: deliveryId } = claim
       services.log.warn({ err: error, storeId, webhookId, deliveryId }, 'a webhook delivery could not be sent')
@@ -70,7 +70,7 @@ function serviceOf(eventType: number): string {
 
 async function post(services: SendServices, keyOf: KeyOf, claim: Claim, at: Date): Promise<Outcome> {
   const body = Buffer.from(bodyOf(services, claim))
-  const keys = signingSeeds(claim, at).map(keyOf)
+  const keys = signingSecrets(claim, at).map(keyOf)
   const answer = await services.outbound.send({
     url: claim.url,
     method: 'POST',

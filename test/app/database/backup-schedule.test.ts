@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { keyFingerprint } from '../../../src/database/backup/key.ts'
+import { keyFingerprints } from '../../../src/database/backup/key.ts'
 import { openBackup } from '../../../src/database/backup/read.ts'
 import { createBackupSchedule } from '../../../src/database/backup/schedule.ts'
 import { createSecrets } from '../../../src/values/secrets.ts'
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/run-server.ts'
 
 const HOUR_MS = 3_600_000
 const secrets = createSecrets('secret-key-of-the-tests-secret-key')
-const prefix = `store-platform-${keyFingerprint(secrets).slice(0, 8)}-`
+const prefix = `store-platform-${keyFingerprints(secrets)[0].slice(0, 8)}-`
 
 let url: string
 let client: Awaited<ReturnType<typeof openClient>>

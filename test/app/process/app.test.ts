@@ -409,6 +409,7 @@ describe('the log', () => {
         actor: 'A',
         db: database.db,
         now: () => new Date(),
+        secrets: { seal: (text) => text },
       }
       return {}
     })

@@ -145,12 +145,12 @@ test('nobody on the way may keep a secret, and no log has it', async () => {
 
   expect([before.headers['cache-control'], answer.headers['cache-control']]).toEqual(['no-store', 'no-store'])
   const { Secret, FormerSecret } = answer.json()[0]
-  const { secretSeed } = await stored(server, shop, id)
+  const { secretSealed } = await stored(server, shop, id)
   const calls = JSON.stringify(await server.database.db.apiCall.findMany(), (_name, value) =>
     typeof value === 'bigint' ? String(value) : value,
   )
   expect(calls).toContain(`/Webhooks/${id}/Secret`)
-  for (const secret of [Secret, FormerSecret, secretSeed]) {
+  for (const secret of [Secret, FormerSecret, secretSealed]) {
     expect(server.log.join('')).not.toContain(secret)
     expect(calls).not.toContain(secret)
   }

@@ -198,10 +198,10 @@ describe('a webhook', () => {
 
   test('shows nothing of its secret or of its owner', async () => {
     const id = await newWebhook(shop.call)
-    const { secretSeed } = await stored(server, shop, id)
-    expect(secretSeed).toMatch(/^[\da-f]{64}$/)
+    const { secretSealed } = await stored(server, shop, id)
+    expect(secretSealed).toMatch(/^v2[.][\da-f]{8}[.]/)
     const { body } = await shop.call('GET', `/Webhooks/${id}`)
-    expect(body).not.toContain(secretSeed)
+    expect(body).not.toContain(secretSealed)
     expect(Object.keys(JSON.parse(body)[0])).toHaveLength(8)
   })
 })

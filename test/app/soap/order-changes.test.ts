@@ -284,7 +284,7 @@ describe('updateOrderStatus', () => {
   test('after the administration reopened a cancelled order is allowed again', async () => {
     const { id, invoiceNum } = await placed()
     await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Cancel' })
-    const operator = await operatorCaller({ db: server.database.db, now: server.services.now }, shop.shop.store.id)
+    const operator = await operatorCaller(server.services, shop.shop.store.id)
     await updateRecord(operator, orders, id, { OrderStatusID: 2 })
     expect(await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Hold' })).toBe(echo(invoiceNum, 'Hold'))
     expect((await read(id)).OrderStatusID).toBe(6)

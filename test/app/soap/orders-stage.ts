@@ -33,7 +33,7 @@ export async function openOrders(server: TestServer, options: { timeZone?: strin
 
   /** Places an order of a guest, at the operator's door. */
   async function place(items: Wire[], fields: Wire = {}): Promise<number> {
-    const operator = await operatorCaller({ db, now: server.services.now }, storeId)
+    const operator = await operatorCaller(server.services, storeId)
     const body = { BillingEmail: 'guest@shop.example', BillingOnLinePayment: true, OrderItemList: items, ...fields }
     return (await placeOrder(operator, body)).id
   }

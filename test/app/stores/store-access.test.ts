@@ -48,6 +48,7 @@ describe('storeUrl and userKey', () => {
       actor: 'API',
       db: services.db,
       now: services.now,
+      secrets: services.secrets,
     })
     expect(throttle).toEqual({ key: `cartAPI ${id}`, capacity: 50, leakPerSecond: 2 })
   })
@@ -260,14 +261,14 @@ describe('a store that was found', () => {
 function pausing(db: Db) {
   const rowRead = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
-  const findUnique = async (query: Parameters<Db['store']['findUnique']>[0]) => {
-    const row = await db.store.findUnique(query)
+  const findFirst = async (query: Parameters<Db['store']['findFirst']>[0]) => {
+    const row = await db.store.findFirst(query)
     rowRead.resolve()
     await gate.promise
     return row
   }
   const store = new Proxy(db.store, {
-    get: (target, name) => (name === 'findUnique' ? findUnique : Reflect.get(target, name)),
+    get: (target, name) => (name === 'findFirst' ? findFirst : Reflect.get(target, name)),
   })
   const paused = new Proxy(db, { get: (target, name) => (name === 'store' ? store : Reflect.get(target, name)) })
   return { db: paused, read: rowRead.promise, answer: gate.resolve }

@@ -43,7 +43,8 @@ const visible = ({ kind, status, field, message }: StoreFailure) => ({ kind, sta
 async function accessToken(subscriptionId: number): Promise<string> {
   const token = generateKey()
   const { db, secrets, now } = services
-  const data = { subscriptionId, tokenHash: secrets.lookup(token), codeHash: secrets.lookup(generateKey()) }
+  const stored = { tokenHash: secrets.lookup(token), tokenSealed: secrets.seal(token) }
+  const data = { subscriptionId, ...stored, codeHash: secrets.lookup(generateKey()) }
   await db.accessToken.create({ data: { ...data, createdAt: now() } })
   return token
 }

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { callbackSecret } from '../../../src/applications/callback.ts'
 import { connect, type Db } from '../../../src/database/client.ts'
 import { createOutbound } from '../../../src/outbound/outbound.ts'
+import { newSigningSecret } from '../../../src/outbound/standard-webhooks.ts'
 import { createRemovalNotices, type RemovalNoticeServices } from '../../../src/subscriptions/removal-notices.ts'
 import { subscribe, unsubscribe } from '../../../src/subscriptions/subscriptions.ts'
 import { openAccess, type Services } from '../../support/access.ts'
@@ -79,7 +79,8 @@ test('is sent again when its time comes, byte for byte, under the same id, signe
 
   // The application may have come up with another secret meanwhile.
   const { id } = scene.application
-  await services.db.application.update({ where: { id }, data: { callbackSecretVersion: 2 } })
+  const secret = newSigningSecret()
+  await services.db.application.update({ where: { id }, data: { callbackSecretSealed: services.secrets.seal(secret) } })
   access.clock.ms += 1
   receiver.answer = status(200)
   await sendDue()
@@ -94,7 +95,6 @@ test('is sent again when its time comes, byte for byte, under the same id, signe
   } = again?.headers ?? {}
   expect(messageId).toBe(notice?.messageId)
   expect(timestamp).toBe(String(Math.floor(access.clock.ms / 1_000)))
-  const secret = callbackSecret(services.secrets, { publicKey: scene.application.publicKey, callbackSecretVersion: 2 })
   expect(signature).toBe(new Webhook(secret).sign(String(messageId), services.now(), again?.text ?? ''))
   expect(await leftOf(services, scene)).toEqual(nothing)
   expect((await auditOf(services, scene)).at(-1)).toMatchObject({ action: 'subscription.removed' })

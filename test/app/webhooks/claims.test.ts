@@ -4,6 +4,7 @@ import type { Webhook } from '../../../src/database/generated/client.ts'
 import { SLOT_BYTES } from '../../../src/webhooks/dispatch/allot.ts'
 import { claimDue, DUE_MAX, findDue, LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
 import type { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
+import { newSealedSecret } from '../../../src/webhooks/secret.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import {
   allotted,
@@ -183,8 +184,9 @@ describe('claiming', () => {
     const hanging = await openReceiver(held().answer)
     await stage.db.$executeRaw`
       INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt",
-        "updatedBy", "secretSeed")
-      SELECT ${storeId}, 1_000_000 + n, '', ${hanging.url}, 200, 'JSON', TRUE, ${stage.now()}, ${stage.now()}, '', ''
+        "updatedBy", "secretSealed")
+      SELECT ${storeId}, 1_000_000 + n, '', ${hanging.url}, 200, 'JSON', TRUE, ${stage.now()}, ${stage.now()}, '',
+        ${newSealedSecret(stage.secrets)}
       FROM generate_series(1, ${DUE_MAX}::int) AS n`
     const last = await stage.addWebhook(otherStore, { url: receiver.url, eventType: 200 })
     // All that hang still have something due when they have begun.

@@ -15,6 +15,7 @@ import { type Claim, claimDue, findDue } from '../../../src/webhooks/dispatch/cl
 import { Dispatcher, type DispatcherOptions } from '../../../src/webhooks/dispatch/dispatcher.ts'
 import { createDispatcherMetrics } from '../../../src/webhooks/dispatch/metrics.ts'
 import { Slots } from '../../../src/webhooks/dispatch/slots.ts'
+import { newSealedSecret } from '../../../src/webhooks/secret.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { signingSecrets } from '../../support/signing-secrets.ts'
 import type { Arrival } from './dispatch-receiver.ts'
@@ -124,7 +125,7 @@ export async function openStage() {
       createdAt: now(),
       updatedAt: now(),
       updatedBy: '',
-      secretSeed: `seed of ${id}`,
+      secretSealed: newSealedSecret(secrets),
       ...changes,
     }
     return db.webhook.create({ data })

@@ -1,6 +1,7 @@
 import { Webhook as Signer } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Webhook } from '../../../src/database/generated/client.ts'
+import { newSealedSecret } from '../../../src/webhooks/secret.ts'
 import { openSocketReceiver } from '../../support/receiver.ts'
 import { signingSecrets } from '../../support/signing-secrets.ts'
 import { type Arrival, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
@@ -77,7 +78,10 @@ describe('a notification', () => {
   })
 
   test('is signed with both secrets for a day after a rotation, the newer first', async () => {
-    const webhook = await addWebhook({ formerSecretSeed: 'the former seed', secretRotatedAt: stage.now() })
+    const webhook = await addWebhook({
+      formerSecretSealed: newSealedSecret(stage.secrets),
+      secretRotatedAt: stage.now(),
+    })
     const both = signingSecrets(stage.secrets, webhook, stage.now())
     expect(new Set(both).size).toBe(2)
     stage.clock.ms += DAY_MS - 1

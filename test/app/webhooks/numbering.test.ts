@@ -53,7 +53,7 @@ test('many events are numbered in several steps, which join without a gap', asyn
 test('what would make more than about 5,000 deliveries is numbered in several steps, an event at least in each', async () => {
   const addWebhooks = (from: number, to: number) => stage.db.$executeRaw`
     INSERT INTO "Webhook"
-      ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSeed")
+      ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSealed")
     SELECT ${storeId}, n, '', 'http://127.0.0.1:1/', ${ORDER_NEW}, 'JSON', TRUE, ${stage.now()}, ${stage.now()}, '', ''
     FROM generate_series(${from}::int, ${to}::int) AS n`
   const number = () => numberEvents(stage.db, stage.now(), [], 'a process')

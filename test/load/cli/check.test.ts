@@ -174,6 +174,14 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
     ],
     found: () => [expect.stringMatching(/ Delivery \d+: there is no Webhook 555$/)],
   },
+  'secret-key': {
+    does: () => [
+      `INSERT INTO "SecretKey" ("id", "since") VALUES ('0123abcd', now())`,
+      ...['Application', 'Subscription', 'Webhook'].map((table) => `DELETE FROM "${table}"`),
+      `UPDATE "Store" SET "userKeySealed" = 'v2.0123abcd.x' WHERE "id" <> ${storeId}`,
+    ],
+    found: () => [`null Store ${storeId}: userKeySealed is sealed under another key`],
+  },
   'sku-blanks': {
     does: () => [
       `UPDATE "Product" SET "sku" = ' ' || (SELECT "sku" FROM "Product" WHERE "id" = 3) WHERE "id" = 2`,

@@ -22,7 +22,7 @@ import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { SandboxFile } from '../../../src/process/data-folder.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
-import { freePort, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
+import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 
 const operatorKey = 'operator-key-of-the-tests'
 const secretKey = 'secret-key-of-the-tests-secret-key'
@@ -536,6 +536,41 @@ describe('the embedded database', () => {
     expect(output).not.toContain(JSON.parse(readFileSync(join(DATA_DIR, 'keys.json'), 'utf8')).operatorKey)
   })
 
+  test('gets another secret key in two runs of one command, with a restart between them', async () => {
+    const server = await start()
+    const { application, store } = sandboxFile()
+    const former = keysFile().secretKey
+    const first = await rotate()
+    expect(first).toMatch(/^.*keys\.json has a new secret key.*\nA running process still stores.*Restart the server/)
+    expect(await statusOf(application, store)).toBe(200)
+    server.process.kill('SIGTERM')
+    await server.exited
+
+    await start()
+    expect(await statusOf(application, store)).toBe(200)
+    expect(await rotate()).toMatch(/is under the new key\.\n.*until.*\npreviousSecretKey in .* has to stay until/s)
+    expect(keysFile()).toMatchObject({ previousSecretKey: former })
+    expect(keysFile().secretKey).not.toBe(former)
+    expect(await statusOf(application, store)).toBe(200)
+  })
+
+  function keysFile(): { readonly secretKey: string } {
+    return JSON.parse(readFileSync(join(folder, 'data/keys.json'), 'utf8'))
+  }
+
+  async function rotate(): Promise<string> {
+    const file = fileURLToPath(new URL('../../../src/cli/rotate-secret-key.ts', import.meta.url))
+    const env = { ...programEnv, DATA_DIR: join(folder, 'data') }
+    const program = runProgram(process.execPath, [file], { env })
+    await program.exited
+    return program.output()
+  }
+
+  async function statusOf({ privateKey, token }: SandboxFile['application'], { secureUrl }: SandboxFile['store']) {
+    const headers = { privatekey: privateKey, token, secureurl: secureUrl }
+    return (await request(`http://127.0.0.1:${port}/StoreWebAPI/v1/OrderStatus`, { headers })).statusCode
+  }
+
   test('without the keys that it was filled under it is refused, and no other keys are put in their place', async () => {
     const server = await start({ SANDBOX: 'false', OPERATOR_KEY: operatorKey })
     await createStore()
@@ -544,7 +579,7 @@ describe('the embedded database', () => {
     rmSync(join(folder, 'data/keys.json'))
 
     expect(await failure({ SANDBOX: 'false' })).toMatch(
-      /keys.json in DATA_DIR.*not the key.*Give the former key back\n$/,
+      /keys.json in DATA_DIR.*not the key.*Give the former key back.*\n$/,
     )
 
     expect(existsSync(join(folder, 'data/keys.json'))).toBe(false)

@@ -65,7 +65,10 @@ describe('without settings', () => {
       representationCacheMb: 32,
       dataDir: resolve('.data'),
       secretKey: null,
+      nextSecretKey: null,
+      previousSecretKey: null,
       operatorKey: null,
+      previousOperatorKey: null,
       sandbox: true,
       restPrefixes: ['/StoreWebAPI'],
       soapPath: '/cart.asmx',
@@ -143,7 +146,10 @@ test('every fault is told at once, each in a line with the setting and what is a
     TRUST_PROXY: 'true',
     DATABASE_URL: 'mysql://store:pass-word-1@db/store',
     SECRET_KEY: 'short-secret',
+    SECRET_KEY_NEXT: 'short-next-secret',
+    SECRET_KEY_PREVIOUS: 'short-former-secret',
     OPERATOR_KEY: 'with blanks in the key',
+    OPERATOR_KEY_PREVIOUS: 'former',
     SANDBOX: 'perhaps',
     REST_PREFIXES: 'api,/Admin/api',
     SOAP_PATH: '/oauth/cart.asmx',
@@ -169,7 +175,10 @@ test('every fault is told at once, each in a line with the setting and what is a
         'REST_PREFIXES',
         'REST_PREFIXES',
         'SANDBOX',
+        'OPERATOR_KEY_PREVIOUS',
         'SECRET_KEY',
+        'SECRET_KEY_NEXT',
+        'SECRET_KEY_PREVIOUS',
         'SOAP_NAMESPACES',
         'SOAP_NAMESPACES',
         'SOAP_PATH',
@@ -187,10 +196,13 @@ test('no message shows a key or a password', () => {
   const secrets = {
     DATABASE_URL: 'mysql://store:pass-word-1@db/store',
     SECRET_KEY: 'short-secret',
+    SECRET_KEY_NEXT: 'short-next-secret',
+    SECRET_KEY_PREVIOUS: 'short-former-secret',
     OPERATOR_KEY: 'open sesame',
+    OPERATOR_KEY_PREVIOUS: 'open barley',
   }
   const message = faults({ ...secrets, PUBLIC_URL: 'postgresql://store:pass-word-2@db/store' })
-  expect(message).not.toMatch(/pass-word|short-secret|open sesame/)
+  expect(message).not.toMatch(/pass-word|short-|open /)
 })
 
 test.each([
@@ -280,6 +292,16 @@ test('DATABASE_URL needs SECRET_KEY and OPERATOR_KEY', () => {
   const message = faults({ DATABASE_URL: production.DATABASE_URL })
   expect(message).toMatch(/SECRET_KEY is missing/)
   expect(message).toMatch(/OPERATOR_KEY is missing/)
+})
+
+test('a further key goes with the one that it stands beside, and is another', () => {
+  const next = 'n'.repeat(32)
+  expect(
+    readConfig({ ...production, SECRET_KEY_NEXT: next, SECRET_KEY_PREVIOUS: `${next}p`, OPERATOR_KEY_PREVIOUS: next }),
+  ).toMatchObject({ nextSecretKey: next, previousSecretKey: `${next}p`, previousOperatorKey: next })
+  expect(faults({ SECRET_KEY_NEXT: next })).toMatch('SECRET_KEY_NEXT is given without SECRET_KEY')
+  expect(faults({ ...production, SECRET_KEY_PREVIOUS: secretKey })).toMatch('SECRET_KEY_PREVIOUS is the same as')
+  expect(faults({ ...production, OPERATOR_KEY_PREVIOUS: operatorKey })).toMatch('OPERATOR_KEY_PREVIOUS is the same as')
 })
 
 describe('plain http stays on this machine', () => {

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
-const none = { secretKey: null, operatorKey: null }
+const none = { secretKey: null, nextSecretKey: null, previousSecretKey: null, operatorKey: null }
 
 async function keptKeys(given: Parameters<typeof installationKeys>[0]): Promise<Keys> {
   const { keys, keep } = await installationKeys(given)
@@ -37,20 +37,24 @@ test('a file that a kill left half written does no harm, and does not lend its m
   writeFileSync(join(dataDir, 'keys.json.new'), '{"secretKey": "hal')
   chmodSync(join(dataDir, 'keys.json.new'), 0o644)
   const keys = await keptKeys({ dataDir, ...none })
-  expect(JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'))).toEqual(keys)
+  expect(keys).toMatchObject(JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8')))
   expect(statSync(join(dataDir, 'keys.json')).mode & 0o777).toBe(0o600)
 })
 
 test('a given key counts, and the other is generated', async () => {
   const operatorKey = 'o'.repeat(20)
-  const keys = await keptKeys({ dataDir, secretKey: null, operatorKey })
+  const keys = await keptKeys({ dataDir, ...none, operatorKey })
   expect(keys.operatorKey).toBe(operatorKey)
   expect((await keptKeys({ dataDir, ...none })).secretKey).toBe(keys.secretKey)
 })
 
 test('with both keys given no file is needed', async () => {
   const given = { secretKey: 's'.repeat(32), operatorKey: 'o'.repeat(20) }
-  expect(await keptKeys({ dataDir: '/nonexistent', ...given })).toEqual(given)
+  const others = { nextSecretKey: 'n'.repeat(32), previousSecretKey: 'p'.repeat(32) }
+  expect(await keptKeys({ dataDir: '/nonexistent', ...given, ...others })).toEqual({
+    ...given,
+    otherSecretKeys: Object.values(others),
+  })
 })
 
 test('a damaged file is never replaced: the stored secrets would be lost', async () => {

@@ -14,14 +14,15 @@ test('a sealed text opens again, and is sealed otherwise each time', () => {
 
 test('a sealed text that was altered anywhere does not open', () => {
   const sealed = secrets.seal('0123456789abcdef')
-  const [version, encoded = ''] = sealed.split('.')
+  const [version, id, encoded = ''] = sealed.split('.')
   const bytes = Buffer.from(encoded, 'base64url')
   for (let index = 0; index < bytes.length; index++) {
     const altered = Buffer.from(bytes)
     altered[index] = (altered[index] ?? 0) ^ 1
-    expect(() => secrets.open(`${version}.${altered.toString('base64url')}`)).toThrow('cannot be opened')
+    expect(() => secrets.open(`${version}.${id}.${altered.toString('base64url')}`)).toThrow('cannot be opened')
   }
   expect(() => secrets.open(`v2.${encoded}`)).toThrow('Not a sealed secret')
+  expect(() => secrets.open(`v3.${id}.${encoded}`)).toThrow('Not a sealed secret')
   expect(() => secrets.open('')).toThrow('Not a sealed secret')
 })
 

@@ -18,7 +18,7 @@ const best: Standing = { grade: 'proven', limit: 20 }
 
 /** A webhook that shares nothing with one of another number. */
 function dueWebhook(number: number, changes: Partial<DueWebhook> = {}): DueWebhook {
-  const secrets = { secretSeed: '', formerSecretSeed: null, secretRotatedAt: null }
+  const secrets = { secretSealed: '', formerSecretSealed: null, secretRotatedAt: null }
   return {
     storeId: number,
     webhookId: number,

@@ -1,4 +1,5 @@
 import type { Prisma } from '../../../../src/database/generated/client.ts'
+import { newSealedSecret } from '../../../../src/webhooks/secret.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 
 /** What a page says, without its elements. Words of two lines stay two. */
@@ -31,7 +32,7 @@ export async function storedWebhook(
       createdAt: at,
       updatedAt: at,
       updatedBy: '',
-      secretSeed: `seed ${serial}`,
+      secretSealed: newSealedSecret(services.secrets),
       ...changes,
     },
   })

@@ -162,7 +162,7 @@ describe('the list', () => {
     expect(shown).toMatch(/^whsec_.{40}/)
 
     const body = await page(home)
-    for (const secret of [shown, 'whsec_', 's3cret', webhook.secretSeed]) expect(body).not.toContain(secret)
+    for (const secret of [shown, 'whsec_', 's3cret', webhook.secretSealed]) expect(body).not.toContain(secret)
   })
 
   test('goes on after a hundred, and loses none', async () => {

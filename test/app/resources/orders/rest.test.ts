@@ -18,7 +18,7 @@ afterAll(() => server.close())
 
 /** An order of 3 bags, placed at the operator's door. */
 async function place(): Promise<number> {
-  const operator = await operatorCaller({ db: server.database.db, now: server.services.now }, shop.store.id)
+  const operator = await operatorCaller(server.services, shop.store.id)
   const OrderItemList = [{ CatalogID: productId, ItemQuantity: 3 }]
   return (await placeOrder(operator, { BillingEmail: 'guest@shop.example', OrderItemList })).id
 }

@@ -95,7 +95,7 @@ describe('a product is found by its SKU with white space around it', () => {
     expect((await shop.call('PUT', '/Products', { body: [change] })).json()[0].Value).toBe(String(id))
     expect(await infoOf(id)).toMatchObject({ SKU: 'MUG', Price: 5 })
 
-    const operator = await operatorCaller({ db: server.database.db, now: server.services.now }, shop.store.id)
+    const operator = await operatorCaller(server.services, shop.store.id)
     const items = [padded('mug'), padded('mug l')].map((ItemID) => ({ ItemID, ItemQuantity: 1 }))
     const placed = await placeOrder(operator, { BillingEmail: 'guest@shop.example', OrderItemList: items })
     const [order] = (await shop.call('GET', `/Orders/${placed.id}`)).json()

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { callbackSecret, sendCallback } from '../../../../src/applications/callback.ts'
+import { sendCallback } from '../../../../src/applications/callback.ts'
 import type { OutboundRequest } from '../../../../src/outbound/outbound.ts'
+import { newSigningSecret } from '../../../../src/outbound/standard-webhooks.ts'
 import { createSecrets } from '../../../../src/values/secrets.ts'
 
 const run = promisify(execFile)
@@ -31,10 +32,12 @@ print(json.dumps(read_callback(given["secret"], given["headers"], given["body"].
 } as const
 
 const secrets = createSecrets('a secret key for tests alone, 32+')
+const [current, former, another] = [newSigningSecret(), newSigningSecret(), newSigningSecret()]
 const application = {
   publicKey: 'f'.repeat(32),
   callbackUrl: 'https://app.example/callback',
-  callbackSecretVersion: 2,
+  callbackSecretSealed: secrets.seal(current),
+  formerCallbackSecretSealed: secrets.seal(former),
   callbackSecretRotatedAt: new Date(),
 }
 
@@ -48,14 +51,11 @@ describe.each(['node', 'python'] as const)('verification as the guide writes it 
     'takes a callback under the new secret and under the former one, and nothing forged, altered or old',
     async () => {
       const { headers, body } = await sent(new Date())
-      const current = callbackSecret(secrets, application)
-      const former = callbackSecret(secrets, { ...application, callbackSecretVersion: 1 })
       const message = JSON.parse(body)
       expect(message).toMatchObject({ Action: 'AUTHORIZE', SecureURL: 'https://shop.example' })
       expect(await verified(language, { secret: current, headers, body })).toEqual(message)
       expect(await verified(language, { secret: former, headers, body })).toEqual(message)
 
-      const another = callbackSecret(secrets, { ...application, publicKey: 'e'.repeat(32) })
       const old = await sent(new Date(Date.now() - 301_000))
       for (const refused of [
         { secret: another, headers, body },
