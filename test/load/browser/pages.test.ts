@@ -52,6 +52,13 @@ const pages = {
     ['admin-product-edit', '/admin/products/1/edit'],
     ['admin-product-option-sets', '/admin/products/1/edit?section=option-sets'],
     ['admin-product-related', '/admin/products/1/edit?section=related-products'],
+    ['admin-product-stock', '/admin/products/2/stock'],
+    ['admin-product-options', '/admin/products/2/options'],
+    ['admin-product-prices', '/admin/products/2/prices'],
+    ['admin-product-categories', '/admin/products/2/categories'],
+    ['admin-product-parts', '/admin/products/2'],
+    ['admin-categories-tree', '/admin/categories/tree'],
+    ['admin-category', '/admin/category/2'],
     ['admin-product-new', '/admin/products/new'],
     ['admin-product-delete', '/admin/products/1/delete'],
     ['admin-customers', '/admin/customers'],
@@ -373,9 +380,21 @@ describe.skipIf(!hasBrowser)('every page', () => {
   }
 
   async function fillShop(publicKey: string) {
+    for (const body of [
+      { CategoryName: 'Clothes', CategoryIcon: `${server.origin}/assets/icon.svg` },
+      { CategoryName: 'Shirts', CategoryParent: 1, Hide: true },
+    ]) {
+      await shop.call('POST', '/Category', { body })
+    }
+    await shop.call('POST', '/CustomerGroups', { body: { Name: 'Dealers', PriceLevel: 2 } })
     const product = { SKUInfo: { SKU: 'LAMP', Name: 'Brass lamp', Price: 42.5, Stock: 3 } }
     const shirt = {
       SKUInfo: { SKU: 'SHIRT', Name: 'Linen shirt', Price: 20, Stock: 50 },
+      MainImageFile: `${server.origin}/assets/icon.svg`,
+      ImageGalleryList: [{ ImageGalleryFile: `${server.origin}/assets/icon.svg`, ImageGalleryCaption: 'Front' }],
+      CategoryList: [{ CategoryID: 2 }],
+      PriceLevel2: 18,
+      DiscountList: [{ DiscountLowbound: 10, DiscountPrice: 17 }],
       OptionSetList: [
         {
           OptionSetName: 'Size',

@@ -145,8 +145,8 @@ async function sellOptions(): Promise<void> {
 
 async function moveManyTimes(): Promise<void> {
   await source.database.db.$executeRawUnsafe(
-    `INSERT INTO "StockMovement" ("storeId", "productId", "quantity", "stockAfter", "cause", "actor", "createdAt")
-     SELECT $1::int, $2::int, n, n * 2, 'set', 'mover ' || n, timestamptz '2026-01-01' + n * interval '1 hour'
+    `INSERT INTO "StockMovement" ("storeId", "productId", "quantity", "stockAfter", "cause", "actor", "note", "createdAt")
+     SELECT $1::int, $2::int, n, n * 2, 'set', 'mover ' || n, 'reason ' || n, timestamptz '2026-01-01' + n * interval '1 hour'
      FROM generate_series(1, $3::int) n`,
     shop.store.id,
     productOfAutumn.record.SKUInfo.CatalogID,
