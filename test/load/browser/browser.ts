@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import axe, { type AxeResults } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { openServer, type TestServer } from '../../support/store.ts'
 
@@ -77,6 +77,11 @@ const sideways = `[...document.querySelectorAll('*:not(input, textarea, select)'
   .filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => each.outerHTML.slice(0, 150))`
 
+/** Keeps a picture of the page in test-output/screenshots, with SCREENSHOTS set. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
+}
+
 /**
  * Looks at a page as people do: at a desk, and on phones in the dark. No accessibility rule is broken, the page never scrolls
  * sideways, and on a phone nothing in it does. With SCREENSHOTS set, its pictures are kept in test-output/screenshots.
@@ -86,8 +91,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
   for (const { look, viewport, colorScheme } of looks) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    if (process.env.SCREENSHOTS)
-      await page.screenshot({ path: join(screenshots, `${name}-${look}.png`), fullPage: true })
+    await picture(page, `${name}-${look}`)
     const { violations } = (await page.evaluate(`axe.run({ resultTypes: ['violations'] })`)) as AxeResults
     const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
     expect({ name, look, found }).toMatchObject({ found: [] })
@@ -102,8 +106,14 @@ export async function inspect(page: Page, name: string): Promise<void> {
 }
 
 /** A context whose pages fail the test that opens them when the browser's console shows an error or a foreign host is asked. */
-export async function openContext(browser: Browser, origin: string, faults: string[]): Promise<BrowserContext> {
-  const context = await browser.newContext({ baseURL: origin, permissions: ['clipboard-read', 'clipboard-write'] })
+export async function openContext(
+  browser: Browser,
+  origin: string,
+  faults: string[],
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const context = await browser.newContext({ baseURL: origin, permissions, ...options })
   // Below the time of a test, so that what was waited for is told.
   context.setDefaultTimeout(10_000)
   context.on('console', (message) => {

@@ -1,0 +1,154 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { placeOrder } from '../../../src/resources/orders/place-order.ts'
+import type { TestStore } from '../../support/store.ts'
+import {
+  hasBrowser,
+  type ListeningServer,
+  launchBrowser,
+  openContext,
+  openListeningServer,
+  picture,
+} from './browser.ts'
+
+// A day of a merchant, as people have it: at a desk, and on a phone whose browser runs no script.
+
+const places = [
+  { place: 'desk', options: { viewport: { width: 1200, height: 850 } } },
+  { place: 'phone', options: { viewport: { width: 390, height: 844 }, javaScriptEnabled: false } },
+] as const
+
+describe.skipIf(!hasBrowser)('a day of a merchant', () => {
+  let browser: Browser
+  let server: ListeningServer
+  let context: BrowserContext
+  let faults: string[]
+
+  beforeAll(async () => {
+    server = await openListeningServer()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+  afterEach(async () => {
+    await context?.close()
+    expect(faults).toEqual([])
+  })
+
+  test.each(places)('at a $place', async ({ place, options }) => {
+    faults = []
+    context = await openContext(browser, server.origin, faults, options)
+    const shop = await openShop(server)
+    const page = await context.newPage()
+    let pictures = 0
+    const look = (name: string) => picture(page, `day-${place}-${String(++pictures).padStart(2, '0')}-${name}`)
+    await signIn(page, shop)
+
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await look('orders')
+    await page.getByRole('link', { name: 'AB-1000' }).click()
+    await look('an order came in')
+    await ship(page, { quantity: '1', tracking: '1Z 999' })
+    await look('partly shipped')
+    expect(await orderOf(shop)).toMatchObject({
+      OrderStatusID: 3,
+      ShipmentList: [{}, { ShipmentTrackingCode: '1Z 999' }],
+    })
+
+    await page.getByRole('link', { name: 'Packing slip' }).click()
+    await page.emulateMedia({ media: 'print' })
+    await look('packing slip')
+    expect(await page.getByRole('link', { name: 'Back to the order' }).isVisible()).toBe(false)
+    await page.emulateMedia({ media: 'screen' })
+    await page.getByRole('link', { name: 'Back to the order' }).click()
+
+    await page.getByRole('link', { name: 'Return goods' }).first().click()
+    await page.getByLabel('Returned quantity of LAMP').first().fill('2')
+    await page.getByLabel('Received quantity of LAMP').first().fill('2')
+    await page.getByLabel('Quantity back to stock of LAMP').first().fill('2')
+    await page.getByRole('button', { name: 'Work out the stock' }).click()
+    await page.getByText('puts back 2 of').waitFor()
+    await look('a return worked out')
+    await page.getByRole('button', { name: 'Add the return' }).click()
+    await page.getByRole('link', { name: 'Return 1', exact: true }).first().waitFor()
+    await look('returned and restocked')
+    expect(await stockOf(shop)).toBe(9)
+
+    await page.getByRole('link', { name: 'LAMP', exact: true }).first().click()
+    await page.getByRole('link', { name: 'Movements and corrections' }).click()
+    await page.getByLabel('Quantity').fill('-1')
+    await page.getByLabel('Reason').fill('Broken on the shelf')
+    await page.getByRole('button', { name: 'Correct the stock' }).click()
+    await page.getByText('Broken on the shelf').waitFor()
+    await look('a stock corrected')
+    expect(await stockOf(shop)).toBe(8)
+
+    await page.goto('/admin/customers/1')
+    await page.getByRole('link', { name: 'Edit billing address' }).click()
+    await page.getByLabel('Billing city').fill('Cambridge')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Billing city: London → Cambridge').waitFor()
+    await look('an address changed')
+
+    await page.getByRole('link', { name: 'Products', exact: true }).click()
+    await page.getByRole('link', { name: 'Import CSV' }).click()
+    const prices = Buffer.from('SKUInfo.SKU,SKUInfo.Price\nLAMP,44.95\nSHADE,much\n')
+    await page.getByLabel('CSV file').setInputFiles({ name: 'prices.csv', mimeType: 'text/csv', buffer: prices })
+    await page.getByRole('button', { name: 'Read the file' }).click()
+    await page.getByRole('button', { name: 'Change 1 product' }).waitFor()
+    await look('prices before they change')
+    await page.getByRole('button', { name: 'Change 1 product' }).click()
+    await server.services.csvImports.settle()
+    await page.reload()
+    await look('prices taken in')
+    const [{ SKUInfo }] = (await shop.call('GET', '/Products?sku=LAMP')).json()
+    expect(SKUInfo.Price).toBe(44.95)
+  })
+})
+
+/** A store with ten lamps, of which a customer has ordered three. */
+async function openShop(server: ListeningServer): Promise<TestStore> {
+  const shop = await server.openStore()
+  const add = (path: string, body: object) => shop.call('POST', path, { body })
+  await add('/Products', { SKUInfo: { SKU: 'LAMP', Name: 'Lamp', Price: 42.5, Stock: 10 } })
+  await add('/Products', { SKUInfo: { SKU: 'SHADE', Name: 'Shade', Price: 12 } })
+  await add('/Customers', {
+    Email: 'ada@mail.example',
+    Password: 'correct horse battery',
+    BillingFirstName: 'Ada',
+    BillingCity: 'London',
+  })
+  await placeOrder(shop.caller, {
+    CustomerID: 1,
+    BillingEmail: 'ada@mail.example',
+    OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 3 }],
+    ShipmentList: [{ ShipmentFirstName: 'Ada', ShipmentAddress: '12 St James Square', ShipmentCity: 'London' }],
+  })
+  return shop
+}
+
+async function signIn(page: Page, { store }: TestStore): Promise<void> {
+  await page.goto(`/admin/sign-in?store=${encodeURIComponent(store.secureUrl)}`)
+  await page.getByLabel('E-mail address').fill('merchant@shop.example')
+  await page.getByLabel('Password').fill('correct horse battery')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL('**/admin')
+}
+
+async function ship(page: Page, { quantity, tracking }: { quantity: string; tracking: string }): Promise<void> {
+  await page.getByRole('link', { name: 'Ship', exact: true }).click()
+  await page.getByLabel('Quantity of LAMP that ships now').fill(quantity)
+  await page.getByLabel('Tracking number').fill(tracking)
+  await page.getByRole('button', { name: 'Ship', exact: true }).click()
+  await page.getByText('The goods are shipped.').waitFor()
+}
+
+async function orderOf({ call }: TestStore) {
+  return (await call('GET', '/Orders/1')).json()[0]
+}
+
+async function stockOf({ call }: TestStore): Promise<number> {
+  return (await call('GET', '/Products?sku=LAMP')).json()[0].SKUInfo.Stock
+}
