@@ -4,6 +4,7 @@ import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import type { TestStore } from '../../support/store.ts'
 import {
   hasBrowser,
+  inspect,
   type ListeningServer,
   launchBrowser,
   openContext,
@@ -105,6 +106,29 @@ describe.skipIf(!hasBrowser)('a day of a merchant', () => {
     await look('prices taken in')
     const [{ SKUInfo }] = (await shop.call('GET', '/Products?sku=LAMP')).json()
     expect(SKUInfo.Price).toBe(44.95)
+  })
+
+  test('several orders get a status by pages that say what becomes of the stock', async () => {
+    faults = []
+    context = await openContext(browser, server.origin, faults)
+    const shop = await openShop(server)
+    await placeOrder(shop.caller, {
+      BillingEmail: 'bea@mail.example',
+      OrderItemList: [{ ItemID: 'LAMP', ItemQuantity: 1 }],
+    })
+    const page = await context.newPage()
+    await signIn(page, shop)
+    await page.goto('/admin/orders')
+    await page.getByLabel('Choose all of this page').check()
+    await page.getByLabel('Change the status to').selectOption('5')
+    await page.getByRole('button', { name: 'Change status…' }).click()
+    await page.getByRole('button', { name: 'Change the status of 2 orders' }).waitFor()
+    expect(await stockOf(shop)).toBe(6)
+    await inspect(page, 'admin-orders-status-asked')
+    await page.getByRole('button', { name: 'Change the status of 2 orders' }).click()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await inspect(page, 'admin-orders-status-changed')
+    expect(await stockOf(shop)).toBe(10)
   })
 })
 

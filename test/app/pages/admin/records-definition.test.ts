@@ -41,7 +41,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a field that one line adds to a definition is in the forms, the page, the list and the files', async () => {
+test('a field that one line adds to a definition is in the forms, the page, the list, the files and the history', async () => {
   const merchant = await merchantIn({ app }, { secureUrl: 'https://makers.example' })
   const added = await merchant.submit(
     '/admin/makers/new',
@@ -61,6 +61,11 @@ test('a field that one line adds to a definition is in the forms, the page, the 
   const tooLong = await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'x'.repeat(21) })
   expect([tooLong.statusCode, tooLong.body.includes('at most 20 are allowed')]).toEqual([400, true])
   await merchant.submit(edit, { ...(await merchant.formOf(edit)), FavouriteColor: 'blue' })
+
+  const history = (await merchant.open('/admin/makers/1/history')).body
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ')
+  expect(history).toContain('Favourite color: green → blue')
 
   const [row] = parse((await merchant.open('/admin/makers/export?format=csv')).body, { bom: true, columns: true })
   expect(row).toMatchObject({ ManufacturerName: 'Alder', FavouriteColor: 'blue' })
