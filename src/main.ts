@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
-import { createCsvImports } from './csv/runner.ts'
+import { createCsvImports, csvSweep } from './csv/runner.ts'
 import { type BackupScheduleOptions, createBackupSchedule } from './database/backup/schedule.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
@@ -118,7 +118,11 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const removalNotices = createRemovalNotices({ ...background, outbound })
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
-  const sweeper = createSweeper({ log, sweeps: { 'old history': historySweep(background, config.historyDays) } })
+  const sweeps = {
+    'old history': historySweep(background, config.historyDays),
+    'old CSV imports': csvSweep(background),
+  }
+  const sweeper = createSweeper({ log, sweeps })
   shutdown.add('the deletion of what is old', () => sweeper.stop())
   const csvImports = createCsvImports(background)
   shutdown.add('the CSV imports', () => csvImports.stop())

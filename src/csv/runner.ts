@@ -1,6 +1,7 @@
 import type { Db } from '../database/client.ts'
 import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
+import type { Sweep } from '../database/sweeper.ts'
 import type { Log } from '../engine/endpoints.ts'
 import { resourceNamed } from '../registry.ts'
 import { operatorCaller } from '../stores/stores.ts'
@@ -23,14 +24,13 @@ export type CsvImports = ReturnType<typeof createCsvImports>
 /** Imports that a process applies at the same time, of different stores. */
 const AT_ONCE = 2
 const EVERY_MS = 15_000
-const SWEEP_MS = 3_600_000
 
 /**
  * Applies imports in the background, each in one process at a time, which another one follows when its lease has run out or it is
  * gone. Any number of processes may run this on one database.
  */
 export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
-  const { db, now, log } = services
+  const { log } = services
   const timers: NodeJS.Timeout[] = []
   let isStopping = false
 
@@ -57,7 +57,6 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
   }
 
   const loops = Array.from({ length: AT_ONCE }, () => createLoop(applyDue, log, 'CSV imports could not go on'))
-  const sweeping = createLoop(() => sweepOld(db, now()), log, 'old CSV imports could not be deleted')
 
   /** Looks for imports to be applied. */
   function wake(): void {
@@ -66,30 +65,21 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
 
   return {
     wake,
-    /** Looks for imports now and every 15 s, and deletes old ones every hour. */
+    /** Looks for imports now and every 15 s. */
     start(): void {
-      timers.push(
-        setInterval(wake, everyMs),
-        setInterval(() => sweeping.wake(), SWEEP_MS),
-      )
+      timers.push(setInterval(wake, everyMs))
       wake()
-      sweeping.wake()
     },
     /** Resolves when nothing is to be applied that this process may work on. */
     async settle(): Promise<void> {
       wake()
       await Promise.all(loops.map((loop) => loop.idle()))
     },
-    /** Deletes imports older than 30 days. */
-    async sweep(): Promise<void> {
-      sweeping.wake()
-      await sweeping.idle()
-    },
     /** Ends after the batch that is being made, and leaves the rest to other processes. */
     async stop(): Promise<void> {
       isStopping = true
       for (const timer of timers.splice(0)) clearInterval(timer)
-      await Promise.all([...loops, sweeping].map((loop) => loop.idle()))
+      await Promise.all(loops.map((loop) => loop.idle()))
     },
   }
 }
@@ -132,13 +122,15 @@ async function release({ caller: { db, store }, id, claim }: Run): Promise<void>
   })
 }
 
-/** Deletes old imports with their lines, one at a time, because each may have 100,000. */
-async function sweepOld(db: Db, at: Date): Promise<void> {
-  const before = new Date(at.getTime() - KEPT_DAYS * 24 * 60 * 60 * 1_000)
-  for (let deleted = 1; deleted > 0; ) {
-    deleted = await db.$executeRaw`
-      DELETE FROM "CsvImport" WHERE ("storeId", "id") = (
-        SELECT "storeId", "id" FROM "CsvImport" WHERE "createdAt" < ${before} AND "state" <> 'applying'
-        ORDER BY "createdAt" LIMIT 1 FOR UPDATE SKIP LOCKED)`
+/** Deletes imports older than 30 days with their lines, one at a time, because each may have 100,000. */
+export function csvSweep({ db, now }: Pick<CsvImportServices, 'db' | 'now'>): Sweep {
+  return async (isStopping) => {
+    const before = new Date(now().getTime() - KEPT_DAYS * 24 * 60 * 60 * 1_000)
+    for (let deleted = 1; deleted > 0 && !isStopping(); ) {
+      deleted = await db.$executeRaw`
+        DELETE FROM "CsvImport" WHERE ("storeId", "id") = (
+          SELECT "storeId", "id" FROM "CsvImport" WHERE "createdAt" < ${before} AND "state" <> 'applying'
+          ORDER BY "createdAt" LIMIT 1 FOR UPDATE SKIP LOCKED)`
+    }
   }
 }

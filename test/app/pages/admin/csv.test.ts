@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createCsvImports } from '../../../../src/csv/runner.ts'
+import { createCsvImports, csvSweep } from '../../../../src/csv/runner.ts'
 import { takeIn as takeInFile } from '../../../../src/csv/take-in.ts'
 import { productStockChanged } from '../../../../src/engine/event-kinds.ts'
 import { canImport, services } from '../../../../src/pages/admin/records/services.ts'
@@ -495,6 +495,6 @@ test('imports are kept for 30 days, 20 of a store', async () => {
   const count = () => db.csvImport.count({ where: { storeId: shop.store.id } })
   expect(await count()).toBe(20)
   server.clock.ms += 31 * 24 * 60 * 60 * 1_000
-  await server.services.csvImports.sweep()
+  await csvSweep(server.services)(() => false)
   expect([await count(), await db.csvImportLine.count({ where: { storeId: shop.store.id } })]).toEqual([0, 0])
 })
