@@ -29,7 +29,7 @@ export function textsOf(statuses: readonly { id: number; text: string }[]) {
 /** The list of orders: with their invoice numbers, and statuses by their texts. */
 export const orderListing: Listing = {
   filters: { find },
-  labels: { find: 'Invoice number or e-mail address' },
+  labels: { find: 'Invoice number or e-mail' },
   inSight: ['find', 'orderstatus', 'datestart', 'dateend'],
   columns: ['InvoiceNumber', 'OrderDate', 'BillingEmail', 'OrderStatusID', 'OrderAmount'],
   titleOf: invoiceOf,
