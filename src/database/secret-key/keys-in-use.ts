@@ -7,7 +7,7 @@ import type { Secrets } from '../../values/secrets.ts'
 // PostgreSQL forgets a process when it ends.
 
 /** The first key of the lock; the second is the number of the secret key. */
-const WRITES = 7_301_409
+const WRITES = 7_301_411
 const READS = 7_301_410
 
 /** A process that was killed may take a moment to disappear. */
