@@ -11,11 +11,11 @@ import {
   readCategoryPaths,
   readTree,
 } from '../../../resources/categories/tree.ts'
-import { digest } from '../../../server/compression.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
 import type { Changes } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
+import { tagOf } from '../records/unchanged.ts'
 import type { Wire } from '../records/values.ts'
 import { type ProductRecord, productService } from './product-service.ts'
 
@@ -55,7 +55,7 @@ export async function categoriesPage(
       found,
       isMore,
       find,
-      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      etag: tagOf(text, typed, isOutdated),
       labels: { CategoryID: 'Categories' },
     },
   }

@@ -3,11 +3,11 @@ import { getRecord } from '../../../engine/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orders/sold-products.ts'
-import { digest } from '../../../server/compression.ts'
 import { FIELDS_MAX, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
 import type { List } from '../records/services.ts'
+import { tagOf } from '../records/unchanged.ts'
 import { inputOf, isTicked, isWritable, LINE_MAX, type Wire } from '../records/values.ts'
 import { type Combination, missingCombinations, nameOfCode } from './combinations.ts'
 import { advancedOptions, type ProductRecord, productService } from './product-service.ts'
@@ -60,7 +60,7 @@ export async function optionsPage(
       isTooLong,
       rowsMax: ROWS_MAX,
       isMore: isMore && !isTooLong,
-      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      etag: tagOf(text, typed, isOutdated),
       labels: Object.fromEntries(
         rows.flatMap((row) =>
           columns.map(({ path, label }) => [`${row.name}.${path.join('.')}`, `${row.title}: ${label}`]),

@@ -3,10 +3,10 @@ import type { Caller } from '../../../engine/caller.ts'
 import { getRecord } from '../../../engine/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
-import { digest } from '../../../server/compression.ts'
 import { FIELDS_MAX, fieldsOf, labelsOf, saveChanges } from '../records/edit-page.ts'
 import { type Changes, changesOf, listTyped, rowsOf, valuesTyped } from '../records/form.ts'
 import { idIn } from '../records/record-page.ts'
+import { tagOf } from '../records/unchanged.ts'
 import { inputOf, isTicked, isWritable, type Wire } from '../records/values.ts'
 import { discounts, type ProductRecord, productService, valuesNamed } from './product-service.ts'
 
@@ -55,7 +55,7 @@ export async function pricesPage(
       })),
       rows: isTooLong ? null : rowsOf(discounts, form, textIn(form, 'add')),
       moreAddress: `${address}/rows`,
-      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      etag: tagOf(text, typed, isOutdated),
       inputOf,
       isWritable,
       isTicked,

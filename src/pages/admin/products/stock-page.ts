@@ -9,10 +9,9 @@ import { skuOf } from '../../../resources/orders/sold-products.ts'
 import { type Correction, correctStock } from '../../../resources/products/correct-stock.ts'
 import { NOTE_LENGTH_MAX, type StockCause } from '../../../resources/products/stock.ts'
 import { listStockMovements } from '../../../resources/products/stock-movements.ts'
-import { digest } from '../../../server/compression.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { idIn } from '../records/record-page.ts'
-import { ifUnchanged } from '../records/unchanged.ts'
+import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { type AdvancedOption, type ProductRecord, productService } from './product-service.ts'
 
 const MOVEMENTS_SHOWN = 50
@@ -63,7 +62,7 @@ export async function stockPage(
         code === null ? 'The product itself' : (names.get(code) ?? `${code} (removed)`),
       older: found.length > movements.length ? `${address}?before=${movements.at(-1)?.id}` : null,
       newest: before === null ? null : address,
-      etag: typed === null || isOutdated ? digest(json) : textIn(typed, 'etag'),
+      etag: tagOf(json, typed, isOutdated),
       noteMax: NOTE_LENGTH_MAX,
       labels: { AdvancedOptionCode: 'Stock', Cause: 'Correction', Quantity: 'Quantity', Note: 'Reason' },
     },

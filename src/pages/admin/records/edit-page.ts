@@ -5,13 +5,12 @@ import { referencesTo } from '../../../engine/referrers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type Changes, changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
-import { ifUnchanged } from './unchanged.ts'
+import { ifUnchanged, tagOf } from './unchanged.ts'
 import { inputOf, isTicked, isWritable, titleOf, typedOf, type Wire } from './values.ts'
 
 /** Fields of a form that lists of a record may add up to; the server takes 2,000 in all. */
@@ -57,7 +56,7 @@ export async function editPage(
       fields: fieldsOf(section.values, 'update', form, isOutdated ? stored : null),
       rows: list === null || isTooLong ? null : rowsOf(list, form, textIn(form, 'add')),
       isTooLong,
-      etag: typed === null || isOutdated ? digest(text) : textIn(typed, 'etag'),
+      etag: tagOf(text, typed, isOutdated),
       address: `${service.path}/${id}/edit?section=${section.slug}`,
       moreAddress: `${service.path}/${id}/edit/rows?section=${section.slug}`,
       back: `${service.path}/${id}`,
