@@ -1,14 +1,12 @@
 import type { CDPSession, Page } from 'playwright-core'
 
-const CONTROLS_MAX = 300
 /** Around a control, where its outline may be, in CSS pixels. */
 const MARGIN = 6
 /** The contrast between a pixel with the focus and without it from which the change counts (WCAG 2.4.13). */
 const CONTRAST_MIN = 3
 
+/** Of a kind are controls that the same rules style: with the same tag, classes and state, in the same ones. */
 interface Control {
-  /** The same for controls that the same rules style: its tag, classes and state, and those of what it lies in. */
-  readonly kind: string
   readonly html: string
   /** With the margin, in the page's coordinates. */
   readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
@@ -22,20 +20,20 @@ interface Comparison extends Control {
 }
 
 /**
- * Unfolds the open page and presses Tab through its controls. Each of a kind that is not in `known` is compared with itself
- * without the focus, in light and in dark, and `known` gets the kind. Returns the controls whose focus is not visible: fewer
- * pixels change by a contrast of 3:1 than a line around the control has.
+ * Unfolds the open page and gives the focus to its controls, as the keyboard does. One of each kind that is not in `known` is
+ * compared with itself without the focus, in light and in dark, and `known` gets the kind. Returns the controls whose focus is
+ * not visible: fewer pixels change by a contrast of 3:1 than a line around the control has.
  */
 export async function findHiddenFocus(page: Page, known: Set<string>): Promise<string[]> {
-  await page.evaluate(prepare)
+  const kinds = (await page.evaluate(findControls)) as string[]
   const devtools = await page.context().newCDPSession(page)
   const comparisons: Comparison[] = []
-  for (let tabs = 0; tabs < CONTROLS_MAX; tabs++) {
-    await page.keyboard.press('Tab')
-    const control = (await page.evaluate(focusedControl)) as Control | null
-    if (control === null) break
-    if (known.has(control.kind)) continue
-    known.add(control.kind)
+  // A browser shows the focus that a script gives only behind a key.
+  await page.keyboard.press('Tab')
+  for (const [index, kind] of kinds.entries()) {
+    if (known.has(kind)) continue
+    known.add(kind)
+    const control = (await page.evaluate(`(${focusControl})(${index})`)) as Control
     comparisons.push(...(await compare(page, devtools, control)))
   }
   await devtools.detach()
@@ -52,7 +50,6 @@ async function compare(page: Page, devtools: CDPSession, control: Control): Prom
     return (await devtools.send('Page.captureScreenshot', { format: 'png', clip })).data
   }
   const focused = { light: await shoot('light'), dark: await shoot('dark') }
-  // The next Tab goes on from here all the same.
   await page.evaluate('document.activeElement.blur()')
   const unfocused = { dark: await shoot('dark'), light: await shoot('light') }
   return (['light', 'dark'] as const).map((scheme) => ({
@@ -63,30 +60,33 @@ async function compare(page: Page, devtools: CDPSession, control: Control): Prom
   }))
 }
 
-/** Controls in details are reached too, and no caret blinks. */
-const prepare = `(() => {
+/** Returns the kinds of all that Tab can reach, in details too, and lets no caret blink. */
+const findControls = `(() => {
   for (const details of document.querySelectorAll('details')) details.open = true
   const sheet = new CSSStyleSheet()
   sheet.replaceSync('* { caret-color: transparent !important }')
   document.adoptedStyleSheets.push(sheet)
+  const controls = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')
+  window.controls = [...controls].filter((each) => each.tabIndex >= 0 && !each.disabled && each.getClientRects().length > 0)
+  return window.controls.map((control) => {
+    const kinds = []
+    for (let each = control; each !== document.body; each = each.parentElement) {
+      kinds.push([each.localName, each.className, each.type, each.getAttribute('aria-current'), each.ariaInvalid].join('.'))
+    }
+    return kinds.join(' ')
+  })
 })()`
 
-/** The control that has the focus; null when the round is over. */
-const focusedControl = `(() => {
-  const element = document.activeElement
-  if (element === null || element === document.body || element.dataset.tabbed) return null
-  element.dataset.tabbed = 'yes'
-  const kinds = []
-  for (let each = element; each !== document.body; each = each.parentElement) {
-    kinds.push([each.localName, each.className, each.type, each.getAttribute('aria-current'), each.ariaInvalid].join('.'))
-  }
-  const { left, top, right, bottom } = element.getBoundingClientRect()
+const focusControl = `(index) => {
+  const control = window.controls[index]
+  control.focus()
+  const { left, top, right, bottom } = control.getBoundingClientRect()
   const x = Math.max(0, Math.floor(left + scrollX) - ${MARGIN})
   const y = Math.max(0, Math.floor(top + scrollY) - ${MARGIN})
   const width = Math.min(document.documentElement.scrollWidth, Math.ceil(right + scrollX) + ${MARGIN}) - x
   const height = Math.ceil(bottom + scrollY) + ${MARGIN} - y
-  return { kind: kinds.join(' '), html: element.outerHTML.slice(0, 150), box: { x, y, width, height } }
-})()`
+  return { html: control.outerHTML.slice(0, 150), box: { x, y, width, height } }
+}`
 
 /** Decodes the pictures on a page of its own, because the content policy of the tested one would not let them in. */
 async function countChangedPixels(page: Page, comparisons: readonly Comparison[]): Promise<number[]> {
