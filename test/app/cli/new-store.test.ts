@@ -100,7 +100,7 @@ describe('npm run new-store', () => {
     expect(output).toContain('Orders read, Products read.')
     expect(output).toMatch(/owner@new\.example, password [\w-]{20} \(shown once\)/)
     expect(await sendAsCurl(output, '/Orders?countonly=1')).toBe(200)
-    expect(await sendAsCurl(output, '/Products/1', 'DELETE')).toBe(403)
+    expect(await sendAsCurl(output, '/Products/1', 'DELETE')).toBe(401)
   })
 
   test('shows what the server refuses, and asks again', async () => {
