@@ -33,7 +33,23 @@ export function readStoreId(given: string): number {
   throw new StartupError(`--store ${given} is not the number of a store; allowed: a whole number from 1`)
 }
 
-/** Calls one of the operator's routes and returns the answer's body. Throws StartupError for every answer but 200. */
+/** An answer other than 200 and 201. */
+export class Refusal extends StartupError {
+  /** The part of the request that it names; empty: none. */
+  readonly field: string
+  constructor(status: number, { message, field }: { message: string; field: string }) {
+    super(`The server answered ${status}: ${message}`)
+    this.field = field
+  }
+}
+
+/** The request may have been carried out. */
+export class LostAnswer extends StartupError {}
+
+/**
+ * Calls one of the operator's routes and returns the answer's body. Throws Refusal for every answer but 200 and 201,
+ * LostAnswer when none arrives, and another StartupError when no server listens.
+ */
 export async function callServer(
   { baseUrl, operatorKey }: Server,
   path: string,
@@ -44,20 +60,21 @@ export async function callServer(
   const answer = await request(`${baseUrl}${path}`, { ...options, headers, headersTimeout: 0, bodyTimeout: 0 }).catch(
     ({ code, message }: NodeJS.ErrnoException) => {
       if (code !== 'ECONNREFUSED' && code !== 'ENOTFOUND') {
-        throw new StartupError(`The server at ${baseUrl} cannot be reached (${message})`)
+        throw new LostAnswer(`The server at ${baseUrl} cannot be reached (${message})`)
       }
       throw new StartupError(`No server answers at ${baseUrl}. Start it: npm start`)
     },
   )
-  if (answer.statusCode === 200) return answer.body
-  throw new StartupError(`The server answered ${answer.statusCode}: ${refusalText(await answer.body.text())}`)
+  const { statusCode } = answer
+  if (statusCode === 200 || statusCode === 201) return answer.body
+  throw new Refusal(statusCode, readRefusal(await answer.body.text()))
 }
 
-/** The message of an error body; any other body, shortened. */
-function refusalText(body: string): string {
+/** Message and field of an error body; any other body, shortened. */
+function readRefusal(body: string): { message: string; field: string } {
   try {
-    const [item] = JSON.parse(body) as { Message: string }[]
-    if (item) return item.Message
+    const [item] = JSON.parse(body) as { Message: string; Value: string }[]
+    if (item) return { message: item.Message, field: item.Value }
   } catch {}
-  return body.slice(0, 200)
+  return { message: body.slice(0, 200), field: '' }
 }

@@ -1,4 +1,4 @@
-import { keysPath, type SandboxFile, sandboxPath } from './data-folder.ts'
+import { type SandboxFile, sandboxPath } from './data-folder.ts'
 import type { Config } from './settings.ts'
 
 /** Says where the ready server is; for the sandbox, everything to try it with; without a store, how to make one. */
@@ -23,24 +23,24 @@ export function welcome(config: Config, sandbox: SandboxFile | null, hasStore: b
     )
   }
   const table = lines.map(([name = '', value = '']) => `  ${name.padEnd(14)}${value}`).join('\n')
-  if (sandbox) return `\n${table}\n\nTry it:\n  ${curl(config, sandbox)}\n`
-  return `\n${table}\n${hasStore ? '' : `\n${firstStore(config)}\n`}`
+  if (sandbox) return `\n${table}\n\nTry it:\n  ${sandboxLine(config, sandbox)}\n`
+  return `\n${table}\n${hasStore ? '' : `\n${firstStore}\n`}`
 }
 
-/** The key itself is not shown: where this is printed, it is a production's. */
-function firstStore({ publicUrl, operatorKey, dataDir }: Config): string {
-  const input = { Name: 'My shop', SecureURL: 'https://www.shop.example', Email: 'owner@shop.example', Password: '…' }
-  const path = `'${keysPath(dataDir).replaceAll("'", String.raw`'\''`)}'`
-  return [
-    'There is no store yet. Put its own name, addresses and password into this command, which makes the first one',
-    operatorKey === null ? '(the first line reads the operator key):' : '(OPERATOR_KEY: as the server has it):',
-    ...(operatorKey === null ? [`  OPERATOR_KEY=$(node -p 'require(process.argv[1]).operatorKey' ${path})`] : []),
-    `  curl -H "Authorization: Bearer $OPERATOR_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify(input)}' '${publicUrl}/admin/stores'`,
-  ].join('\n')
+const firstStore = `There is no store yet. This command, with the settings of this server, opens the first one:
+  npm run new-store     (in a container: docker compose exec server node src/cli/new-store.ts)`
+
+function sandboxLine({ publicUrl, restPrefixes }: Config, { store, application }: SandboxFile): string {
+  const { privateKey, token } = application
+  return curlLine(`${publicUrl}${restPrefixes[0]}`, { secureUrl: store.secureUrl, privateKey, token })
 }
 
-function curl({ publicUrl, restPrefixes }: Config, { store, application }: SandboxFile): string {
-  const headers = { SecureURL: store.secureUrl, PrivateKey: application.privateKey, Token: application.token }
+/** A line for a shell that reads three products. `restUrl`: without a slash at its end. */
+export function curlLine(
+  restUrl: string,
+  { secureUrl, privateKey, token }: { secureUrl: string; privateKey: string; token: string },
+): string {
+  const headers = { SecureURL: secureUrl, PrivateKey: privateKey, Token: token }
   const options = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
-  return `curl ${options.join(' ')} '${publicUrl}${restPrefixes[0]}/v1/Products?limit=3'`
+  return `curl ${options.join(' ')} '${restUrl}/v1/Products?limit=3'`
 }

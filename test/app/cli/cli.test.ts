@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freePort, programEnv, temporaryFolder } from '../../support/run-server.ts'
+import { type Outcome, startCommand } from '../../support/run-command.ts'
+import { freePort, temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { exportOf, importInto } from '../engine/transfer/fixture.ts'
 
@@ -180,33 +179,15 @@ describe('npm run export', () => {
   })
 })
 
-interface Outcome {
-  code: number
-  output: string
-  errors: string
-}
-
 /** The program as npm starts it, in a folder of its own, with the test's server as its settings say. */
-async function run(
+function run(
   program: 'import' | 'export',
   args: string[],
   settings: Record<string, string> = {},
   input?: string,
 ): Promise<Outcome> {
-  const file = fileURLToPath(new URL(`../../../src/cli/${program}.ts`, import.meta.url))
-  const env = {
-    ...programEnv,
-    PUBLIC_URL: baseUrl,
-    OPERATOR_KEY: server.services.operatorKey,
-    DATA_DIR: folder,
-    ...settings,
-  }
-  const { promise, resolve } = Promise.withResolvers<Outcome>()
-  const child = execFile(process.execPath, [file, ...args], { env, cwd: folder }, (error, output, errors) =>
-    resolve({ code: Number(error?.code ?? 0), output, errors }),
-  )
-  child.stdin?.end(input)
-  return promise
+  const own = { PUBLIC_URL: baseUrl, OPERATOR_KEY: server.services.operatorKey, DATA_DIR: folder }
+  return startCommand(program, args, { settings: { ...own, ...settings }, cwd: folder }).ends(input)
 }
 
 function write(name: string, content: string | Buffer): string {

@@ -22,6 +22,7 @@ import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { SandboxFile } from '../../../src/process/data-folder.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
+import { startCommand } from '../../support/run-command.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 
 const operatorKey = 'operator-key-of-the-tests'
@@ -93,21 +94,23 @@ async function createStore(): Promise<void> {
   expect(answer.statusCode).toBe(201)
 }
 
+/** Runs `npm run new-store` with the settings of a server. */
+function openFirstStore(settings: Record<string, string>) {
+  const args = ['--url', 'shop.example', '--name', 'Shop', '--email', 'a@shop.example', '--generate-password']
+  return startCommand('new-store', args, { settings: { PORT: String(port), ...settings }, cwd: folder }).ends()
+}
+
 /** Sends what the shell would hand to curl, on machines without curl too. */
-function asCurl(lines: string) {
-  const shell = `curl() { for word; do echo "$word"; done; }; ${lines}`
+function asCurl(line: string) {
+  const shell = `curl() { for word; do echo "$word"; done; }; ${line}`
   const words = execFileSync('sh', ['-c', shell], { encoding: 'utf8' }).trim().split('\n')
   const { values, positionals } = parseArgs({
     args: words,
-    options: {
-      header: { type: 'string', short: 'H', multiple: true, default: [] },
-      data: { type: 'string', short: 'd' },
-    },
+    options: { header: { type: 'string', short: 'H', multiple: true, default: [] } },
     allowPositionals: true,
   })
   const headers = Object.fromEntries(values.header.map((header) => header.split(': ', 2) as [string, string]))
-  const post = values.data === undefined ? {} : ({ method: 'POST', body: values.data } as const)
-  return request(positionals[0] ?? '', { headers, ...post })
+  return request(positionals[0] ?? '', { headers })
 }
 
 describe('the sandbox', () => {
@@ -216,14 +219,11 @@ describe('with DATABASE_URL', () => {
     expect(await failure({ ...settings(), SECRET_KEY: 'x'.repeat(32) })).toMatch(/SECRET_KEY.*not the key.*\n$/)
   })
 
-  test('while there is no store, the banner prints the command that makes the first one, without the key', async () => {
+  test('while there is no store, the banner names the command that opens the first one, and no key', async () => {
     const first = await start(settings())
-    const output = await first.shows('There is no store yet')
-    const [command = ''] = /curl .*$/m.exec(output) ?? []
-    expect(command).toContain(`'http://localhost:${port}/admin/stores'`)
+    expect(await first.shows('There is no store yet')).toContain('npm run new-store')
     expect(first.output()).not.toContain(operatorKey)
-    const answer = await asCurl(`OPERATOR_KEY=${operatorKey}; ${command.replace('…', 'password of the owner')}`)
-    expect(answer.statusCode).toBe(201)
+    expect((await openFirstStore(settings())).code).toBe(0)
     first.process.kill('SIGTERM')
     await first.exited
     expect((await start(settings())).output()).not.toContain('There is no store yet')
@@ -528,12 +528,13 @@ describe('the embedded database', () => {
     expect(await body.json()).toEqual([expect.objectContaining({ SecureURL: 'https://shop.example' })])
   })
 
-  test('its first store is made with the generated key, which the command reads by itself', async () => {
+  test('its first store is opened with the generated key, which the command reads by itself', async () => {
     const DATA_DIR = join(folder, "the shop's data")
-    const output = await (await start({ SANDBOX: 'false', DATA_DIR })).shows('There is no store yet')
-    const [commands = ''] = /OPERATOR_KEY=.*\n.*curl .*$/m.exec(output) ?? []
-    expect((await asCurl(commands.replace('…', 'password of the owner'))).statusCode).toBe(201)
-    expect(output).not.toContain(JSON.parse(readFileSync(join(DATA_DIR, 'keys.json'), 'utf8')).operatorKey)
+    const server = await start({ SANDBOX: 'false', DATA_DIR })
+    const { code, output } = await openFirstStore({ SANDBOX: 'false', DATA_DIR })
+    expect(code).toBe(0)
+    const { operatorKey: generated } = JSON.parse(readFileSync(join(DATA_DIR, 'keys.json'), 'utf8'))
+    expect(output + server.output()).not.toContain(generated)
   })
 
   test('gets another secret key in two runs of one command, with a restart between them', async () => {
