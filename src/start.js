@@ -20,7 +20,11 @@ if (!existsSync(new URL('../node_modules/fastify/', import.meta.url))) {
   // What Node makes of the sources, types stripped and compiled, is kept for the next start, which takes a third less of the
   // processor. Where the folder cannot be written, nothing is kept.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
-  await import('./main.ts')
+  await import('./main.ts').catch((error) => {
+    if (!/^Cannot find (?:native binding|package|module)/.test(error.message)) throw error
+    const [reason] = error.message.split(/\. |\n/, 1)
+    refuse(`The dependencies are not installed whole (${reason}). Run npm ci without --omit=optional`)
+  })
   // By itself Node writes it when the process ends, and a killed one would leave nothing.
   module.flushCompileCache?.()
 }
