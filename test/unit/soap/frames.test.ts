@@ -15,7 +15,7 @@ const model = createModel({ namespaces: [namespace], address: 'https://shop.exam
 const names = model.operations.map(({ name }) => name)
 const versions: readonly SoapVersion[] = ['1.1', '1.2']
 
-/** The codes of SOAP 1.1 and 1.2. §4.4 of SOAP 1.1 asks for a detail where the fault concerns the body. */
+/** The codes of SOAP 1.1 and 1.2. SOAP 1.1 §4.4 asks for a detail where the fault concerns the body. */
 const faults = [
   ['Client', 'Sender', { detail: '' }],
   ['Server', 'Receiver', { detail: '' }],
