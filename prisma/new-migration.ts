@@ -3,13 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded } from '../src/database/embedded/embedded.ts'
 import { migrate } from '../src/database/migrations.ts'
+import { clientFolder, generateClient } from './client-generator.ts'
 import { prismaFolder, schemaDiff } from './schema-engine.ts'
 
-// `npm run migration -- NAME` writes the migration that brings the database from the migrations so far to schema.prisma.
-// Read it before it is committed, and add what the schema language cannot say: see the end of the first one.
+// `npm run migration -- NAME` writes the migration that brings the database from the migrations so far to schema.prisma, and
+// the client of that schema. Read the migration it before it is committed, and add what the schema language cannot say: see the end of the first one.
 const name = process.argv[2]?.trim().toLowerCase().replace(/\W+/g, '_')
-if (name) await writeMigration(name)
-else {
+if (name) {
+  await writeMigration(name)
+  // Of a changed comment too, for which the database needs no migration.
+  await generateClient(clientFolder)
+} else {
   console.error('A new migration needs a name: npm run migration -- NAME')
   process.exitCode = 1
 }

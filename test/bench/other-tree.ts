@@ -24,8 +24,7 @@ export async function checkOut(commit: string, stops: Stops): Promise<OtherTree>
   // Without a worktree, because it was never finished, there is nothing to remove.
   await stops.add(() => run(['git', 'worktree', 'remove', '--force', tree], own).catch(() => {}))
   await run(['git', 'worktree', 'add', '--detach', tree, id], own, stops)
-  if (await linkDependencies(tree, stops)) await run(['npm', 'run', 'postinstall'], tree, stops)
-  else await run(['npm', 'ci'], tree, stops)
+  if (!(await linkDependencies(tree, stops))) await run(['npm', 'ci'], tree, stops)
   return { commit: id, root: pathToFileURL(`${tree}/`) }
 }
 

@@ -1,0 +1,69 @@
+/** What is used of strong-soap, which brings no types: its client, and what its server writes answers with. */
+declare module 'strong-soap' {
+  /** Calls an operation; with what came back as it was. */
+  type Call = (
+    parameters: Record<string, unknown>,
+    done: (error: ClientError | null, result: unknown, envelope: string) => void,
+    options?: null,
+    headers?: Record<string, unknown>,
+  ) => void
+
+  export interface ClientError extends Error {
+    readonly response?: { readonly statusCode: number }
+  }
+
+  export interface Client {
+    readonly cartAPI: Readonly<Record<string, Readonly<Record<string, Call>>>>
+    readonly lastRequest: string
+    setEndpoint(url: string): void
+    addSoapHeader(header: unknown, name: string, prefix: string, namespace: string): void
+  }
+
+  /** The schema of an element, as the WSDL and the version of SOAP have it. */
+  export interface Descriptor {
+    readonly elements: readonly Descriptor[]
+  }
+
+  export interface WsdlOperation {
+    readonly soapVersion: '1.1' | '1.2'
+    /** Made by `describe`. */
+    readonly descriptor: { readonly faultEnvelope: Descriptor }
+    describe(definitions: Wsdl['definitions']): { readonly output: { readonly body: Descriptor } }
+  }
+
+  interface Port {
+    readonly binding: { readonly operations: Readonly<Record<string, WsdlOperation>> }
+  }
+
+  interface Wsdl {
+    readonly definitions: {
+      readonly services: Readonly<Record<string, { readonly ports: Readonly<Record<string, Port>> }>>
+    }
+    readonly schemas: object
+    load(done: (error: Error | null) => void): void
+  }
+
+  interface NamespaceContext {
+    declareNamespace(prefix: string, uri: string): void
+  }
+
+  interface XmlHandler {
+    jsonToXml(into: object, namespaces: NamespaceContext, descriptor: Descriptor, value: object): void
+  }
+
+  const strongSoap: {
+    readonly soap: {
+      readonly WSDL: new (xml: string, uri: string, options: object) => Wsdl
+      readonly NamespaceContext: new () => NamespaceContext
+      readonly XMLHandler: {
+        new (schemas: object, options: object): XmlHandler
+        createSOAPEnvelope(
+          prefix: string,
+          uri: string,
+        ): { readonly body: object; readonly doc: { end(options: object): string } }
+      }
+      createClient(url: string, options: object, done: (error: Error | null, client: Client) => void): void
+    }
+  }
+  export default strongSoap
+}

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+/** All let a program that holds them be sold and kept closed; each wants its own text to go along, which node_modules has. */
+const allowed: Readonly<Record<string, string>> = {
+  MIT: 'any use',
+  ISC: 'as MIT, in other words',
+  'BSD-3-Clause': 'any use, without the authors’ names in advertisements',
+  'Apache-2.0': 'any use, with a grant of patents; changed files say that they are changed',
+  'BlueOak-1.0.0': 'any use, with a grant of patents',
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly license?: string; readonly dev?: boolean }>>
+}
+
+test('every package of production has a licence that allows commercial use', () => {
+  const { packages }: Lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'))
+  const production = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  expect(production.length).toBeGreaterThan(100)
+  const others = production.filter(([, { license = '' }]) => !Object.hasOwn(allowed, license))
+  expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([])
+})
