@@ -16,6 +16,7 @@ import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { type Child, startChild } from './child.ts'
 import { markdownTable } from './markdown-table.ts'
+import { processorTimeOf } from './processor-time.ts'
 import { number } from './rest-table.ts'
 import { fillPast, type Past, rowsOfAChange, type Table } from './retention-rows.ts'
 import type { OpenLoad, OpenLoadResult, Stream } from './webhooks-messages.ts'
@@ -60,10 +61,9 @@ export async function benchRetention({ seconds }: BenchOptions, stops: Stops): P
     shown = made
   })
   await fill.finally(progress.done)
-  await checkpoint(server)
   print(['table', 'rows', 'bytes of a row, with indexes'], await sizes(client))
-  const alone = await withLog(client, () => send(child, store, changes, seconds))
-  const ordersAlone = await withLog(client, () => send(child, store, orders, seconds))
+  const alone = await measureAlone(server, client, () => send(child, store, changes, seconds))
+  const ordersAlone = await measureAlone(server, client, () => send(child, store, orders, seconds))
   const rows: string[][] = []
   const beside: number[] = []
   let sweptS = 0
@@ -82,19 +82,20 @@ export async function benchRetention({ seconds }: BenchOptions, stops: Stops): P
     `\n${PER_SECOND} changes a second are deleted ${number(pace)} times as fast, one table after another.\n`,
   )
   print(
-    ['load', 'requests', 'p50 ms', 'p99 ms', 'KB of WAL each'],
     [
-      [
-        `${PER_SECOND} changes/s alone`,
-        ...figures(alone.milliseconds),
-        number(alone.bytes / alone.milliseconds.length / 1_000),
-      ],
-      [`${PER_SECOND} changes/s beside the sweeps`, ...figures(beside), '–'],
-      [
-        `${orders.perSecond} orders/s alone`,
-        ...figures(ordersAlone.milliseconds),
-        number(ordersAlone.bytes / ordersAlone.milliseconds.length / 1_000),
-      ],
+      'load',
+      'requests',
+      'p50 ms',
+      'p99 ms',
+      'server ms each',
+      'PostgreSQL ms each',
+      'KB of WAL each behind a checkpoint',
+      'and later',
+    ],
+    [
+      [`${PER_SECOND} changes/s alone`, ...alone],
+      [`${PER_SECOND} changes/s beside the sweeps`, ...figures(beside), '–', '–', '–', '–'],
+      [`${orders.perSecond} orders/s alone`, ...ordersAlone],
     ],
   )
 }
@@ -162,14 +163,29 @@ async function send(
   return streams[0]?.milliseconds ?? []
 }
 
-async function withLog(client: pg.Client, work: () => Promise<readonly number[]>) {
+/** Twice: each page that is changed first behind a checkpoint is logged whole. */
+async function measureAlone(
+  server: BenchServer,
+  client: pg.Client,
+  load: () => Promise<readonly number[]>,
+): Promise<string[]> {
   const position = async () => {
     const { rows } = await client.query(`SELECT pg_current_wal_lsn() - '0/0'::pg_lsn AS "bytes"`)
     return Number(rows[0].bytes)
   }
-  const before = await position()
-  const milliseconds = await work()
-  return { milliseconds, bytes: (await position()) - before }
+  await checkpoint(server)
+  const positions = [await position()]
+  const milliseconds: number[] = []
+  const { node, postgres } = await processorTimeOf(server, async () => {
+    for (let turn = 0; turn < 2; turn++) {
+      milliseconds.push(...(await load()))
+      positions.push(await position())
+    }
+  })
+  const each = (turn: number) =>
+    ((positions[turn + 1] ?? 0) - (positions[turn] ?? 0)) / (milliseconds.length / 2) / 1_000
+  const times = [node, postgres].map((ms) => number(ms / milliseconds.length))
+  return [...figures(milliseconds), ...times, number(each(0)), number(each(1))]
 }
 
 async function checkpoint({ administratorUrl }: BenchServer): Promise<void> {
