@@ -33,7 +33,7 @@ export async function fillPast(server: BenchServer, pasts: readonly Past[], prog
   const client = new pg.Client({ connectionString: server.databaseUrl })
   await client.connect()
   try {
-    await client.query(`SET synchronous_commit = off; ${newStores}`)
+    await client.query(`SET synchronous_commit = off; ${newStores}; ${olderRows}`)
     let made = 0
     for (const { changes, endedHoursAgo, keysEndedHoursAgo } of pasts) {
       for (let first = 0; first < changes; first += PIECE) {
@@ -56,6 +56,10 @@ const newStores = `
   FROM generate_series(1, ${STORES}) n;
   INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSealed")
   SELECT "id", 1, '', 'https://receiver.example', 1, 'JSON', false, now(), now(), '', '' FROM "Store" WHERE "name" LIKE 'Store %'`
+
+/** What is there already has lower ids, and so has to be older. */
+const olderRows = `
+  UPDATE "Event" SET "createdAt" = now() - interval '40 days'; UPDATE "StockMovement" SET "createdAt" = now() - interval '40 days'`
 
 /** An event as the newest of the sandbox, its delivery and so on; the stores take turns, and their products. */
 function piece(changes: string, at: string, keyAt: string): string {

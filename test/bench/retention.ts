@@ -23,8 +23,8 @@ import type { OpenLoad, OpenLoadResult, Stream } from './webhooks-messages.ts'
 import { openWebhookStore, type WebhookStore } from './webhooks-store.ts'
 
 const PER_SECOND = 100
-/** Half an hour. */
-const OLD_CHANGES = 1_800 * PER_SECOND
+/** Of twenty minutes. */
+const OLD_CHANGES = 1_200 * PER_SECOND
 const DAYS = 30
 /** What has to go, and what must stay beside it. */
 const pasts: readonly Past[] = [
@@ -40,7 +40,7 @@ interface SweptTables {
 }
 
 /**
- * Fills the tables with half an hour of a hundred changes a second that is older than what is kept, beside three times as much, and prints how
+ * Fills the tables with twenty minutes of a hundred changes a second that are older than what is kept, beside three times as much, and prints how
  * fast the sweeps delete it while the server takes a hundred changes a second, and what these take meanwhile.
  */
 export async function benchRetention({ seconds }: BenchOptions, stops: Stops): Promise<void> {
