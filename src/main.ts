@@ -5,7 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import { createCallLog } from './applications/call-log.ts'
 import { createThrottle } from './applications/throttle.ts'
+import { oldEntries } from './audit/old-entries.ts'
 import { createCsvImports, csvSweep } from './csv/runner.ts'
+import { type ArchiveServices, archivedSweep } from './database/archive.ts'
 import { type BackupScheduleOptions, createBackupSchedule } from './database/backup/schedule.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
@@ -17,9 +19,10 @@ import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { checkSecretKey } from './database/secret-key/check.ts'
 import { announceKeys, joinProcesses } from './database/secret-key/keys-in-use.ts'
 import { storeDerivedSecrets } from './database/secret-key/store-derived.ts'
-import { createSweeper } from './database/sweeper.ts'
+import { createSweeper, type Sweep } from './database/sweeper.ts'
 import { deliveriesChannel, eventsChannel } from './engine/announce.ts'
 import { historySweep } from './engine/history.ts'
+import { idempotencySweep } from './engine/idempotency.ts'
 import { forgetRepresentations } from './engine/representations.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { installationKeys, makeDataFolder } from './process/data-folder.ts'
@@ -32,6 +35,7 @@ import { handleShutdown, type Shutdown, STOP_TIMEOUT_MS } from './process/shutdo
 import { StartupError } from './process/startup-error.ts'
 import { welcome } from './process/welcome.ts'
 import { resourceNamed } from './registry.ts'
+import { oldMovements } from './resources/products/carry-forward.ts'
 import { recordsToXml } from './rest/xml.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { fillSandbox } from './sandbox/records.ts'
@@ -119,8 +123,10 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the removal notices', () => removalNotices.stop())
   shutdown.add('the webhook dispatcher', () => dispatcher.stop())
   const sweeps = {
+    'old idempotency keys': idempotencySweep(background),
     'old history': historySweep(background, config.historyDays),
     'old CSV imports': csvSweep(background),
+    ...(await archivedSweeps(config, { ...background, url })),
   }
   const sweeper = createSweeper({ log, sweeps })
   shutdown.add('the deletion of what is old', () => sweeper.stop())
@@ -149,6 +155,20 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   csvImports.start()
   backups.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
+}
+
+/** Without a folder there are none. */
+async function archivedSweeps(
+  { archiveDir, ledgerDays, auditDays }: Config,
+  services: Omit<ArchiveServices, 'dir'>,
+): Promise<Record<string, Sweep>> {
+  if (archiveDir === null) return {}
+  await makeDataFolder(archiveDir, 'ARCHIVE_DIR')
+  const archive = { ...services, dir: archiveDir }
+  return {
+    'old stock movements': archivedSweep(archive, ledgerDays, oldMovements),
+    'old entries of the audit log': archivedSweep(archive, auditDays, oldEntries),
+  }
 }
 
 /** Without a folder there are none. */

@@ -1,7 +1,7 @@
 import type { Db } from '../database/client.ts'
 import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
-import type { Sweep } from '../database/sweeper.ts'
+import { inBatches, type Sweep } from '../database/sweeper.ts'
 import type { Log } from '../engine/endpoints.ts'
 import { resourceNamed } from '../registry.ts'
 import { operatorCaller } from '../stores/stores.ts'
@@ -126,11 +126,12 @@ async function release({ caller: { db, store }, id, claim }: Run): Promise<void>
 export function csvSweep({ db, now }: Pick<CsvImportServices, 'db' | 'now'>): Sweep {
   return async (isStopping) => {
     const before = new Date(now().getTime() - KEPT_DAYS * 24 * 60 * 60 * 1_000)
-    for (let deleted = 1; deleted > 0 && !isStopping(); ) {
-      deleted = await db.$executeRaw`
+    await inBatches(isStopping, 1, async () => {
+      const deleted = await db.$executeRaw`
         DELETE FROM "CsvImport" WHERE ("storeId", "id") = (
           SELECT "storeId", "id" FROM "CsvImport" WHERE "createdAt" < ${before} AND "state" <> 'applying'
           ORDER BY "createdAt" LIMIT 1 FOR UPDATE SKIP LOCKED)`
-    }
+      return deleted || null
+    })
   }
 }

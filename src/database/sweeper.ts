@@ -5,6 +5,31 @@ const EVERY_MS = 3_600_000
 /** Deletes what is old, in batches that are small enough to wait for; `isStopping` ends it after one. */
 export type Sweep = (isStopping: () => boolean) => Promise<void>
 
+const REST_MS_MAX = 1_000
+
+/**
+ * Runs `batch` with what the batch before returned, from `first` on, until one returns null or `isStopping`. Rests after each as long as
+ * it took, a second at most, so that what is deleted never takes more than half of a processor from requests.
+ */
+export async function inBatches<Cursor>(
+  isStopping: () => boolean,
+  first: Cursor,
+  batch: (after: Cursor) => Promise<Cursor | null>,
+): Promise<void> {
+  for (let after: Cursor | null = first; after !== null && !isStopping(); ) {
+    const from: Cursor = after
+    after = await rested(() => batch(from))
+  }
+}
+
+/** Rests after `work` as long as it took, a second at most. */
+export async function rested<T>(work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now()
+  const result = await work()
+  await delay(Math.min(performance.now() - startedAt, REST_MS_MAX))
+  return result
+}
+
 interface Options {
   readonly log: { warn(details: object, message: string): void }
   /** By what they delete, in words. */

@@ -1,6 +1,6 @@
 import { type Db, execute, queryRows } from '../database/client.ts'
 import { constant, empty, lines, type Sql, sql, storeId } from '../database/sql.ts'
-import type { Sweep } from '../database/sweeper.ts'
+import { inBatches, type Sweep } from '../database/sweeper.ts'
 import { actorKind, type Caller } from './caller.ts'
 import type { Change } from './change.ts'
 import { type Difference, differencesOf } from './differences.ts'
@@ -142,24 +142,42 @@ function readEntries({ db }: Pick<Caller, 'db'>, rows: Sql, limit: number): Prom
   )
 }
 
-/** Entries of each store that one statement deletes. */
+/** Entries that one statement deletes. */
 const SWEPT_MAX = 1_000
 
 const DAY_MS = 86_400_000
 
-/** Deletes entries that are older than so many days; null: none. Ids follow the time. */
+/**
+ * Deletes entries that are older than so many days, store by store; null: none. Ids follow the time, so each store is walked from its
+ * lowest id to the first entry that is not old.
+ */
 export function historySweep({ db, now }: { db: Db; now: () => Date }, days: number | null): Sweep {
   return async (isStopping) => {
     if (days === null) return
     const before = new Date(now().getTime() - days * DAY_MS)
-    for (let deleted = 1; deleted > 0 && !isStopping(); ) {
-      deleted = await db.$executeRaw`
-        DELETE FROM "HistoryEntry" h USING "Store" s, LATERAL (
-          SELECT o."id" FROM (
-            SELECT "id", "at" FROM "HistoryEntry" WHERE "storeId" = s."id" ORDER BY "id" LIMIT ${SWEPT_MAX}
-          ) o WHERE o."at" < ${before}
-        ) old
-        WHERE h."storeId" = s."id" AND h."id" = old."id"`
-    }
+    await inBatches(isStopping, { storeId: 0, id: 0 }, (after) => deleteOld(db, before, after))
   }
+}
+
+interface SweptThrough {
+  readonly storeId: number
+  readonly id: number
+}
+
+/** Returns the last entry that was deleted; null: no entry behind `after` was old. */
+async function deleteOld(db: Db, before: Date, after: SweptThrough): Promise<SweptThrough | null> {
+  const behind = sql`h."storeId" = s."id" AND h."id" > CASE WHEN s."id" = ${after.storeId}::int THEN ${after.id}::bigint ELSE 0 END`
+  // The oldest entry alone tells of most stores that nothing of them is old.
+  const [last] = await db.$queryRaw<SweptThrough[]>`
+    WITH "old" AS MATERIALIZED (
+      SELECT s."id" AS "storeId", o."id" FROM "Store" s
+      CROSS JOIN LATERAL (SELECT h."at" FROM "HistoryEntry" h WHERE ${behind} ORDER BY h."id" LIMIT 1) "oldest"
+      CROSS JOIN LATERAL (SELECT h."id", h."at" FROM "HistoryEntry" h WHERE ${behind} ORDER BY h."id" LIMIT ${SWEPT_MAX}) o
+      WHERE s."id" >= ${after.storeId}::int AND "oldest"."at" < ${before} AND o."at" < ${before}
+      ORDER BY s."id", o."id" LIMIT ${SWEPT_MAX}
+    ), "deleted" AS (
+      DELETE FROM "HistoryEntry" h USING "old" o WHERE h."storeId" = o."storeId" AND h."id" = o."id"
+    )
+    SELECT "storeId", "id"::float8 AS "id" FROM "old" ORDER BY "storeId" DESC, "id" DESC LIMIT 1`
+  return last ?? null
 }

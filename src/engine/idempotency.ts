@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { Db } from '../database/client.ts'
 import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
+import { inBatches, type Sweep } from '../database/sweeper.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { ResultItem } from '../values/result-item.ts'
 import type { Caller } from './caller.ts'
@@ -17,8 +19,8 @@ const KEPT_MS = 24 * 60 * 60 * 1_000
  * change then fails and rolls back.
  */
 const LEASE_MS = 60_000
-/** Expired keys removed by each claim: more than the claim adds, few enough not to slow it down. */
-const PURGED_MAX = 5
+/** Expired keys that one statement of the sweep deletes. */
+const SWEPT_MAX = 1_000
 /** Another request can remove or claim the key between two statements, but not repeatedly. */
 const TRIES_MAX = 5
 
@@ -124,15 +126,10 @@ export async function claimRequest(
   return { kind: 'in-progress' }
 }
 
-/** Returns true if the key is new; leaves an existing key unchanged. Also purges some expired keys. */
+/** Returns true if the key is new; leaves an existing key unchanged. */
 async function insertKey(owner: KeyOwner, scope: string, claim: string, bodyHash: string): Promise<boolean> {
   const { db, store, now } = owner
   const inserted = await db.$executeRaw(sql`
-    WITH past AS (
-      SELECT "storeId", "scope" FROM "IdempotencyKey" WHERE "claimedAt" <= ${over(owner)}::timestamptz
-      ORDER BY "claimedAt" LIMIT ${PURGED_MAX}::int FOR UPDATE SKIP LOCKED),
-    purged AS (
-      DELETE FROM "IdempotencyKey" k USING past p WHERE k."storeId" = p."storeId" AND k."scope" = p."scope")
     INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "process", "answered")
     VALUES (${store.id}::int, ${scope}, ${bodyHash}, ${now().toISOString()}::timestamptz, ${claim},
       ${leaseEnd(owner)}::timestamptz, ${processNumber()}::int, false)
@@ -233,4 +230,25 @@ function leaseEnd({ now }: Pick<Caller, 'now'>): string {
 /** Keys first used at or before this time have expired. */
 function over({ now }: Pick<Caller, 'now'>): string {
   return new Date(now().getTime() - KEPT_MS).toISOString()
+}
+
+/** Deletes keys first used 24 hours ago, with their answers, from the oldest on. Keys that a transaction holds stay until the next sweep. */
+export function idempotencySweep(services: Pick<KeyOwner, 'now'> & { db: Db }): Sweep {
+  return (isStopping) => {
+    const until = over(services)
+    return inBatches(isStopping, '-infinity', (after) => deleteOver(services.db, after, until))
+  }
+}
+
+/** Returns the time after which the next batch begins; null: this was the last one. */
+async function deleteOver(db: Db, after: string, until: string): Promise<string | null> {
+  const [batch] = await db.$queryRaw<{ last: string | null }[]>(sql`
+    WITH past AS MATERIALIZED (
+      SELECT "storeId", "scope", "claimedAt" FROM "IdempotencyKey"
+      WHERE "claimedAt" >= ${after}::timestamptz AND "claimedAt" <= ${until}::timestamptz
+      ORDER BY "claimedAt" LIMIT ${SWEPT_MAX}::int FOR UPDATE SKIP LOCKED),
+    deleted AS (
+      DELETE FROM "IdempotencyKey" k USING past p WHERE k."storeId" = p."storeId" AND k."scope" = p."scope")
+    SELECT CASE count(*) WHEN ${SWEPT_MAX}::int THEN max("claimedAt")::text END AS "last" FROM past`)
+  return batch?.last ?? null
 }

@@ -87,6 +87,9 @@ const Settings = z.object({
   OUTBOUND_ALLOW: addressBlocks(),
   DEVELOPER_SIGNUP: oneOf(['open', 'closed'], 'is neither open nor closed').optional(),
   HISTORY_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('730'),
+  LEDGER_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('0'),
+  AUDIT_DAYS: wholeNumber('is not a number of days', 0, 36_500).default('0'),
+  ARCHIVE_DIR: z.string().optional(),
   BACKUP_DIR: z.string().optional(),
   BACKUP_HOURS: wholeNumber('is not a number of hours', 1, 8_760).default('24'),
   BACKUP_KEEP: wholeNumber('is not a number of backups', 1, 10_000).default('7'),
@@ -163,6 +166,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     developerSignup: settings.DEVELOPER_SIGNUP ?? (sandbox ? 'open' : 'closed'),
     /** How long the history of records is kept; null: for ever. */
     historyDays: Number(settings.HISTORY_DAYS) || null,
+    /** How long stock movements are kept, before they are archived and carried forward; null: for ever. */
+    ledgerDays: Number(settings.LEDGER_DAYS) || null,
+    /** How long entries of the audit log are kept, before they are archived; null: for ever. */
+    auditDays: Number(settings.AUDIT_DAYS) || null,
+    /** Where they are archived, absolute; null: neither is deleted. */
+    archiveDir: settings.ARCHIVE_DIR === undefined ? null : resolve(settings.ARCHIVE_DIR),
     /** Where the server keeps backups that it makes by itself, absolute; null: it makes none. */
     backupDir: settings.BACKUP_DIR === undefined ? null : resolve(settings.BACKUP_DIR),
     /** The age at which the newest backup is followed by another. */
@@ -225,6 +234,12 @@ function faultsBetween(given: Given): string[] {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
   faults.push(...faultsBetweenKeys(given))
+  const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)
+  if (archived.length > 0 && !given.ARCHIVE_DIR) {
+    faults.push(
+      `ARCHIVE_DIR is missing; it is required with ${archived.join(' and ')}, which delete only what is archived`,
+    )
+  }
   if (given.HTTP_PORT && !hasTls(given)) {
     faults.push(
       'HTTP_PORT goes with TLS_CERT_FILE and TLS_KEY_FILE; allowed without them: PORT, which is plain http then',

@@ -12,6 +12,7 @@ import { benchLists } from './lists.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
+import { benchRetention } from './retention.ts'
 import { benchSoap } from './soap.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -28,6 +29,7 @@ const benches = {
   pages: benchPages,
   administration: benchAdministration,
   webhooks: benchWebhooks,
+  retention: benchRetention,
   soap: benchSoap,
   compression: benchCompression,
   bodies: benchBodies,
@@ -42,6 +44,7 @@ const defaults = { seconds: '1.5', rounds: '3' }
 const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   webhooks: { seconds: '20', rounds: '1' },
   isolation: { seconds: '15', rounds: '1' },
+  retention: { seconds: '20', rounds: '1' },
   start: { seconds: '10', rounds: '5' },
 }
 
@@ -52,7 +55,8 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
              for changes, one transaction for the whole list
   fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
   against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
-  --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15); after a start, until it is at rest (10)
+  retention  how fast the sweeps delete what a hundred changes a second have written, and what such changes take meanwhile
+  --seconds  length of one measurement (default 1.5; webhooks and retention 20, isolation 15); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks and isolation 1, start 5); the table shows medians, of those three all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
 

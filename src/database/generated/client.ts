@@ -115,7 +115,7 @@ export type SignInDelay = Prisma.SignInDelayModel
 export type CustomerLoginToken = Prisma.CustomerLoginTokenModel
 /**
  * Model AuditEntry
- * Who did what to which application, token, account or store. Rows are never changed, and outlive what they tell of.
+ * Who did what to which application, token, account or store. Rows are never changed, outlive what they tell of, and go by age alone.
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
@@ -191,7 +191,7 @@ export type AdvancedOption = Prisma.AdvancedOptionModel
 /**
  * Model StockMovement
  * Every change of a product's (or advanced option's) stock, in the transaction of what caused it.
- * Rows are never changed, and outlive their product.
+ * Rows outlive their product. Old ones may be replaced by one with their sum (docs/decisions/retention.md); no other row changes.
  */
 export type StockMovement = Prisma.StockMovementModel
 /**

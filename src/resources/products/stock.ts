@@ -11,6 +11,9 @@ import { StoreFailure } from '../../values/failure.ts'
 /** Why a stock moved; stored in the ledger. `set` replaces the stock, `adjust` adds to it. */
 export type StockCause = 'initial' | 'set' | 'adjust' | 'order' | 'order-edit' | 'cancel' | 'reopen' | 'return'
 
+/** The cause of the one movement that stands for all older ones (carry-forward.ts). */
+export const CARRIED_FORWARD = 'carried-forward'
+
 export const NOTE_LENGTH_MAX = 200
 
 /** A move of the stock of a product or one of its advanced options. */

@@ -1,5 +1,6 @@
 import type { Db } from '../../database/client.ts'
 import { empty, identifier, type Sql, sql } from '../../database/sql.ts'
+import { inBatches } from '../../database/sweeper.ts'
 import { KEPT_MS } from '../deliveries.ts'
 
 const BATCH_MAX = 1_000
@@ -38,12 +39,9 @@ const sweeps: readonly Sweep[] = [
  * another transaction holds stay until the next sweep.
  */
 export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Promise<void> {
-  for (let deleted = BATCH_MAX; deleted === BATCH_MAX && !isStopping(); ) deleted = await sweepOrphans(db)
+  await inBatches(isStopping, BATCH_MAX, async () => ((await sweepOrphans(db)) === BATCH_MAX ? BATCH_MAX : null))
   const before = new Date(at.getTime() - KEPT_MS)
-  for (const sweep of sweeps) {
-    for (let after: number | null = 0; after !== null && !isStopping(); )
-      after = await sweepBatch(db, sweep, before, after)
-  }
+  for (const sweep of sweeps) await inBatches(isStopping, 0, (after) => sweepBatch(db, sweep, before, after))
 }
 
 /** Returns the id after which the next batch begins; null: no row was old. */

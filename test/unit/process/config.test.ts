@@ -77,6 +77,9 @@ describe('without settings', () => {
       outboundAllow: ['127.0.0.0/8', '::1/128'],
       developerSignup: 'open',
       historyDays: 730,
+      ledgerDays: null,
+      auditDays: null,
+      archiveDir: null,
       backupDir: null,
       backupHours: 24,
       backupKeep: 7,
@@ -158,6 +161,8 @@ test('every fault is told at once, each in a line with the setting and what is a
     OUTBOUND_ALLOW: 'receiver.internal',
     DEVELOPER_SIGNUP: 'yes',
     HISTORY_DAYS: 'all',
+    LEDGER_DAYS: 'all',
+    AUDIT_DAYS: '-1',
     BACKUP_HOURS: '0',
     BACKUP_KEEP: '0',
     DRAIN_SECONDS: '301',
@@ -168,10 +173,12 @@ test('every fault is told at once, each in a line with the setting and what is a
   expect(settings.sort()).toEqual(
     ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
       .concat([
+        'AUDIT_DAYS',
         'BACKUP_HOURS',
         'BACKUP_KEEP',
         'DRAIN_SECONDS',
         'HISTORY_DAYS',
+        'LEDGER_DAYS',
         'REST_PREFIXES',
         'REST_PREFIXES',
         'SANDBOX',
@@ -190,6 +197,15 @@ test('every fault is told at once, each in a line with the setting and what is a
       .sort(),
   )
   expect(lines.every((line) => line.includes('; allowed: '))).toBe(true)
+})
+
+test('what is deleted has to have a folder in which it is archived', () => {
+  expect(faults({ LEDGER_DAYS: '365', AUDIT_DAYS: '90' })).toContain(
+    'ARCHIVE_DIR is missing; it is required with LEDGER_DAYS and AUDIT_DAYS',
+  )
+  const given = { LEDGER_DAYS: '365', AUDIT_DAYS: '0', ARCHIVE_DIR: 'archive' }
+  expect(readConfig(given)).toMatchObject({ ledgerDays: 365, auditDays: null, archiveDir: resolve('archive') })
+  expect(readConfig({ LEDGER_DAYS: '0' }).ledgerDays).toBeNull()
 })
 
 test('no message shows a key or a password', () => {

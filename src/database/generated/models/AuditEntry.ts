@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AuditEntry
- * Who did what to which application, token, account or store. Rows are never changed, and outlive what they tell of.
+ * Who did what to which application, token, account or store. Rows are never changed, outlive what they tell of, and go by age alone.
  */
 export type AuditEntryModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditEntryPayload>
 

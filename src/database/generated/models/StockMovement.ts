@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model StockMovement
  * Every change of a product's (or advanced option's) stock, in the transaction of what caused it.
- * Rows are never changed, and outlive their product.
+ * Rows outlive their product. Old ones may be replaced by one with their sum (docs/decisions/retention.md); no other row changes.
  */
 export type StockMovementModel = runtime.Types.Result.DefaultSelection<Prisma.$StockMovementPayload>
 
@@ -586,7 +586,7 @@ export type $StockMovementPayload<ExtArgs extends runtime.Types.Extensions.Inter
     quantity: runtime.Decimal
     stockAfter: runtime.Decimal
     /**
-     * initial, set, adjust, order, cancel, reopen, order-edit, return
+     * initial, set, adjust, order, cancel, reopen, order-edit, return, carried-forward
      */
     cause: string
     orderId: number | null

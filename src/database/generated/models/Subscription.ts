@@ -282,6 +282,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   id?: number
   tokenHash?: string
   storeId_applicationId?: Prisma.SubscriptionStoreIdApplicationIdCompoundUniqueInput
+  storeId_id?: Prisma.SubscriptionStoreIdIdCompoundUniqueInput
   AND?: Prisma.SubscriptionWhereInput | Prisma.SubscriptionWhereInput[]
   OR?: Prisma.SubscriptionWhereInput[]
   NOT?: Prisma.SubscriptionWhereInput | Prisma.SubscriptionWhereInput[]
@@ -298,7 +299,7 @@ export type SubscriptionWhereUniqueInput = Prisma.AtLeast<{
   accessTokens?: Prisma.AccessTokenListRelationFilter
   calls?: Prisma.ApiCallListRelationFilter
   webhooks?: Prisma.WebhookListRelationFilter
-}, "id" | "tokenHash" | "storeId_applicationId">
+}, "id" | "tokenHash" | "storeId_applicationId" | "storeId_id">
 
 export type SubscriptionOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -440,6 +441,11 @@ export type SubscriptionOrderByRelationAggregateInput = {
 export type SubscriptionStoreIdApplicationIdCompoundUniqueInput = {
   storeId: number
   applicationId: number
+}
+
+export type SubscriptionStoreIdIdCompoundUniqueInput = {
+  storeId: number
+  id: number
 }
 
 export type SubscriptionCountOrderByAggregateInput = {

@@ -900,7 +900,6 @@ export type WebhookCreateWithoutSubscriptionInput = {
 }
 
 export type WebhookUncheckedCreateWithoutSubscriptionInput = {
-  storeId: number
   id: number
   name: string
   url: string
@@ -1031,7 +1030,6 @@ export type WebhookUncheckedUpdateManyWithoutStoreInput = {
 }
 
 export type WebhookCreateManySubscriptionInput = {
-  storeId: number
   id: number
   name: string
   url: string
@@ -1073,7 +1071,6 @@ export type WebhookUpdateWithoutSubscriptionInput = {
 }
 
 export type WebhookUncheckedUpdateWithoutSubscriptionInput = {
-  storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   url?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1094,7 +1091,6 @@ export type WebhookUncheckedUpdateWithoutSubscriptionInput = {
 }
 
 export type WebhookUncheckedUpdateManyWithoutSubscriptionInput = {
-  storeId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   name?: Prisma.StringFieldUpdateOperationsInput | string
   url?: Prisma.StringFieldUpdateOperationsInput | string

@@ -7,7 +7,7 @@ import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { skuOf } from '../../../resources/orders/sold-products.ts'
 import { type Correction, correctStock } from '../../../resources/products/correct-stock.ts'
-import { NOTE_LENGTH_MAX, type StockCause } from '../../../resources/products/stock.ts'
+import { CARRIED_FORWARD, NOTE_LENGTH_MAX, type StockCause } from '../../../resources/products/stock.ts'
 import { listStockMovements } from '../../../resources/products/stock-movements.ts'
 import type { Fault } from '../../../values/failure.ts'
 import { idIn } from '../records/record-page.ts'
@@ -19,7 +19,7 @@ const MOVEMENTS_SHOWN = 50
 const OPTIONS_SHOWN = 300
 const ID_MAX = 2n ** 63n - 1n
 
-const causes: Readonly<Record<StockCause, string>> = {
+const causes: Readonly<Record<StockCause | typeof CARRIED_FORWARD, string>> = {
   initial: 'First stock',
   set: 'Set',
   adjust: 'Adjusted',
@@ -28,6 +28,7 @@ const causes: Readonly<Record<StockCause, string>> = {
   cancel: 'Order cancelled',
   reopen: 'Order reopened',
   return: 'Returned',
+  [CARRIED_FORWARD]: 'Balance carried forward',
 }
 
 /** The stocks of a product, their movements from the newest on, and the form that corrects one. */
@@ -57,7 +58,7 @@ export async function stockPage(
       stocks: stocksOf(product),
       hasMoreOptions: product.AdvancedOptionList.length > OPTIONS_SHOWN,
       movements,
-      causeText: (cause: string) => causes[cause as StockCause] ?? cause,
+      causeText: (cause: string) => causes[cause as keyof typeof causes] ?? cause,
       stockName: (code: string | null) =>
         code === null ? 'The product itself' : (names.get(code) ?? `${code} (removed)`),
       older: found.length > movements.length ? `${address}?before=${movements.at(-1)?.id}` : null,

@@ -1,0 +1,13 @@
+import type { ArchivedTable } from '../database/archive.ts'
+import { execute } from '../database/client.ts'
+import { sql } from '../database/sql.ts'
+
+/** The audit log, whose old entries are archived and then deleted. */
+export const oldEntries: ArchivedTable = {
+  table: 'AuditEntry',
+  time: 'at',
+  archived: sql`true`,
+  remove: async (db, ids) => {
+    await execute(db, sql`DELETE FROM "AuditEntry" WHERE "id" = ANY (string_to_array(${ids.join()}, ',')::bigint[])`)
+  },
+}
