@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
-import { withConnection } from './connection.ts'
+import { queryOf } from './backup/fill.ts'
+import { hostOf, withConnection } from './connection.ts'
+import { refuseMoved } from './move/state.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
@@ -28,7 +30,7 @@ const SERVER_VERSION_MIN = 15
  * Each migration and its entry in Prisma's own table are one transaction: a kill leaves the schema before or after it, never
  * between, and `prisma migrate deploy` can continue. Processes that start at the same time wait for one another.
  * `warn` gets each problem that a migration found and could not correct (RAISE WARNING). Throws `StartupError` when the
- * database cannot be used.
+ * database cannot be used, or a move has taken its rows elsewhere or has not brought all of them yet.
  */
 export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
   return withConnection(url, async (client) => {
@@ -126,6 +128,7 @@ async function applyFirst(client: pg.Client): Promise<string | null> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await client.query(prismaTable)
   const [name] = await findMissing(client)
+  await refuseMoved({ query: queryOf(client) }, name !== undefined)
   if (name === undefined) return null
   const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
   const apply = async () => {
@@ -159,10 +162,8 @@ const prismaTable = `
 /** Adds the address of the database, without credentials. */
 export function asStartupError(error: unknown, url: string): StartupError {
   if (error instanceof StartupError) return error
-  const { hostname, port, pathname, searchParams } = new URL(url)
-  const where = `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}${pathname}`
   return new StartupError(
-    `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
+    `The database at ${hostOf(url)}${new URL(url).pathname} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
   )
 }
 

@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino'
+import { moveOf } from '../database/outage.ts'
 
 /** Buffered when the reader of the log is slow; further lines are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024
@@ -28,8 +29,16 @@ export function logOptions(level: string): LoggerOptions {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: plainError },
+    hooks: { logMethod: withoutMoves },
     redact: ['headers', '*.headers', 'password', '*.password'],
   }
+}
+
+/** While the store is moved, everything that changes something fails. The health of the database says so once for all. */
+const withoutMoves: NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> = function (args, method) {
+  const [details] = args
+  const { err } = (details ?? {}) as { err?: unknown }
+  if (!err || moveOf(err) === null) method.apply(this, args)
 }
 
 /**

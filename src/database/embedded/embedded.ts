@@ -53,8 +53,8 @@ export async function startEmbedded(options: { dataDir: string; durable?: boolea
 }
 
 /**
- * Opens the database of `dataDir` for a program beside the server. Connects as superuser to a running PostgreSQL, which `stop`
- * leaves running; otherwise starts it until `stop`. Throws `StartupError` where no database exists.
+ * Opens the database of `dataDir` for a program beside the server. Connects in the role of the server to a running PostgreSQL, which
+ * `stop` leaves running; otherwise starts it until `stop`. Throws `StartupError` where no database exists.
  */
 export async function visitEmbedded(dataDir: string): Promise<Embedded> {
   const path = join(resolve(dataDir), 'postgres')
@@ -64,8 +64,10 @@ export async function visitEmbedded(dataDir: string): Promise<Embedded> {
   const folder = await openFolder(await chooseRunner(path), path, true)
   const endpoint = await findRunning(folder)
   if (endpoint === null) return startEmbedded({ dataDir })
-  // Only the server knows the password of its own role.
-  return { url: addressOf(endpoint, folder.administrator, DATABASE), stop: async () => {} }
+  const url = new URL(addressOf(endpoint, folder.administrator, DATABASE))
+  // Only the server knows the password of its own role, to which belongs what a program makes.
+  url.searchParams.set('options', `-c role=${SERVER_ROLE}`)
+  return { url: url.href, stop: async () => {} }
 }
 
 /** Retries because a running server that was found may be stopping. */
