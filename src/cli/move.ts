@@ -20,6 +20,11 @@ const usage = `Usage: npm run move -- --to postgresql://…        moves the sto
        npm run move -- --to embedded              moves it from DATABASE_URL into DATA_DIR
        npm run move -- --cancel [--to …]          gives up a move that is not finished`
 
+const report: MoveReport = {
+  say: (line) => void process.stderr.write(`${line}\n`),
+  rows: (label, total) => createProgress({ label, total }),
+}
+
 /** Exit codes: 0, moved, or given up; 1, moved, and the check found something; 2, not moved: the same command goes on. */
 await runProgram(main, 2)
 
@@ -129,9 +134,4 @@ async function handOverKeys({ source, target, config }: Ends): Promise<string> {
     ...(config.sandbox && { SANDBOX: 'true' }),
   })
   return `Restart the server with the settings that ${path} has, which only you may read: DATABASE_URL and the keys of this installation`
-}
-
-const report: MoveReport = {
-  say: (line) => void process.stderr.write(`${line}\n`),
-  rows: (label, total) => createProgress({ label, total }),
 }
