@@ -13,7 +13,7 @@ import { openServer, type TestServer, type TestStore } from '../../support/store
 import { operator } from '../engine/transfer/fixture.ts'
 import { productBody } from '../rest/fixture.ts'
 import { newWebhook } from '../rest/webhooks-fixture.ts'
-import { post, request } from '../soap/support.ts'
+import { envelope, post, request } from '../soap/support.ts'
 
 let server: TestServer
 let store: TestStore
@@ -120,7 +120,7 @@ describe('while the store is being moved', () => {
 
     const read = await store.call('GET', '/Products')
     const page = await merchant.open('/admin/products')
-    const soap = await post(server, request(store, 'getProductCount'))
+    const soap = await post(server, envelope(request(store, 'getProductCount')))
     expect([read.statusCode, page.statusCode, soap.statusCode]).toEqual([200, 200, 200])
 
     const message =
@@ -133,7 +133,11 @@ describe('while the store is being moved', () => {
     expect([several.statusCode, several.headers]).toMatchObject([503, again])
     const placed = await placeOrder()
     expect([placed.statusCode, placed.headers, placed.json()[0].Message]).toMatchObject([503, again, message])
-    const form = await merchant.submit('/admin/manufacturers/new', { ManufacturerName: 'Acme' })
+    const form = await merchant.submit(
+      '/admin/manufacturers/new',
+      { ManufacturerName: 'Acme' },
+      { action: '/admin/manufacturers' },
+    )
     expect([form.statusCode, form.headers, form.body]).toMatchObject([
       503,
       again,
@@ -141,7 +145,7 @@ describe('while the store is being moved', () => {
     ])
     const fault = await post(
       server,
-      request(store, 'updateProductInventory', { productId: 'ONE', quantity: 3, replaceStock: true }),
+      envelope(request(store, 'updateProductInventory', { productId: 'ONE', quantity: 3, replaceStock: true })),
     )
     // What cartAPI answers for every outage.
     expect([fault.statusCode, fault.headers, fault.body]).toMatchObject([
