@@ -66,7 +66,7 @@ function refuseAddress(to: string, { databaseUrl }: Config): void {
 
 async function openSource({ databaseUrl, dataDir }: Config): Promise<OpenPlace> {
   if (databaseUrl !== null) return external(databaseUrl)
-  return { ...(await visitEmbedded(dataDir)), name: embeddedPlace(dataDir), isEmbedded: true }
+  return { ...(await visitEmbedded(dataDir, { asServer: true })), name: embeddedPlace(dataDir), isEmbedded: true }
 }
 
 async function withTarget<T>(to: string, { dataDir }: Config, work: (target: OpenPlace) => Promise<T>): Promise<T> {

@@ -159,16 +159,16 @@ const prismaTable = `
     "applied_steps_count" INTEGER NOT NULL DEFAULT 0
   )`
 
-/** Adds the address of the database, without credentials. */
-export function asStartupError(error: unknown, url: string): StartupError {
+/** Adds the address of the database, without credentials, and the settings to look at. */
+export function asStartupError(error: unknown, url: string, settings = 'DATABASE_URL'): StartupError {
   if (error instanceof StartupError) return error
   return new StartupError(
-    `The database at ${hostOf(url)}${new URL(url).pathname} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
+    `The database at ${hostOf(url)}${new URL(url).pathname} cannot be used: ${reasonOf(error)}. Check ${settings} and the server.`,
   )
 }
 
 /** The first line of the message. A refused connection to several addresses has an empty message of its own. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error
   const message = first instanceof Error ? first.message : String(first)
   return message.split('\n', 1)[0]?.trim().replace(/\.$/, '') || 'no reason was given'

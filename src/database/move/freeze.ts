@@ -15,12 +15,12 @@ const NAME = '_refuse_changes'
 const trigger = pg.escapeIdentifier(NAME)
 const routine = `"public".${trigger}`
 
-/** Whoever changes the same table waits behind the one that waits for it, for no longer than this. */
-const LOCK_MS_MAX = 3_000
 const LOCK_NOT_AVAILABLE = '55P03'
-const RETRY_MS = 200
-/** Transactions end after a minute, statements of the background after ten. */
-const WAIT_MS_MAX = 600_000
+/**
+ * Whoever changes a table waits behind the one that waits for it, for no longer than `lockMs`. Transactions end after a minute, statements
+ * of the background after ten.
+ */
+const changesEnd = { lockMs: 3_000, retryMs: 200, waitMsMax: 600_000 }
 
 /**
  * Makes every table refuse changes with `message`, and returns when no transaction is left that could commit one. Reads go on. A
@@ -31,11 +31,12 @@ const WAIT_MS_MAX = 600_000
 export async function freeze(database: Query, message: string, onWait: (table: string) => void): Promise<void> {
   await refuseWith(database, message)
   for (const { name } of await findTables(database)) {
-    await withLock(
-      database,
-      `CREATE OR REPLACE TRIGGER ${trigger} BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON ${qualified(name)}
-       FOR EACH STATEMENT EXECUTE FUNCTION ${routine}()`,
-      { name, onWait },
+    const sql = `CREATE OR REPLACE TRIGGER ${trigger} BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON ${qualified(name)}
+      FOR EACH STATEMENT EXECUTE FUNCTION ${routine}()`
+    const isDone = await withLock(database, sql, { patience: changesEnd, onWait: () => onWait(name) })
+    if (isDone) continue
+    throw new StartupError(
+      `Another session has held the table ${name} for ten minutes. End that session and run the command again`,
     )
   }
 }
@@ -59,38 +60,43 @@ export async function thaw({ query }: Query): Promise<void> {
   await query(`CREATE OR REPLACE FUNCTION ${routine}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
 }
 
-/** Removes what `freeze` has made, behind `thaw`. */
-export async function removeTriggers(database: Query, onWait: (table: string) => void): Promise<void> {
+/**
+ * Removes what `freeze` has made, behind `thaw`. Who reads a table meanwhile is held up for a moment alone; where somebody reads it for
+ * longer than a minute, the trigger stays, which does no harm.
+ */
+export async function removeTriggers(database: Query): Promise<void> {
   const frozen = await database.query<{ name: string }>(
     'SELECT tgrelid::regclass::text AS "name" FROM pg_trigger WHERE tgname = $1',
     [NAME],
   )
-  for (const { name } of frozen)
-    await withLock(database, `DROP TRIGGER IF EXISTS ${trigger} ON ${name}`, { name, onWait })
-  await database.query(`DROP FUNCTION IF EXISTS ${routine}()`)
+  const patience = { lockMs: 100, retryMs: 1_000, waitMsMax: 60_000 }
+  let isClear = true
+  for (const { name } of frozen) {
+    const sql = `DROP TRIGGER IF EXISTS ${trigger} ON ${name}`
+    isClear = (await withLock(database, sql, { patience })) && isClear
+  }
+  if (isClear) await database.query(`DROP FUNCTION IF EXISTS ${routine}()`)
 }
 
-/** Runs a statement that needs a lock on a table, in a transaction of its own, until it gets it. */
-async function withLock(
-  { query }: Query,
-  sql: string,
-  { name, onWait }: { name: string; onWait: (table: string) => void },
-): Promise<void> {
-  const deadlineMs = performance.now() + WAIT_MS_MAX
+interface Waiting {
+  readonly patience: typeof changesEnd
+  readonly onWait?: () => void
+}
+
+/** Runs a statement that needs a lock on a table, in a transaction of its own, until it gets it. Returns false when it does not. */
+async function withLock({ query }: Query, sql: string, { patience, onWait }: Waiting): Promise<boolean> {
+  const { lockMs, retryMs, waitMsMax } = patience
+  const deadlineMs = performance.now() + waitMsMax
   for (let attempt = 1; ; attempt++) {
     try {
       // One text is one transaction.
-      await query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}; ${sql}`)
-      return
+      await query(`SET LOCAL lock_timeout = ${lockMs}; ${sql}`)
+      return true
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error
-      if (performance.now() > deadlineMs) {
-        throw new StartupError(
-          `Another session has held the table ${name} for ten minutes. End that session and run the command again`,
-        )
-      }
-      if (attempt === 1) onWait(name)
-      await delay(RETRY_MS)
+      if (performance.now() > deadlineMs) return false
+      if (attempt === 1) onWait?.()
+      await delay(retryMs)
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Secrets } from '../../values/secrets.ts'
 import { RowCounter } from '../backup/rows.ts'
 import { findTables, qualified, type Table } from '../backup/tables.ts'
 import { connect } from '../client.ts'
-import { asStartupError, migrate, refuseOtherSchema } from '../migrations.ts'
+import { asStartupError, migrate, reasonOf, refuseOtherSchema } from '../migrations.ts'
 import { checkSecretKey } from '../secret-key/check.ts'
 import { compareSequences, compareTable } from './compare.ts'
 import { freeze, LEAVING, LEFT, refuseWith, removeTriggers, thaw } from './freeze.ts'
@@ -219,11 +219,11 @@ async function release(from: Side, to: Side, id: string, { target }: MoveOptions
   })
 }
 
-async function countRows({ query }: Side, tables: readonly Table[]): Promise<number[]> {
+async function countRows(side: Side, tables: readonly Table[]): Promise<number[]> {
   const counts = tables.map(
     ({ name }, index) => `SELECT ${index} AS "at", count(*)::float8 AS "rows" FROM ${qualified(name)}`,
   )
-  const rows = await query<{ rows: number }>(`${counts.join(' UNION ALL ')} ORDER BY "at"`)
+  const rows = await inOne(side, () => side.query<{ rows: number }>(`${counts.join(' UNION ALL ')} ORDER BY "at"`))
   return rows.map(({ rows }) => rows)
 }
 
@@ -275,20 +275,26 @@ async function takeBack(from: Side, emptied: string | null, report: MoveReport):
     else await forgetMove(from)
   })
   report.say('The source takes changes again.')
-  await removeTriggers(from, (table) => report.say(`Waiting for a reader of ${table} …`))
+  await removeTriggers(from)
 }
 
-function onBoth<T>(
+async function onBoth<T>(
   { source, target }: { source: Place; target: Place },
   work: (from: Side, to: Side) => Promise<T>,
 ): Promise<T> {
-  return withSide(source.url, (from) => withSide(target.url, (to) => work(from, to)).catch(rethrow(target))).catch(
-    rethrow(source),
-  )
+  return withSide(source.url, (from) =>
+    withSide(target.url, (to) => work(from, to).catch(stopped)).catch(rethrow(target)),
+  ).catch(rethrow(source))
+}
+
+/** Which of the two it was is not known here. */
+function stopped(error: unknown): never {
+  if (error instanceof StartupError) throw error
+  throw new StartupError(`It stopped: ${reasonOf(error)}. Both databases must be reachable; the same command goes on`)
 }
 
 function rethrow({ url }: Place): (error: unknown) => never {
   return (error) => {
-    throw asStartupError(error, url)
+    throw asStartupError(error, url, 'DATABASE_URL, --to')
   }
 }

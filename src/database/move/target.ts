@@ -75,7 +75,7 @@ async function empty(target: Side, tables: readonly Table[]): Promise<void> {
   await thaw(target)
   await target.query(`TRUNCATE ${tables.map(({ name }) => qualified(name)).join(', ')} RESTART IDENTITY`)
   // Nobody else has the tables now.
-  await removeTriggers(target, () => {})
+  await removeTriggers(target)
 }
 
 /** Throws `StartupError` unless the target is being filled by this move. */
