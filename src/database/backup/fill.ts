@@ -29,6 +29,7 @@ export function otherTable(one: readonly Table[], other: readonly Table[]): stri
 
 /** The names of the tables that have rows. */
 export async function findFilled({ query }: Query, tables: readonly Table[]): Promise<string[]> {
+  if (tables.length === 0) return []
   const filled = await query<{ name: string }>(
     tables
       .map(({ name }) => `SELECT ${pg.escapeLiteral(name)} AS "name" WHERE EXISTS (SELECT FROM ${qualified(name)})`)

@@ -10,7 +10,15 @@ import { compareSequences, compareTable } from './compare.ts'
 import { freeze, LEAVING, LEFT, refuseWith, removeTriggers, thaw } from './freeze.ts'
 import { inOne, type Side, withSide } from './session.ts'
 import { forgetMove, lockMove, type MoveState, readMove, stepOn, writeMove } from './state.ts'
-import { completeTarget, copyTable, emptyTarget, prepareTarget, releaseTarget, settleTarget } from './target.ts'
+import {
+  completeTarget,
+  copyTable,
+  emptyTarget,
+  prepareTarget,
+  refuseFilled,
+  releaseTarget,
+  settleTarget,
+} from './target.ts'
 
 /** One of the two databases. */
 export interface Place {
@@ -42,10 +50,15 @@ export interface MoveReport {
  * changes. Throws `StartupError`.
  */
 export async function move(options: MoveOptions): Promise<void> {
-  const { target } = options
-  // One that knows of a move had its tables then.
-  if ((await withSide(target.url, readMove).catch(rethrow(target))) === null) await migrate(target.url)
   await onBoth(options, async (from, to) => {
+    await refuseSame(from, to)
+    await refuseOtherSchema(from.client)
+    // One that knows of a move had its tables then. One that is not empty stays as it is, whoever's it is.
+    if ((await readMove(to)) === null) {
+      await refuseOtherEncoding(to)
+      await refuseFilled(to, await findTables(to))
+      await migrate(options.target.url)
+    }
     await refuseUnfit(from, to, options)
     const id = await begin(from, to, options)
     if ((await readMove(from))?.step === 'leaving') {
@@ -56,12 +69,9 @@ export async function move(options: MoveOptions): Promise<void> {
   })
 }
 
-/** Throws `StartupError` for databases between which nothing can be moved. */
+/** Throws `StartupError` where another move, or none, is to be finished. */
 async function refuseUnfit(from: Side, to: Side, { target }: MoveOptions): Promise<void> {
-  await refuseSame(from, to)
-  await refuseOtherSchema(from.client)
   await refuseOtherSchema(to.client)
-  await refuseOtherEncoding(to)
   const [state, there] = [await readMove(from), await readMove(to)]
   if (state?.step === 'left') throw new StartupError(`The store has been moved already, to ${state.other}`)
   if (state?.step === 'arriving' || state?.step === 'emptied') {

@@ -63,7 +63,8 @@ async function tablesOfBoth(target: Side, source: Side): Promise<Table[]> {
   )
 }
 
-async function refuseFilled(target: Side, tables: readonly Table[]): Promise<void> {
+/** Throws `StartupError` when a table has rows. */
+export async function refuseFilled(target: Side, tables: readonly Table[]): Promise<void> {
   const filled = await findFilled(target, tables)
   if (filled.length === 0) return
   throw new StartupError(

@@ -261,6 +261,10 @@ describe('a move refuses', () => {
       `INSERT INTO "SignInDelay" ("key", "failures", "allowedAt", "failedAt") VALUES ('a', 1, now(), now())`,
     )
     await expect(move(options(filled))).rejects.toThrow('The target is not empty (it has rows of SignInDelay)')
+    const foreign = await newTarget()
+    await inDatabase(foreign.url, `CREATE TABLE "Own" AS SELECT 1 AS "a"`)
+    await expect(move(options(foreign))).rejects.toThrow('The target is not empty (it has rows of Own)')
+    await inDatabase(foreign.url, `CREATE TABLE "_prisma_migrations" ()`)
     const latin = await newTarget(`TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc`)
     await expect(move(options(latin))).rejects.toThrow('The target has the encoding LATIN1; allowed: UTF8')
     const silent = 'postgresql://someone:hunter2@127.0.0.1:1/shop'
