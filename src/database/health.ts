@@ -4,7 +4,7 @@ import pg from 'pg'
 import { limitConnection, requestLimits } from './limits.ts'
 import { readMove } from './move/state.ts'
 import { watchMove } from './move/watch.ts'
-import { driverError, moveOf, Outage } from './outage.ts'
+import { driverError, isOfMove, Outage } from './outage.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */
 export interface DatabaseHealth {
@@ -221,7 +221,7 @@ class Health implements DatabaseHealth {
 
   #note(error: unknown): void {
     this.#move.note(error)
-    const reason = moveOf(error) ? isMoving : changeFaults[String(driverError(error)?.originalCode)]
+    const reason = isOfMove(error) ? isMoving : changeFaults[String(driverError(error)?.originalCode)]
     if (reason !== undefined) this.#evidence = { reason, atMs: performance.now() }
   }
 }

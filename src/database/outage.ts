@@ -43,32 +43,28 @@ export function outageOf(error: unknown): StoreFailure | null {
     message?: string
   }
   const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
-  const known = moveOf(error)?.message ?? messages.find(([states]) => states.test(originalCode))?.[1]
+  const known = moveMessage(error) ?? messages.find(([states]) => states.test(originalCode))?.[1]
   const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
   if (known === undefined && !isOutage) return null
   const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)
   return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, { logDetail })
 }
 
-/** What a refused change says of a move of the store; null: it was refused for another reason, or is no refusal. */
-export function moveOf(
-  error: unknown,
-): { readonly hasEnded: boolean; readonly message: string; readonly text: string } | null {
+/** What callers are told of a change that was refused because the store is moved; null: it was refused for another reason, or not at all. */
+function moveMessage(error: unknown): string | null {
   const { originalCode, originalMessage } = driverError(error) ?? {}
   const text = originalCode === READ_ONLY ? String(originalMessage) : ''
-  if (text.startsWith(LEAVING))
-    return {
-      hasEnded: false,
-      text,
-      message: `The store is being moved to another database, and takes no changes until then; ${again}`,
-    }
-  if (text.startsWith(LEFT))
-    return {
-      hasEnded: true,
-      text,
-      message: `The store has been moved to another database, and takes changes there; ${again}`,
-    }
-  return null
+  if (text.startsWith(LEAVING)) {
+    return `The store is being moved to another database, and takes no changes until then; ${again}`
+  }
+  return text.startsWith(LEFT)
+    ? `The store has been moved to another database, and takes changes there; ${again}`
+    : null
+}
+
+/** Whether a change was refused because the store is moved. All changes are; the health of the database logs it once for all. */
+export function isOfMove(error: unknown): boolean {
+  return moveMessage(error) !== null
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Query } from '../backup/tables.ts'
-import { moveOf } from '../outage.ts'
+import { isOfMove } from '../outage.ts'
 import { readMove } from './state.ts'
 
 /** Between two looks at a move that goes on. */
@@ -37,7 +37,7 @@ export function watchMove(database: Query, log: MoveLog) {
   return {
     /** Gets every error of the database. */
     note(error: unknown): void {
-      if (timer !== undefined || isStopped || moveOf(error) === null) return
+      if (timer !== undefined || isStopped || !isOfMove(error)) return
       timer = setTimeout(look, 0).unref()
     },
     stop(): void {
