@@ -22,7 +22,7 @@ export async function contentsOf(url: string): Promise<Record<string, string>> {
   }
 }
 
-/** What the database itself says of its tables, behind a restore that took parts of it away. */
+/** What the database itself says of its tables, behind a restore or a move that took parts of it away. */
 export async function schemaOf(url: string): Promise<unknown[]> {
   const client = await openClient(url)
   const { rows } = await client.query(`
@@ -32,5 +32,5 @@ export async function schemaOf(url: string): Promise<unknown[]> {
     UNION ALL SELECT tablename, indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'public'
     ORDER BY 1, 2, 3`)
   await client.end()
-  return rows
+  return rows.filter(({ table }) => table !== '_move')
 }
