@@ -195,7 +195,7 @@ describe('a move that is broken off', () => {
     const target = await newTarget()
     await expect(move(options(target, at))).rejects.toThrow('killed')
     expect(await takingChanges(target)).toEqual({ source: false, target: false })
-    const first = await filenodesOf(target.url)
+    const first = await rowVersionsOf(target.url)
     let same = { rows: 0, tables: 0 }
     const onSame = async (moved: typeof same) => {
       same = moved
@@ -204,7 +204,7 @@ describe('a move that is broken off', () => {
     await expect(move({ ...options(target), onSame })).rejects.toThrow('killed')
     expect(await contentsOf(target.url)).toEqual(await contentsOf(source.url))
     expect(same.rows).toBeGreaterThan(50)
-    for (const [table, count] of Object.entries(first)) expect((await filenodesOf(target.url))[table]).toBe(count)
+    for (const [table, count] of Object.entries(first)) expect((await rowVersionsOf(target.url))[table]).toBe(count)
     await cancelMove({ ...options(target), target })
   })
 
@@ -240,8 +240,8 @@ async function newSchema() {
   return schemaOf(fresh.url)
 }
 
-/** The rows' transactions, by table: a table that is copied again has others. */
-async function filenodesOf(url: string): Promise<Record<string, string>> {
+/** The versions of the rows of each copied table: one that is copied again has others. */
+async function rowVersionsOf(url: string): Promise<Record<string, string>> {
   const client = await openClient(url)
   const { rows } = await client.query(`SELECT unnest("copied") AS "name" FROM "_move"`)
   const found: Record<string, string> = {}
