@@ -15,6 +15,7 @@ import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, requestLimits } from './database/limits.ts'
 import { migrate } from './database/migrations.ts'
+import { isOfMove } from './database/outage.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { checkSecretKey } from './database/secret-key/check.ts'
 import { announceKeys, joinProcesses } from './database/secret-key/keys-in-use.ts'
@@ -61,7 +62,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
   try {
     const config = await readConfigWithPort(environment)
-    log = await createLog(config.logLevel)
+    log = await createLog(config.logLevel, isOfMove)
     const starting = Promise.withResolvers<void>()
     shutdown = handleShutdown(log, starting.promise, config.drainMs)
     await start(config, log, shutdown).finally(starting.resolve)

@@ -6,6 +6,12 @@ import pg from 'pg'
 
 export const CONNECT_TIMEOUT_MS = 10_000
 
+/** The host and port of a database's address, without credentials. */
+export function hostOf(url: string): string {
+  const { hostname, port, searchParams } = new URL(url)
+  return `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}`
+}
+
 /** Runs `work` on a connection of its own, which is closed behind it. */
 export async function withConnection<T>(
   url: string,

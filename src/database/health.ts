@@ -2,7 +2,9 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { limitConnection, requestLimits } from './limits.ts'
-import { driverError, Outage } from './outage.ts'
+import { readMove } from './move/state.ts'
+import { watchMove } from './move/watch.ts'
+import { driverError, isOfMove, Outage } from './outage.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */
 export interface DatabaseHealth {
@@ -36,6 +38,8 @@ const EVIDENCE_MS = 1_000
 const CONNECTION_LIFE_S = 5
 
 const silent = 'the database does not answer'
+const isMoving = 'the store is being moved to another database'
+const hasMoved = 'the store has been moved to another database'
 
 interface Waiting {
   readonly sinceMs: number
@@ -60,6 +64,11 @@ class Health implements DatabaseHealth {
   readonly #waiting = new Set<Waiting>()
   readonly #wanted = migrationNames()
   readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }
+  readonly #database = {
+    query: async <T extends object>(text: string, values: readonly unknown[] = []) =>
+      (await this.#pool.query<T>({ text, values: [...values] })).rows,
+  }
+  readonly #move: ReturnType<typeof watchMove>
   #answeredAtMs = 0
   #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
   #watching: NodeJS.Timeout | undefined
@@ -79,6 +88,7 @@ class Health implements DatabaseHealth {
       allowExitOnIdle: true,
     })
     this.#pool.on('error', () => {})
+    this.#move = watchMove(this.#database, log)
   }
 
   guard<T>(statement: () => Promise<T>): Promise<T> {
@@ -121,6 +131,7 @@ class Health implements DatabaseHealth {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#watching)
+    this.#move.stop()
     await this.#pool.end()
   }
 
@@ -181,7 +192,8 @@ class Health implements DatabaseHealth {
     try {
       const { rows } = await this.#pool.query<{ name: string }>({ text: query })
       const applied = new Set(rows.map(({ name }) => name))
-      return this.#wanted.every((name) => applied.has(name)) ? null : 'migrations are not applied'
+      if (!this.#wanted.every((name) => applied.has(name))) return 'migrations are not applied'
+      return (await readMove(this.#database))?.step === 'left' ? hasMoved : null
     } catch (error) {
       const { code = '', message } = error as { code?: string; message: string }
       // Others hold all connections; requests have theirs.
@@ -196,6 +208,8 @@ class Health implements DatabaseHealth {
       const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>({ text })
       if (rows[0]?.isStandby) return 'the database is a standby, which only reads'
       if (rows[0]?.isReadOnly) return 'the database only reads'
+      const move = await readMove(this.#database)
+      if (move?.step === 'leaving' || move?.step === 'releasing') return isMoving
       await this.#pool.query({ text: tryChange })
       return null
     } catch (error) {
@@ -206,7 +220,8 @@ class Health implements DatabaseHealth {
   }
 
   #note(error: unknown): void {
-    const reason = changeFaults[String(driverError(error)?.originalCode)]
+    this.#move.note(error)
+    const reason = isOfMove(error) ? isMoving : changeFaults[String(driverError(error)?.originalCode)]
     if (reason !== undefined) this.#evidence = { reason, atMs: performance.now() }
   }
 }

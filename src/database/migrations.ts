@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
-import { withConnection } from './connection.ts'
+import { queryOf } from './backup/fill.ts'
+import { hostOf, withConnection } from './connection.ts'
+import { refuseMoved } from './move/state.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
@@ -28,7 +30,7 @@ const SERVER_VERSION_MIN = 15
  * Each migration and its entry in Prisma's own table are one transaction: a kill leaves the schema before or after it, never
  * between, and `prisma migrate deploy` can continue. Processes that start at the same time wait for one another.
  * `warn` gets each problem that a migration found and could not correct (RAISE WARNING). Throws `StartupError` when the
- * database cannot be used.
+ * database cannot be used, or a move has taken its rows elsewhere or has not brought all of them yet.
  */
 export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
   return withConnection(url, async (client) => {
@@ -126,6 +128,7 @@ async function applyFirst(client: pg.Client): Promise<string | null> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
   await client.query(prismaTable)
   const [name] = await findMissing(client)
+  await refuseMoved({ query: queryOf(client) }, name !== undefined)
   if (name === undefined) return null
   const sql = readFileSync(`${migrationsFolder}/${name}/migration.sql`, 'utf8')
   const apply = async () => {
@@ -156,18 +159,16 @@ const prismaTable = `
     "applied_steps_count" INTEGER NOT NULL DEFAULT 0
   )`
 
-/** Adds the address of the database, without credentials. */
-export function asStartupError(error: unknown, url: string): StartupError {
+/** Adds the address of the database, without credentials, and the settings to look at. */
+export function asStartupError(error: unknown, url: string, settings = 'DATABASE_URL'): StartupError {
   if (error instanceof StartupError) return error
-  const { hostname, port, pathname, searchParams } = new URL(url)
-  const where = `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}${pathname}`
   return new StartupError(
-    `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
+    `The database at ${hostOf(url)}${new URL(url).pathname} cannot be used: ${reasonOf(error)}. Check ${settings} and the server.`,
   )
 }
 
 /** The first line of the message. A refused connection to several addresses has an empty message of its own. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error
   const message = first instanceof Error ? first.message : String(first)
   return message.split('\n', 1)[0]?.trim().replace(/\.$/, '') || 'no reason was given'

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { StoreFailure } from '../values/failure.ts'
+import { LEAVING, LEFT, READ_ONLY } from './move/freeze.ts'
 
 /** An outage that this process itself noticed. Its message is for callers, and a sentence with a semicolon's continuation. */
 export class Outage extends Error {
@@ -42,11 +43,36 @@ export function outageOf(error: unknown): StoreFailure | null {
     message?: string
   }
   const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
-  const known = messages.find(([states]) => states.test(originalCode))?.[1]
+  const known = moveMessage(error) ?? messages.find(([states]) => states.test(originalCode))?.[1]
   const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
   if (known === undefined && !isOutage) return null
   const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)
   return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, { logDetail })
+}
+
+/** What callers are told of a change that was refused because the store is moved; null: it was refused for another reason, or not at all. */
+function moveMessage(error: unknown): string | null {
+  const { originalCode, originalMessage } = driverError(error) ?? {}
+  const text = originalCode === READ_ONLY ? String(originalMessage) : ''
+  if (text.startsWith(LEAVING)) {
+    return `The store is being moved to another database, and takes no changes until then; ${again}`
+  }
+  return text.startsWith(LEFT)
+    ? `The store has been moved to another database, and takes changes there; ${again}`
+    : null
+}
+
+/** Whether a change was refused because the store is moved. All changes are; the health of the database logs it once for all. */
+export function isOfMove(error: unknown): boolean {
+  return moveMessage(error) !== null
+}
+
+/**
+ * For `catch` behind a change that a read makes beside, such as a time of last use: the read goes on where the database, or a move,
+ * allows reading alone.
+ */
+export function passOverReadOnly(error: unknown): void {
+  if (driverError(error)?.originalCode !== READ_ONLY) throw error
 }
 
 /** Whether a lock did not come in time. */
@@ -56,7 +82,9 @@ export function isLockTimeout(error: unknown): boolean {
 
 /** The driver's error. Prisma wraps it in an error of its own, except at commit; `queryRows` does not. */
 export function driverError(error: unknown): Record<string, unknown> | undefined {
-  if (error instanceof pg.DatabaseError) return { originalCode: error.code, constraint: { index: error.constraint } }
+  if (error instanceof pg.DatabaseError) {
+    return { originalCode: error.code, originalMessage: error.message, constraint: { index: error.constraint } }
+  }
   const { meta, cause } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: unknown } }; cause?: unknown }
   const found = meta?.driverAdapterError?.cause ?? cause
   return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined

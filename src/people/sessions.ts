@@ -3,6 +3,7 @@ import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import { deleteExpired } from '../database/delete-expired.ts'
 import type { Session as SessionRow } from '../database/generated/client.ts'
+import { passOverReadOnly } from '../database/outage.ts'
 import { type Sql, sql } from '../database/sql.ts'
 import type { CallerStore } from '../engine/caller.ts'
 import { callerStoreJson } from '../stores/stores.ts'
@@ -65,7 +66,8 @@ export async function findSession(
   const seenUntil = new Date(at.getTime() - SEEN_EVERY_MS)
   if (seenAt <= seenUntil) {
     // Of concurrent requests, one writes.
-    await db.session.updateMany({ where: { id: session.id, seenAt: { lte: seenUntil } }, data: { seenAt: at } })
+    const seen = { where: { id: session.id, seenAt: { lte: seenUntil } }, data: { seenAt: at } }
+    await db.session.updateMany(seen).catch(passOverReadOnly)
   }
   return session
 }

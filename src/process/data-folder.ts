@@ -95,6 +95,28 @@ export async function forgetFormerKey(dataDir: string): Promise<void> {
   await writeSecretFile(keysPath(dataDir), keys)
 }
 
+/**
+ * Puts the keys of an installation into `keys.json`, unless they are there. Returns whether a server that is given no keys has
+ * them now: a file with another secret key stays as it is.
+ */
+export async function storeKeys(dataDir: string, { secretKey, otherSecretKeys, operatorKey }: Keys): Promise<boolean> {
+  const stored = await readKeys(dataDir)
+  if (stored !== null) return stored.secretKey === secretKey && stored.operatorKey === operatorKey
+  const [previousSecretKey] = otherSecretKeys
+  await writeSecretFile(keysPath(dataDir), { secretKey, previousSecretKey, operatorKey })
+  return true
+}
+
+/** Writes settings as lines that a shell, `node --env-file` and systemd read, into a file that only its owner may read. */
+export async function writeSettings(path: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}='${value.replaceAll("'", '%27')}'\n`)
+  await writeSecretText(path, lines.join(''))
+}
+
+export function movedSettingsPath(dataDir: string): string {
+  return join(dataDir, 'moved.env')
+}
+
 /** The operator key in `keys.json`; null: there is none, or the file is damaged. */
 export async function readOperatorKey(dataDir: string): Promise<string | null> {
   const stored = await readJson(keysPath(dataDir), z.object({ operatorKey: z.string() }))
@@ -163,18 +185,22 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
+function writeSecretFile(path: string, content: object): Promise<void> {
+  return writeSecretText(path, `${JSON.stringify(content, null, 2)}\n`)
+}
+
 /**
- * Writes JSON that only its owner may read. The write is atomic: readers find the old content or the new, even after a power
+ * Writes a text that only its owner may read. The write is atomic: readers find the old content or the new, even after a power
  * failure.
  */
-async function writeSecretFile(path: string, content: object): Promise<void> {
+async function writeSecretText(path: string, text: string): Promise<void> {
   const temporary = `${path}.new`
   try {
     const file = await open(temporary, 'w', 0o600)
     try {
       // A file left by a kill keeps its former mode.
       await file.chmod(0o600)
-      await file.writeFile(`${JSON.stringify(content, null, 2)}\n`)
+      await file.writeFile(text)
       await file.sync()
     } finally {
       await file.close()

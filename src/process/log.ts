@@ -14,20 +14,29 @@ export interface Log extends Logger {
 
 /**
  * Opens the log of the process on standard error: JSON lines, or readable lines on a terminal. Headers are never logged; if one
- * is by mistake, it is redacted.
+ * is by mistake, it is redacted. Lines with an error that `isSaidElsewhere` knows are left out.
  */
-export async function createLog(level: string): Promise<Log> {
+export async function createLog(level: string, isSaidElsewhere?: IsSaidElsewhere): Promise<Log> {
   const { destination, drained } = await openStandardError()
-  return Object.assign(pino(logOptions(level), destination), { drained })
+  return Object.assign(pino(logOptions(level, isSaidElsewhere), destination), { drained })
 }
 
-export function logOptions(level: string): LoggerOptions {
+type IsSaidElsewhere = (error: unknown) => boolean
+
+export function logOptions(level: string, isSaidElsewhere: IsSaidElsewhere = () => false): LoggerOptions {
   return {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: plainError },
+    hooks: {
+      logMethod(args, method) {
+        const [details] = args
+        const { err } = (details ?? {}) as { err?: unknown }
+        if (!isSaidElsewhere(err)) method.apply(this, args)
+      },
+    },
     redact: ['headers', '*.headers', 'password', '*.password'],
   }
 }

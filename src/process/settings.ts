@@ -26,6 +26,10 @@ const NAMESPACE_LENGTH_MAX = 255
 const NAMESPACES_MAX = 10
 const DRAIN_SECONDS_MAX = 300
 
+/** The form of an address, for messages. */
+export const DATABASE_ADDRESS =
+  'postgresql://user:password@host:5432/database, special characters of the password percent-encoded'
+
 const Settings = z.object({
   HOST: checked(
     (text) => /^[A-Za-z0-9.:%_-]+$/.test(text),
@@ -47,10 +51,7 @@ const Settings = z.object({
     'is not a number of connections',
     `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
   ).default('1000'),
-  DATABASE_URL: secret(
-    (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
-    'is not the address of a PostgreSQL database; allowed: postgresql://user:password@host:5432/database, special characters of the password percent-encoded',
-  ),
+  DATABASE_URL: secret(isDatabaseAddress, `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`),
   DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
   DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
@@ -289,6 +290,10 @@ function hasTls(given: Given): boolean {
 
 function publicUrlOf(given: Given): string {
   return given.PUBLIC_URL ?? `${hasTls(given) ? 'https' : 'http'}://localhost:${given.PORT ?? 3000}`
+}
+
+export function isDatabaseAddress(text: string): boolean {
+  return /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
 function withoutTrailingSlash(text: string): string {

@@ -5,6 +5,7 @@ import { allows, bothOf } from '../applications/privileges.ts'
 import { contractRateLimit, type RateLimit, rateLimitOf } from '../applications/throttle.ts'
 import type { DataServices, Db } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
+import { passOverReadOnly } from '../database/outage.ts'
 import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { callerStoreJson, callerStoreOf } from '../stores/stores.ts'
@@ -110,7 +111,9 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
     if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
     const untilMs = check(subscription, presented, { secrets, now })
     const { unsealedTokenId } = subscription
-    if (unsealedTokenId !== null) await sealAccessToken({ db, secrets }, unsealedTokenId, token)
+    if (unsealedTokenId !== null) {
+      await sealAccessToken({ db, secrets }, unsealedTokenId, token).catch(passOverReadOnly)
+    }
     const authenticated = authenticatedBy(subscription, { db, secrets, now })
     // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
     const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())

@@ -1,6 +1,9 @@
 import pg from 'pg'
 import type { Snapshot } from '../snapshot.ts'
 
+/** What a database knows of a move (../move/state.ts). */
+export const MOVE_TABLE = '_move'
+
 export interface Table {
   readonly name: string
   readonly columns: readonly string[]
@@ -12,15 +15,15 @@ export interface Sequence {
   readonly next: number
 }
 
-type Query = Pick<Snapshot, 'query'>
+export type Query = Pick<Snapshot, 'query'>
 
-/** The tables of the catalogue by name, without that of the migrations, which belongs to the schema. */
+/** The tables of the catalogue by name, without those of the migrations and of a move, which are no data of stores. */
 export function findTables({ query }: Query): Promise<Table[]> {
   return query<Table>(`
     SELECT c.relname::text AS "name", array_agg(a.attname::text ORDER BY a.attnum) AS "columns"
     FROM pg_class c
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> '_prisma_migrations'
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN ('_prisma_migrations', '${MOVE_TABLE}')
     GROUP BY c.relname ORDER BY c.relname::text COLLATE "C"`)
 }
 

@@ -54,9 +54,10 @@ export async function startEmbedded(options: { dataDir: string; durable?: boolea
 
 /**
  * Opens the database of `dataDir` for a program beside the server. Connects as superuser to a running PostgreSQL, which `stop`
- * leaves running; otherwise starts it until `stop`. Throws `StartupError` where no database exists.
+ * leaves running; otherwise starts it until `stop`. `asServer`: what the program makes belongs to the server's role. Throws
+ * `StartupError` where no database exists.
  */
-export async function visitEmbedded(dataDir: string): Promise<Embedded> {
+export async function visitEmbedded(dataDir: string, { asServer = false } = {}): Promise<Embedded> {
   const path = join(resolve(dataDir), 'postgres')
   if (!existsSync(path)) {
     throw new StartupError(`${dataDir} has no database. Name the server's DATA_DIR, or its DATABASE_URL`)
@@ -65,7 +66,9 @@ export async function visitEmbedded(dataDir: string): Promise<Embedded> {
   const endpoint = await findRunning(folder)
   if (endpoint === null) return startEmbedded({ dataDir })
   // Only the server knows the password of its own role.
-  return { url: addressOf(endpoint, folder.administrator, DATABASE), stop: async () => {} }
+  const url = new URL(addressOf(endpoint, folder.administrator, DATABASE))
+  if (asServer) url.searchParams.set('options', `-c role=${SERVER_ROLE}`)
+  return { url: url.href, stop: async () => {} }
 }
 
 /** Retries because a running server that was found may be stopping. */

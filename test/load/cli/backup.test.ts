@@ -12,6 +12,7 @@ import { writeWholeFile } from '../../../src/process/whole-file.ts'
 import { exportOf, operator } from '../../app/engine/transfer/fixture.ts'
 import { openReceiver } from '../../app/webhooks/dispatch-receiver.ts'
 import { openClient } from '../../support/client.ts'
+import { contentsOf, schemaOf } from '../../support/contents.ts'
 import { createDatabase } from '../../support/database.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
@@ -77,41 +78,6 @@ async function run(program: 'backup' | 'restore' | 'check', url: string, ...args
 async function inNewDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { url, drop } = await createDatabase()
   return work(url).finally(drop)
-}
-
-/** The number and a digest of each table's rows, and the next number of each sequence. */
-async function contentsOf(url: string): Promise<Record<string, string>> {
-  const client = await openClient(url)
-  try {
-    const { rows } = await client.query(`
-      SELECT relname AS "name", relkind AS "kind" FROM pg_class
-      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname <> '_prisma_migrations'`)
-    const contents: Record<string, string> = {}
-    for (const { name, kind } of rows) {
-      const { rows: found } = await client.query(
-        kind === 'S'
-          ? `SELECT last_value + is_called::int AS "content" FROM "${name}"`
-          : `SELECT concat(count(*), ' ', md5(string_agg(t::text, ' ' ORDER BY t::text))) AS "content" FROM "${name}" t`,
-      )
-      contents[name] = found[0].content
-    }
-    return contents
-  } finally {
-    await client.end()
-  }
-}
-
-/** What the database itself says of its tables, behind a restore that took parts of it away. */
-async function schemaOf(url: string): Promise<unknown[]> {
-  const client = await openClient(url)
-  const { rows } = await client.query(`
-    SELECT conrelid::regclass::text AS "table", conname AS "name", pg_get_constraintdef(oid) AS "what", convalidated::text AS "state"
-    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-    UNION ALL SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid), tgenabled::text FROM pg_trigger WHERE NOT tgisinternal
-    UNION ALL SELECT tablename, indexname, indexdef, '' FROM pg_indexes WHERE schemaname = 'public'
-    ORDER BY 1, 2, 3`)
-  await client.end()
-  return rows
 }
 
 describe('a backup that is restored', () => {

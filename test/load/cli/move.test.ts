@@ -1,0 +1,109 @@
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openReceiver } from '../../app/webhooks/dispatch-receiver.ts'
+import { contentsOf } from '../../support/contents.ts'
+import { createDatabase } from '../../support/database.ts'
+import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
+
+let dataDir: string
+let target: Awaited<ReturnType<typeof createDatabase>>
+
+beforeAll(async () => {
+  dataDir = temporaryFolder()
+  target = await createDatabase()
+})
+afterAll(async () => {
+  await target.drop()
+  rmSync(dataDir, { recursive: true })
+})
+
+function start(args: string[], settings: Record<string, string> = {}): Run {
+  const path = new URL('../../../src/cli/move.ts', import.meta.url).pathname
+  return runProgram(process.execPath, [path, ...args], { env: { ...programEnv, DATA_DIR: dataDir, ...settings } })
+}
+
+async function run(args: string[], settings: Record<string, string> = {}) {
+  const { exited, output } = start(args, settings)
+  return { code: await exited, output: output() }
+}
+
+/** The lines of a file for the environment. */
+function settingsIn(path: string): Record<string, string> {
+  return Object.fromEntries(
+    [...readFileSync(path, 'utf8').matchAll(/^(\w+)='(.*)'$/gm)].map(([, name, value]) => [name, value]),
+  )
+}
+
+test('an embedded installation moves beside its server, its keys too, goes on there, and comes back', async () => {
+  const receiver = await openReceiver()
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const settings = { PORT: String(port), DATA_DIR: dataDir }
+  const first = runServer(settings)
+  await first.shows(/http:\/\/localhost:\d+/)
+  const sandbox = JSON.parse(readFileSync(join(dataDir, 'sandbox.json'), 'utf8'))
+  const { publicKey: _, privateKey, token } = sandbox.application
+  const headers = {
+    privatekey: privateKey,
+    token,
+    secureurl: sandbox.store.secureUrl,
+    'content-type': 'application/json',
+  }
+  const call = (method: string, path: string, body?: object) =>
+    fetch(`${base}/StoreWebAPI/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const order = () =>
+    fetch(`${base}/admin/stores/1/orders`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.operatorKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ BillingEmail: 'a@b.example', OrderItemList: [{ CatalogID: 1, ItemQuantity: 1 }] }),
+    })
+  const webhook = { Name: 'Here', Url: receiver.url, EventType: 1, Enabled: true }
+  expect((await call('POST', '/Webhooks', webhook)).status).toBe(201)
+  expect((await order()).status).toBe(201)
+  await receiver.came(1)
+
+  const moved = await run(['--to', target.url])
+  expect(moved, moved.output).toMatchObject({ code: 0 })
+  expect(moved.output).toMatch(/rows of \d+ tables are the same.*All is well.*moved\.env/s)
+  expect(moved.output).not.toContain(new URL(target.url).password || 'no password')
+  const file = join(dataDir, 'moved.env')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const lines = settingsIn(file)
+  expect(moved.output).not.toContain(lines.SECRET_KEY)
+
+  expect((await call('GET', '/Products/1')).status).toBe(200)
+  expect((await order()).status).toBe(503)
+  await first.shows('the store has been moved')
+  first.process.kill('SIGTERM')
+  await first.exited
+  const refused = runServer(settings)
+  expect(await refused.exited).toBe(1)
+  expect(refused.output()).toContain('The store has been moved to the database')
+
+  const second = runServer({ ...settings, ...lines })
+  await second.shows(/http:\/\/localhost:\d+/)
+  expect((await order()).status).toBe(201)
+  await receiver.came(2)
+  const before = await contentsOf(target.url)
+
+  const back = await run(['--to', 'embedded'], lines)
+  expect(back, back.output).toMatchObject({ code: 0, output: expect.stringContaining('without DATABASE_URL') })
+  expect((await contentsOf(target.url)).Order).toBe(before.Order)
+  second.process.kill('SIGTERM')
+  await second.exited
+  const third = runServer(settings)
+  await third.shows(/http:\/\/localhost:\d+/)
+  expect((await order()).status).toBe(201)
+  await receiver.came(3)
+  third.process.kill('SIGTERM')
+  await third.exited
+}, 120_000)
+
+test('wrong arguments are refused, and no password is repeated', async () => {
+  expect(await run([])).toMatchObject({ code: 2, output: expect.stringMatching(/^Usage: npm run move/) })
+  const refused = await run(['--to', 'mysql://root:hunter2@db/shop'])
+  expect(refused).toMatchObject({ code: 2, output: expect.stringMatching(/^--to is not the address of a PostgreSQL/) })
+  expect(refused.output).not.toContain('hunter2')
+  expect(await run(['--to', 'embedded'])).toMatchObject({ code: 2, output: expect.stringContaining('DATABASE_URL') })
+})
