@@ -1,6 +1,18 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 
+/** The rate limits, and whom each of them counts. */
+const buckets = {
+  application: 'an application in a store',
+  cartapi: 'a store by cartAPI, after waiting',
+  refused: '401s of a network',
+  anonymous: 'bodies of a network that nobody has signed in for',
+  'sign-in': 'sign-ins of a network',
+  'callback-test': "tests of a developer's callback",
+}
+
+export type BucketName = keyof typeof buckets
+
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** Creates the metrics of one process. Their own registry lets a test process run several applications. */
@@ -15,6 +27,15 @@ export function createMetrics() {
       this.set(bytesInFlight.total())
     },
   })
+  const throttledRequests = new Counter({
+    name: 'http_throttled_requests_total',
+    help: `Requests that a full bucket refused, by bucket: ${Object.entries(buckets)
+      .map(([bucket, help]) => `${bucket} (${help})`)
+      .join(', ')}`,
+    labelNames: ['bucket'],
+    registers: [registry],
+  })
+  for (const bucket of Object.keys(buckets)) throttledRequests.inc({ bucket }, 0)
   return {
     /** Other parts register their own metrics here; `/metrics` returns them all. */
     registry,
@@ -36,5 +57,17 @@ export function createMetrics() {
       labelNames: ['reason'],
       registers: [registry],
     }),
+    connections: new Gauge({
+      name: 'http_connections',
+      help: 'Open connections of clients, by the setting of the port that they use: PORT, HTTP_PORT',
+      labelNames: ['listener'],
+      registers: [registry],
+    }),
+    connectionsMax: new Gauge({
+      name: 'http_connections_max',
+      help: 'The most connections of each port (MAX_CONNECTIONS)',
+      registers: [registry],
+    }),
+    throttledRequests,
   }
 }
