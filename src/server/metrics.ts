@@ -11,6 +11,8 @@ const buckets = {
   'callback-test': "tests of a developer's callback",
 }
 
+const closingReasons = ['slow-body', 'slow-reader', 'too-many', 'too-many-of-network']
+
 export type BucketName = keyof typeof buckets
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -35,6 +37,14 @@ export function createMetrics() {
     labelNames: ['bucket'],
     registers: [registry],
   })
+  const closedConnections = new Counter({
+    name: 'http_closed_connections_total',
+    help: `Connections that the server closed, by reason: ${closingReasons.join(', ')}`,
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  // Prometheus sees the first of a kind only if there was a 0 before it.
+  for (const reason of closingReasons) closedConnections.inc({ reason }, 0)
   for (const bucket of Object.keys(buckets)) throttledRequests.inc({ bucket }, 0)
   return {
     /** Other parts register their own metrics here; `/metrics` returns them all. */
@@ -51,12 +61,7 @@ export function createMetrics() {
       help: 'Requests that have begun and are not answered yet',
       registers: [registry],
     }),
-    closedConnections: new Counter({
-      name: 'http_closed_connections_total',
-      help: 'Connections that the server closed, by reason: slow-body, slow-reader, too-many, too-many-of-network',
-      labelNames: ['reason'],
-      registers: [registry],
-    }),
+    closedConnections,
     connections: new Gauge({
       name: 'http_connections',
       help: 'Open connections of clients, by the setting of the port that they use: PORT, HTTP_PORT',

@@ -86,16 +86,18 @@ export function createSoapMetrics(registry: Registry, waiting: () => number) {
       },
     })
   }
-  return {
-    calls: counter(
-      'cartapi_calls_total',
-      ['operation', 'outcome', 'error'],
-      'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
-    ),
-    givenUpCalls: counter(
-      'cartapi_given_up_calls_total',
-      ['reason'],
-      'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
-    ),
-  }
+  const calls = counter(
+    'cartapi_calls_total',
+    ['operation', 'outcome', 'error'],
+    'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
+  )
+  const givenUpCalls = counter(
+    'cartapi_given_up_calls_total',
+    ['reason'],
+    'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
+  )
+  // Prometheus sees the first of a kind only if there was a 0 before it.
+  calls.inc({ operation: '', outcome: 'fault', error: 'Server' }, 0)
+  for (const reason of ['refused', 'left', 'stopped']) givenUpCalls.inc({ reason }, 0)
+  return { calls, givenUpCalls }
 }
