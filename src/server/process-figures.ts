@@ -38,6 +38,8 @@ export function showProcess(registry: Registry, { databaseHealth, isStopping, tl
         },
       },
       sample: async (show) => {
+        // Stands while nothing else is known.
+        show('store_platform_ready', 0)
         const isReady = !isStopping() && (await databaseHealth.fault('changes')) === null
         show('store_platform_ready', Number(isReady))
       },
