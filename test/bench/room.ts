@@ -70,11 +70,11 @@ export async function benchRoom({ file, seconds }: BenchOptions, stops: Stops): 
 
 function print(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? number(cell) : cell)))
-  process.stdout.write(`${markdownTable([...head], cells)}\n\n`)
+  process.stdout.write(`${markdownTable([...head], cells)}\n`)
 }
 
 async function query<R extends pg.QueryResultRow>(server: BenchServer, text: string): Promise<R[]> {
-  const client = new pg.Client({ connectionString: server.administratorUrl })
+  const client = new pg.Client({ connectionString: server.databaseUrl })
   await client.connect()
   return (await client.query<R>(text).finally(() => client.end())).rows
 }
@@ -175,7 +175,7 @@ async function underLoad(server: BenchServer, year: BenchStore, seconds: number)
   const change = async () => {
     for (let from = 0; from < year.productIds.length; from += LIST) {
       const ids = year.productIds.slice(from, from + LIST)
-      const body = ids.map((CatalogID) => ({ CatalogID, PriceInfo: { Price: 12.34, Cost: 5.67 } }))
+      const body = ids.map((CatalogID) => ({ SKUInfo: { CatalogID, Price: 12.34, Cost: 5.67 } }))
       await send(year, server, 'PUT', '/Products', body)
     }
     isChanging = false
