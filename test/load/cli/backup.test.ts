@@ -79,13 +79,13 @@ async function inNewDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   return work(url).finally(drop)
 }
 
-/** The number and a digest of each table's rows, and the next number of each sequence. */
+/** The number and a digest of each table's rows, without the note that a backup leaves behind it, and the next number of each sequence. */
 async function contentsOf(url: string): Promise<Record<string, string>> {
   const client = await openClient(url)
   try {
     const { rows } = await client.query(`
       SELECT relname AS "name", relkind AS "kind" FROM pg_class
-      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname <> '_prisma_migrations'`)
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname NOT IN ('_prisma_migrations', 'Backup')`)
     const contents: Record<string, string> = {}
     for (const { name, kind } of rows) {
       const { rows: found } = await client.query(
@@ -113,6 +113,14 @@ async function schemaOf(url: string): Promise<unknown[]> {
   await client.end()
   return rows
 }
+
+test('the newest backup is noted in the database, where the figures of every process find it', async () => {
+  const client = await openClient(filled.url)
+  const { rows } = await client
+    .query('SELECT "by", "bytes"::int, "createdAt" <= now() AS "isPast" FROM "Backup"')
+    .finally(() => client.end())
+  expect(rows).toEqual([{ by: 'command', bytes: statSync(file).size, isPast: true }])
+})
 
 describe('a backup that is restored', () => {
   test('has every row of every table, the next numbers and the schema, and is found well', async () => {
