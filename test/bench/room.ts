@@ -23,7 +23,6 @@ const belonging: Readonly<Record<string, readonly string[]>> = {
   products: ['Product', 'ProductCategory', 'ProductDistributor', 'AdvancedOption', 'RecordCount'],
   customers: ['Customer'],
   orders: ['Order', 'OrderItem', 'OrderShipment', 'OrderTransaction', 'SalesSum'],
-  'stock movements': ['StockMovement'],
   events: ['Event', 'EventTemplate'],
   'history entries': ['HistoryEntry'],
   deliveries: ['Delivery', 'DeliveryAttempt'],
@@ -54,7 +53,7 @@ export async function benchRoom({ file, seconds }: BenchOptions, stops: Stops): 
   await untilDelivered(server)
   const changed = await sizesOf(server)
   const rows = [
-    ...roomOf(['products', 'customers', 'orders', 'stock movements'], before, loaded),
+    ...roomOf(['products', 'customers', 'orders'], before, loaded),
     ...roomOf(['events', 'history entries', 'deliveries'], loaded, changed),
   ]
   print(['kind', 'rows', 'MB', 'kB per 1,000'], rows)
