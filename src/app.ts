@@ -31,6 +31,7 @@ import { limits, refuseExpectations } from './server/limits.ts'
 import type { Metrics } from './server/metrics.ts'
 import { countRequests, logRequests } from './server/request-log.ts'
 import { cutSlowPeers } from './server/slow-peers.ts'
+import { countThrottled } from './server/throttled.ts'
 import { type SoapServices, soap } from './soap/routes.ts'
 import type { Authenticator } from './subscriptions/authenticate.ts'
 
@@ -57,8 +58,9 @@ export interface Services
 }
 
 /** Builds the whole application. Never listens and never reads the environment. */
-export function buildApp(services: Services): FastifyInstance {
-  const { config, log, metrics } = services
+export function buildApp(given: Services): FastifyInstance {
+  const { config, log, metrics } = given
+  const services = { ...given, throttle: countThrottled(given.throttle, metrics) }
   keepRepresentations(services.db, config.representationCacheMb)
   const app: FastifyInstance = Fastify({
     ...limits,

@@ -14,6 +14,7 @@ import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, requestLimits } from './database/limits.ts'
+import { createDatabaseMetrics } from './database/metrics.ts'
 import { migrate } from './database/migrations.ts'
 import { isOfMove } from './database/outage.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
@@ -40,8 +41,10 @@ import { oldMovements } from './resources/products/carry-forward.ts'
 import { recordsToXml } from './rest/xml.ts'
 import { ensureSandbox } from './sandbox/create.ts'
 import { fillSandbox } from './sandbox/records.ts'
-import { createMetrics } from './server/metrics.ts'
+import { showShared } from './server/figures.ts'
+import { createMetrics, type Metrics } from './server/metrics.ts'
 import { plainServer } from './server/plain-http.ts'
+import { showProcess } from './server/process-figures.ts'
 import { accessChannel } from './subscriptions/access-changes.ts'
 import { type Authenticator, createAuthenticator } from './subscriptions/authenticate.ts'
 import { createRemovalNotices } from './subscriptions/removal-notices.ts'
@@ -87,9 +90,10 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
+  const metrics = createMetrics()
   const { url, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
-    log,
+    { log, metrics },
     shutdown,
   )
   const { timeZone: defaultTimeZone } = config
@@ -107,7 +111,6 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.checkpoint()
 
   const authenticator = createAuthenticator(basis)
-  const metrics = createMetrics()
   const outbound = createOutbound({ allow: config.outboundAllow, log })
   const dispatcher = new Dispatcher({
     ...background,
@@ -133,7 +136,9 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the deletion of what is old', () => sweeper.stop())
   const csvImports = createCsvImports(background)
   shutdown.add('the CSV imports', () => csvImports.stop())
-  const backups = await scheduleBackups(config, { url, secrets, now, log })
+  showProcess(metrics.registry, { databaseHealth, isStopping: shutdown.isRequested, tls: config.tls })
+  const onFailure = showShared(metrics.registry, { ...background, config })
+  const backups = await scheduleBackups(config, { url, secrets, now, log, onFailure })
   shutdown.add('the backups', () => backups.stop())
   const throttle = createThrottle(now)
   const app = buildApp({
@@ -175,7 +180,7 @@ async function archivedSweeps(
 /** Without a folder there are none. */
 async function scheduleBackups(
   { backupDir, backupHours, backupKeep }: Config,
-  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log'>,
+  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'>,
 ) {
   if (backupDir === null) return { start: () => {}, stop: async () => {} }
   await makeDataFolder(backupDir, 'BACKUP_DIR')
@@ -195,7 +200,11 @@ interface OpenDatabase {
 }
 
 /** Starts the embedded database if none is given, migrates, and connects. Throws `StartupError` when SECRET_KEY does not fit. */
-async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promise<OpenDatabase> {
+async function openDatabase(
+  config: Config,
+  { log, metrics }: { log: Log; metrics: Metrics },
+  shutdown: Shutdown,
+): Promise<OpenDatabase> {
   if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
   const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
   shutdown.checkpoint()
@@ -207,12 +216,25 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   shutdown.checkpoint()
   const databaseHealth = createHealth(url, log)
   shutdown.add('the health of the database', () => databaseHealth.stop())
+  const figures = createDatabaseMetrics(metrics.registry)
+  figures.breaker(databaseHealth)
   const options = { isPreparing: config.databasePreparedStatements, health: databaseHealth }
   const onLost = () => forgetRepresentations(db)
-  const db: Db = connect(url, { ...options, onLost, poolMax: config.databaseConnections, limits: requestLimits })
+  const db: Db = connect(url, {
+    ...options,
+    onLost,
+    poolMax: config.databaseConnections,
+    limits: requestLimits,
+    observer: figures.pool('requests'),
+  })
   shutdown.add('the database client', () => db.$disconnect())
   const poolMax = config.databaseBackgroundConnections
-  const backgroundDb = await connectBeside(db, url, { ...options, poolMax, limits: backgroundLimits })
+  const backgroundDb = await connectBeside(db, url, {
+    ...options,
+    poolMax,
+    limits: backgroundLimits,
+    observer: figures.pool('background'),
+  })
   shutdown.add('the background database client', () => backgroundDb.$disconnect())
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
   await checkSecretKey(db, secrets)

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { noteBackup } from '../database/backup/made.ts'
 import { writeBackup } from '../database/backup/write.ts'
 import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { openSnapshot } from '../database/snapshot.ts'
@@ -27,6 +28,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
       : { url: config.databaseUrl, stop: async () => {} }
   try {
     const createdAt = new Date()
+    const startedMs = performance.now()
     const snapshot = await openSnapshot(url)
     const progress = createProgress({ label: 'Rows' })
     try {
@@ -36,6 +38,8 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
       progress.done()
       const { size } = await stat(file)
       process.stdout.write(`${file}: ${rows} rows of ${tables} tables, ${size} bytes\n`)
+      const seconds = (performance.now() - startedMs) / 1_000
+      await noteBackup(url, { by: 'command', createdAt, bytes: size, seconds }).catch(sayUnnoted)
       return true
     } finally {
       await snapshot.close()
@@ -43,4 +47,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   } finally {
     await stop()
   }
+}
+
+/** The backup is whole all the same, for example of a standby, which takes no changes. */
+function sayUnnoted({ message }: Error): void {
+  process.stderr.write(`The backup could not be noted in the database, so that /metrics does not show it: ${message}\n`)
 }

@@ -6,6 +6,7 @@ import { createSemaphore, type Semaphore } from '../values/semaphore.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import type { DatabaseHealth } from './health.ts'
 import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
+import type { PoolObserver } from './metrics.ts'
 import { driverError, Outage } from './outage.ts'
 import { queryCompilerOptions } from './query-compiler.ts'
 import type { Sql } from './sql.ts'
@@ -42,11 +43,14 @@ export interface ConnectOptions {
   readonly health?: Guard
   /** Called whenever a connection is lost. */
   readonly onLost?: () => void
+  readonly observer?: PoolObserver
 }
 
 type Guard = Pick<DatabaseHealth, 'guard' | 'watch'>
 
 const unguarded: Guard = { guard: (statement) => statement(), watch: (statement) => statement() }
+
+const unobserved: PoolObserver = { opened: () => {}, waitedForConnection: () => {}, waitedForTurn: () => {} }
 
 const POOL_MAX = 10
 /** How long a statement or a transaction waits for a connection. */
@@ -58,7 +62,7 @@ const STATEMENTS_MAX = 500
 interface Attached {
   readonly limits: Limits
   /** Changes, by store: fewer than there are connections, so that reads always find one. */
-  readonly changes: Semaphore
+  readonly changes: Semaphore['run']
   readonly run: RunStatement
 }
 
@@ -100,7 +104,14 @@ const adapters = new AsyncLocalStorage<Adapter | undefined>()
 
 function openPool(
   url: string,
-  { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded, onLost }: ConnectOptions,
+  {
+    poolMax = POOL_MAX,
+    limits = requestLimits,
+    isPreparing = true,
+    health = unguarded,
+    onLost,
+    observer = unobserved,
+  }: ConnectOptions,
 ) {
   const names = new Map<string, string>()
   const statementName = (text: string) => {
@@ -129,19 +140,50 @@ function openPool(
     },
   }
   const pool = new pg.Pool(config)
+  observer.opened(pool, poolMax)
+  timeConnect(pool, observer.waitedForConnection)
   const options = {
     statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql),
     disposeExternalPool: true,
   }
   const prepare = ({ text, values }: Sql) => ({ name: statementName(text), text, values })
-  const single = inReadTurns(health, poolMax)
+  const single = inReadTurns(health, poolMax, observer)
   const adapter = new GuardedPg({ health, single, prepare }, pool, options)
   const run: RunStatement = (statement) => single(() => pool.query(prepare(statement)))
   const attach = (db: Db) => {
-    attached.set(db, { limits, changes: createSemaphore(boundsOfChanges(poolMax)), run })
+    const { run: inTurn } = createSemaphore(boundsOfChanges(poolMax))
+    attached.set(db, { limits, changes: timed(inTurn, (seconds) => observer.waitedForTurn('changes', seconds)), run })
     return db
   }
   return { adapter, attach }
+}
+
+type Connect = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void
+
+/** Tells how long each connection of the pool was waited for. */
+function timeConnect(pool: pg.Pool, waited: (seconds: number) => void): void {
+  const connectPool = pool.connect.bind(pool)
+  const connectTimed = (callback?: Connect) => {
+    const sinceMs = performance.now()
+    const end = () => waited((performance.now() - sinceMs) / 1_000)
+    if (callback === undefined) return connectPool().finally(end)
+    return connectPool((...connected) => {
+      end()
+      callback(...connected)
+    })
+  }
+  pool.connect = connectTimed as pg.Pool['connect']
+}
+
+/** Tells how long each turn was waited for. */
+function timed(run: Semaphore['run'], waited: (seconds: number) => void): Semaphore['run'] {
+  return (key, weight, work) => {
+    const sinceMs = performance.now()
+    return run(key, weight, () => {
+      waited((performance.now() - sinceMs) / 1_000)
+      return work()
+    })
+  }
 }
 
 /** How long a change or a read waits for its turn. */
@@ -175,17 +217,18 @@ export function readFor<T>(storeId: number, work: () => Promise<T>): Promise<T> 
 /** Runs a statement outside of transactions. */
 type RunSingle = <T>(statement: () => Promise<T>) => Promise<T>
 
-function inReadTurns(health: Guard, poolMax: number): RunSingle {
-  const reads = createSemaphore({
+function inReadTurns(health: Guard, poolMax: number, observer: PoolObserver): RunSingle {
+  const { run: inTurn } = createSemaphore({
     ...boundsOfChanges(poolMax),
     capacity: Number.POSITIVE_INFINITY,
     capacityOfKey: Math.ceil(poolMax / 2),
     message: 'Too many reads of this store are under way; try again in a moment',
   })
+  const reads = timed(inTurn, (seconds) => observer.waitedForTurn('reads', seconds))
   return (statement) => {
     const storeId = readers.getStore()
     const run = () => health.guard(statement)
-    return storeId === undefined ? run() : reads.run(storeId, 1, run)
+    return storeId === undefined ? run() : reads(storeId, 1, run)
   }
 }
 
@@ -404,7 +447,7 @@ export function inStoreTransaction<T>(
  */
 export async function inTurn<T>(db: Db | Transaction, storeId: number, work: () => Promise<T>): Promise<T> {
   const changes = isClient(db) ? attached.get(db)?.changes : undefined
-  return changes ? changes.run(String(storeId), 1, work) : work()
+  return changes ? changes(String(storeId), 1, work) : work()
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {

@@ -17,6 +17,8 @@ export interface DatabaseHealth {
   readonly watch: <T>(statement: () => Promise<T>) => Promise<T>
   /** Why reads, or changes, cannot be served now; null: they can. Asks the database at most four times a second. */
   readonly fault: (of: 'reads' | 'changes') => Promise<string | null>
+  /** Whether statements are refused now, because the database does not answer, and how often that began. */
+  readonly breaker: () => { readonly isOpen: boolean; readonly openings: number }
   /** Stops asking, and closes the connection. */
   readonly stop: () => Promise<void>
 }
@@ -75,6 +77,7 @@ class Health implements DatabaseHealth {
   #isAsking = false
   /** The circuit is open. */
   #isSilent = false
+  #openings = 0
   #isStopped = false
 
   constructor(url: string, log: HealthLog) {
@@ -128,6 +131,10 @@ class Health implements DatabaseHealth {
     return this.#known.changes()
   }
 
+  breaker(): { isOpen: boolean; openings: number } {
+    return { isOpen: this.#isSilent, openings: this.#openings }
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#watching)
@@ -148,14 +155,19 @@ class Health implements DatabaseHealth {
     if (this.#isAsking) return
     this.#isAsking = true
     for (let error = await this.#silence(); error !== null && !this.#isStopped; error = await this.#silence()) {
-      if (!this.#isSilent) this.#log.warn({ err: error }, silent)
-      this.#isSilent = true
+      if (!this.#isSilent) this.#open(error)
       for (const { giveUp } of this.#waiting) giveUp()
       await delay(RETRY_MS, undefined, { ref: false })
     }
     if (this.#isSilent) this.#log.warn({}, 'the database answers again')
     this.#isSilent = false
     this.#isAsking = false
+  }
+
+  #open(error: Error): void {
+    this.#log.warn({ err: error }, silent)
+    this.#isSilent = true
+    this.#openings++
   }
 
   /** Null when the database answers this question, or any statement meanwhile; otherwise why not. */

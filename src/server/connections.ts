@@ -19,7 +19,7 @@ const LOGGED_EVERY_MS = 60_000
 interface ConnectionServices {
   readonly config: { readonly maxConnections: number; readonly trustProxy: readonly string[] }
   readonly log: Logger
-  readonly metrics: Pick<Metrics, 'closedConnections'>
+  readonly metrics: Pick<Metrics, 'closedConnections' | 'connections' | 'connectionsMax'>
 }
 
 /**
@@ -57,8 +57,18 @@ export function limitConnections(app: FastifyInstance, { config, log, metrics }:
     socket.destroy()
   }
 
+  function show(server: Server, listener: 'PORT' | 'HTTP_PORT'): void {
+    metrics.connections.set({ listener }, 0)
+    server.on('connection', (socket) => {
+      metrics.connections.inc({ listener })
+      socket.once('close', () => metrics.connections.dec({ listener }))
+    })
+  }
+
+  metrics.connectionsMax.set(maxConnections)
   app.decorate('limitConnections', (server) => {
     server.maxConnections = maxConnections
+    show(server, server === app.server ? 'PORT' : 'HTTP_PORT')
     server.on('drop', (dropped) => refused('too-many', dropped?.remoteAddress)).on('connection', count)
   })
   app.limitConnections(app.server)

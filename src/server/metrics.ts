@@ -1,6 +1,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 
+/** The rate limits, and whom each of them counts. */
+const buckets = {
+  application: 'an application in a store',
+  cartapi: 'a store by cartAPI, after waiting',
+  refused: '401s of a network',
+  anonymous: 'bodies of a network that nobody has signed in for',
+  'sign-in': 'sign-ins of a network',
+  'callback-test': "tests of a developer's callback",
+}
+
+const closingReasons = ['slow-body', 'slow-reader', 'too-many', 'too-many-of-network']
+
+export type BucketName = keyof typeof buckets
+
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** Creates the metrics of one process. Their own registry lets a test process run several applications. */
@@ -15,6 +29,23 @@ export function createMetrics() {
       this.set(bytesInFlight.total())
     },
   })
+  const throttledRequests = new Counter({
+    name: 'http_throttled_requests_total',
+    help: `Requests that a full bucket refused, by bucket: ${Object.entries(buckets)
+      .map(([bucket, help]) => `${bucket} (${help})`)
+      .join(', ')}`,
+    labelNames: ['bucket'],
+    registers: [registry],
+  })
+  const closedConnections = new Counter({
+    name: 'http_closed_connections_total',
+    help: `Connections that the server closed, by reason: ${closingReasons.join(', ')}`,
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  // Prometheus sees the first of a kind only if there was a 0 before it.
+  for (const reason of closingReasons) closedConnections.inc({ reason }, 0)
+  for (const bucket of Object.keys(buckets)) throttledRequests.inc({ bucket }, 0)
   return {
     /** Other parts register their own metrics here; `/metrics` returns them all. */
     registry,
@@ -30,11 +61,18 @@ export function createMetrics() {
       help: 'Requests that have begun and are not answered yet',
       registers: [registry],
     }),
-    closedConnections: new Counter({
-      name: 'http_closed_connections_total',
-      help: 'Connections that the server closed, by reason: slow-body, slow-reader, too-many, too-many-of-network',
-      labelNames: ['reason'],
+    closedConnections,
+    connections: new Gauge({
+      name: 'http_connections',
+      help: 'Open connections of clients, by the setting of the port that they use: PORT, HTTP_PORT',
+      labelNames: ['listener'],
       registers: [registry],
     }),
+    connectionsMax: new Gauge({
+      name: 'http_connections_max',
+      help: 'The most connections of each port (MAX_CONNECTIONS)',
+      registers: [registry],
+    }),
+    throttledRequests,
   }
 }

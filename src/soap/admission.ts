@@ -3,6 +3,7 @@ import { Counter, type CounterConfiguration, Gauge, type Registry } from 'prom-c
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { type Caller, callerKey } from '../engine/caller.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
+import type { Metrics } from '../server/metrics.ts'
 import { type Authenticator, RefusedStore } from '../subscriptions/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Parameters } from './operation.ts'
@@ -14,6 +15,7 @@ export interface AdmissionServices {
   throttle: Pick<Throttle, 'takeRefused' | 'returnAnonymous'>
   queue: Queue
   givenUpCalls: ReturnType<typeof createSoapMetrics>['givenUpCalls']
+  metrics: Pick<Metrics, 'throttledRequests'>
 }
 
 const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'addressRefused' } as const
@@ -24,7 +26,7 @@ const refusals = { key: 'wrongKey', 'switched-off': 'switchedOff', address: 'add
  * ResultError for the credentials, `throttled` for a call whose turn would come too late, `unavailable` where waiting ended early.
  */
 export async function admit(
-  { authenticator, throttle, queue, givenUpCalls }: AdmissionServices,
+  { authenticator, throttle, queue, givenUpCalls, metrics }: AdmissionServices,
   request: FastifyRequest,
   reply: FastifyReply,
   parameters: Parameters,
@@ -39,6 +41,7 @@ export async function admit(
     bytesInFlight.admit(callerKey(caller))
     const turn = await queue.takeTurn(rateLimit.key, rateLimit, whenClosed(reply))
     if (turn.kind !== 'granted') givenUpCalls.inc({ reason: turn.kind })
+    if (turn.kind === 'refused') metrics.throttledRequests.inc({ bucket: 'cartapi' })
     if (turn.kind === 'left' || turn.kind === 'stopped') throw new StoreFailure('unavailable', reasons[turn.kind])
     showBucket(reply, rateLimit, turn.bucket)
     if (turn.kind === 'granted' && turn.hasWaited) {
@@ -83,16 +86,18 @@ export function createSoapMetrics(registry: Registry, waiting: () => number) {
       },
     })
   }
-  return {
-    calls: counter(
-      'cartapi_calls_total',
-      ['operation', 'outcome', 'error'],
-      'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
-    ),
-    givenUpCalls: counter(
-      'cartapi_given_up_calls_total',
-      ['reason'],
-      'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
-    ),
-  }
+  const calls = counter(
+    'cartapi_calls_total',
+    ['operation', 'outcome', 'error'],
+    'Calls of cartAPI, by operation (empty where none was named), outcome (result, error, fault) and what was wrong',
+  )
+  const givenUpCalls = counter(
+    'cartapi_given_up_calls_total',
+    ['reason'],
+    'Calls of cartAPI that got no slot, by reason: refused (more than 30 s to wait, or too many waiting), left (by the client), stopped (with the server)',
+  )
+  // Prometheus sees the first of a kind only if there was a 0 before it.
+  calls.inc({ operation: '', outcome: 'fault', error: 'Server' }, 0)
+  for (const reason of ['refused', 'left', 'stopped']) givenUpCalls.inc({ reason }, 0)
+  return { calls, givenUpCalls }
 }

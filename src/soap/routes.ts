@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Registry } from 'prom-client'
 import type { Throttle } from '../applications/throttle.ts'
 import { readFor } from '../database/client.ts'
 import { outageOf } from '../database/outage.ts'
@@ -9,6 +8,7 @@ import { sendPage } from '../html/page.ts'
 import { wantsHtml } from '../html/request.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { sendCompressible, sendTagged } from '../server/compression.ts'
+import type { Metrics } from '../server/metrics.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { type AdmissionServices, admit, createSoapMetrics } from './admission.ts'
@@ -27,7 +27,7 @@ export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, 
   config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
-  metrics: { readonly registry: Registry }
+  metrics: Pick<Metrics, 'registry' | 'throttledRequests'>
 }
 
 declare module 'fastify' {

@@ -13,6 +13,7 @@ import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
 import { benchRetention } from './retention.ts'
+import { benchRoom } from './room.ts'
 import { benchSoap } from './soap.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -35,6 +36,7 @@ const benches = {
   bodies: benchBodies,
   isolation: benchIsolation,
   start: benchStart,
+  room: benchRoom,
   fresh: benchFresh,
   against: benchAgainst,
 }
@@ -46,6 +48,7 @@ const defaultsOf: Partial<Record<keyof typeof benches, typeof defaults>> = {
   isolation: { seconds: '15', rounds: '1' },
   retention: { seconds: '20', rounds: '1' },
   start: { seconds: '10', rounds: '5' },
+  room: { seconds: '20', rounds: '1' },
 }
 
 const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--rounds N] [--cases TEXT,…]
@@ -54,10 +57,12 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
   rest       requests beside baselines: the same bytes from memory; the same after authentication; plain statements of pg;
              for changes, one transaction for the whole list
   fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
+  room       the room of records, events, history and a backup on disk, and memory and sessions of the server
   against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
   retention  how fast the sweeps delete what a hundred changes a second have written, and what such changes take meanwhile
-  --seconds  length of one measurement (default 1.5; webhooks and retention 20, isolation 15); after a start, until it is at rest (10)
-  --rounds   how often each is taken (default 3; webhooks and isolation 1, start 5); the table shows medians, of those three all
+  --seconds  length of one measurement (default 1.5; webhooks, retention and room 20, isolation 15); after a start, until it is at rest (10)
+  --rounds   how often each is taken (default 3; webhooks, isolation, retention and room 1, start 5); the table shows medians, of
+             those three all
   --cases    only those whose title holds one of these texts, such as Orders,PUT`
 
 await runProgram(async (given) => {

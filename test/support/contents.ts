@@ -1,12 +1,12 @@
 import { openClient } from './client.ts'
 
-/** The number and a digest of each table's rows, and the next number of each sequence. */
+/** The number and a digest of each table's rows, without the note that a backup leaves behind it, and the next number of each sequence. */
 export async function contentsOf(url: string): Promise<Record<string, string>> {
   const client = await openClient(url)
   try {
     const { rows } = await client.query(`
       SELECT relname AS "name", relkind AS "kind" FROM pg_class
-      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname NOT IN ('_prisma_migrations', '_move')`)
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname NOT IN ('_prisma_migrations', '_move', 'Backup')`)
     const contents: Record<string, string> = {}
     for (const { name, kind } of rows) {
       const { rows: found } = await client.query(

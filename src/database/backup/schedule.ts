@@ -1,8 +1,10 @@
+import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeWholeFile } from '../../process/whole-file.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import { openSnapshot, type Snapshot } from '../snapshot.ts'
 import { openBackupFolder } from './files.ts'
+import { noteBackup } from './made.ts'
 import { writeBackup } from './write.ts'
 
 /** The first key of the advisory lock of scheduled backups; the second is 0. */
@@ -19,19 +21,23 @@ export interface BackupScheduleOptions {
   readonly now: () => Date
   readonly log: {
     info(details: object, message: string): void
+    warn(details: object, message: string): void
     error(details: object, message: string): void
   }
   readonly dir: string
   readonly hours: number
   /** How many backups stay. */
   readonly keep: number
+  /** Called when a backup has failed. */
+  readonly onFailure?: () => void
 }
 
 /**
  * Backs up the database into a folder when its newest backup is as old as `hours`. Any number of processes may do so: one at a
  * time makes a backup, and those that share the folder make one together.
  */
-export function createBackupSchedule({ url, secrets, now, log, dir, hours, keep }: BackupScheduleOptions) {
+export function createBackupSchedule(options: BackupScheduleOptions) {
+  const { url, secrets, now, log, dir, hours, keep, onFailure = () => {} } = options
   const stopping = new AbortController()
   const { signal } = stopping
   let retryAt = Number.NEGATIVE_INFINITY
@@ -45,6 +51,7 @@ export function createBackupSchedule({ url, secrets, now, log, dir, hours, keep 
     } catch (error) {
       if (signal.aborted) return
       retryAt = now().getTime() + RETRY_MS
+      onFailure()
       log.error({ err: error, folder: dir }, 'the database could not be backed up')
     }
   }
@@ -61,14 +68,25 @@ export function createBackupSchedule({ url, secrets, now, log, dir, hours, keep 
       // Another process may have made one before it released the lock.
       if (!(await tryLock(snapshot)) || !(await isDue())) return
       const createdAt = now()
+      const startedMs = performance.now()
       const path = folder.pathOf(createdAt)
       const written = await writeWholeFile(path, (target) =>
         writeBackup(snapshot, target, { secrets, createdAt, signal }),
       )
       log.info({ file: path, ...written }, 'the database was backed up')
+      await note(path, createdAt, (performance.now() - startedMs) / 1_000)
       await folder.prune(keep, now())
     } finally {
       await snapshot.close()
+    }
+  }
+
+  async function note(path: string, createdAt: Date, seconds: number): Promise<void> {
+    try {
+      const { size: bytes } = await stat(path)
+      await noteBackup(url, { by: 'schedule', createdAt, bytes, seconds })
+    } catch (error) {
+      log.warn({ err: error, file: path }, 'a backup was made, but could not be noted in the database')
     }
   }
 

@@ -281,3 +281,8 @@ export type CsvImport = Prisma.CsvImportModel
  * A record of such a file.
  */
 export type CsvImportLine = Prisma.CsvImportLineModel
+/**
+ * Model Backup
+ * The newest whole backup of each maker, for the operator's figures.
+ */
+export type Backup = Prisma.BackupModel

@@ -140,12 +140,13 @@ export class Dispatcher {
   }
 
   async #numberAll(): Promise<void> {
-    const { db, now } = this.#services
+    const { db, now, metrics } = this.#services
     const busyStores = new Set<number>()
     let full = 0
     let aside: number[] = []
     while (!this.#isStopping) {
       const numbered = await numberEvents(db, now(), [...busyStores, ...aside], this.#id)
+      metrics.ran('numbering', now())
       if (numbered === null) {
         await delay(NUMBERING_RETRY_MS)
         continue
@@ -164,13 +165,14 @@ export class Dispatcher {
   }
 
   async #claim(): Promise<void> {
-    const { db, now } = this.#services
+    const { db, now, metrics } = this.#services
     if (this.#isStopping || this.#recorder.isBehind()) return
     const at = now()
     const due = await findDue(db, at, this.#after)
     const allotments = this.#slots.allot(due)
     const wanted = allotments.filter(({ deliveries }) => deliveries > 0)
     const claims = wanted.length === 0 ? [] : await claimDue(db, at, wanted)
+    metrics.ran('claiming', now())
     this.#progress += claims.length
     const isMore = this.#slots.occupy(allotments, claims)
     for (const claim of claims) this.#begin(claim)

@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 export type DispatcherMetrics = ReturnType<typeof createDispatcherMetrics>
 
@@ -15,7 +15,16 @@ export function createDispatcherMetrics(registry: Registry) {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 15, 60, 600, 3_600, 86_400],
     registers: [registry],
   })
+  const lastRun = new Gauge({
+    name: 'webhook_dispatcher_last_run_timestamp_seconds',
+    help: 'When the dispatcher of this process last looked for work and succeeded, by loop: numbering, claiming. It does so each second; 0: not since the start',
+    labelNames: ['loop'],
+    registers: [registry],
+  })
+  for (const outcome of ['delivered', 'retried', 'failed']) attempts.inc({ outcome }, 0)
+  for (const loop of ['numbering', 'claiming']) lastRun.set({ loop }, 0)
   return {
+    ran: (loop: 'numbering' | 'claiming', at: Date) => lastRun.set({ loop }, at.getTime() / 1_000),
     attempted: (outcome: 'delivered' | 'retried' | 'failed') => attempts.inc({ outcome }),
     arrived: (duration: number) => seconds.observe(duration),
   }

@@ -43,6 +43,7 @@ function openSchedule() {
     now: () => new Date(nowMs),
     log: {
       info: (_details, message) => infos.push(message),
+      warn: (details, message) => errors.push([message, details]),
       error: (details, message) => errors.push([message, details]),
     },
   })

@@ -25,7 +25,7 @@ async function open(limits: SlowPeerLimits) {
   const { port } = app.server.address() as AddressInfo
   const closed = async () => {
     const { values } = await metrics.closedConnections.get()
-    return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]))
+    return Object.fromEntries(values.flatMap(({ labels, value }) => (value > 0 ? [[labels.reason, value]] : [])))
   }
   return { port, closed }
 }

@@ -80,6 +80,14 @@ async function inNewDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   return work(url).finally(drop)
 }
 
+test('the newest backup is noted in the database, where the figures of every process find it', async () => {
+  const client = await openClient(filled.url)
+  const { rows } = await client
+    .query('SELECT "by", "bytes"::int, "createdAt" <= now() AS "isPast" FROM "Backup"')
+    .finally(() => client.end())
+  expect(rows).toEqual([{ by: 'command', bytes: statSync(file).size, isPast: true }])
+})
+
 describe('a backup that is restored', () => {
   test('has every row of every table, the next numbers and the schema, and is found well', async () => {
     const before = await contentsOf(filled.url)

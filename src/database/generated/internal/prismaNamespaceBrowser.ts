@@ -101,7 +101,8 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   IdempotencyAnswer: 'IdempotencyAnswer',
   CsvImport: 'CsvImport',
-  CsvImportLine: 'CsvImportLine'
+  CsvImportLine: 'CsvImportLine',
+  Backup: 'Backup'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -883,6 +884,16 @@ export const CsvImportLineScalarFieldEnum = {
 } as const
 
 export type CsvImportLineScalarFieldEnum = (typeof CsvImportLineScalarFieldEnum)[keyof typeof CsvImportLineScalarFieldEnum]
+
+
+export const BackupScalarFieldEnum = {
+  by: 'by',
+  createdAt: 'createdAt',
+  bytes: 'bytes',
+  seconds: 'seconds'
+} as const
+
+export type BackupScalarFieldEnum = (typeof BackupScalarFieldEnum)[keyof typeof BackupScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -1,0 +1,105 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { DatabaseHealth } from './health.ts'
+
+/** What a pool tells of itself. */
+export interface PoolObserver {
+  /** Shows the connections of `pool`, which opens at most `max`. */
+  readonly opened: (pool: PoolCounts, max: number) => void
+  /** Somebody got a connection, or gave up waiting for one, after so many seconds. */
+  readonly waitedForConnection: (seconds: number) => void
+  /** The same for a turn, by which no store takes all connections. */
+  readonly waitedForTurn: (of: 'reads' | 'changes', seconds: number) => void
+}
+
+interface PoolCounts {
+  readonly totalCount: number
+  readonly idleCount: number
+  readonly waitingCount: number
+}
+
+export type PoolName = 'requests' | 'background'
+
+const WAIT_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+
+/** Registers the figures of the process's connections to the database. Asks the database nothing. */
+export function createDatabaseMetrics(registry: Registry) {
+  const registers = [registry]
+  const pools = new Map<PoolName, { readonly counts: PoolCounts; readonly max: number }>()
+  const connectionWait = new Histogram({
+    name: 'database_pool_wait_seconds',
+    help: 'Time until a statement or transaction got a connection of the pool, or gave up',
+    labelNames: ['pool'],
+    buckets: WAIT_BUCKETS,
+    registers,
+  })
+  const turnWait = new Histogram({
+    name: 'database_turn_wait_seconds',
+    help: 'Time until a read or change of a store got its turn before it asks for a connection: no store may take all of them',
+    labelNames: ['pool', 'of'],
+    buckets: WAIT_BUCKETS,
+    registers,
+  })
+  new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections of the pool, by state: in_use, idle',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const [pool, { counts }] of pools) {
+        this.set({ pool, state: 'in_use' }, counts.totalCount - counts.idleCount)
+        this.set({ pool, state: 'idle' }, counts.idleCount)
+      }
+    },
+  })
+  new Gauge({
+    name: 'database_pool_connections_max',
+    help: 'The most connections of the pool (DATABASE_CONNECTIONS, DATABASE_BACKGROUND_CONNECTIONS)',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [pool, { max }] of pools) this.set({ pool }, max)
+    },
+  })
+  new Gauge({
+    name: 'database_pool_waiting',
+    help: 'Statements and transactions that wait for a connection of the pool',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [pool, { counts }] of pools) this.set({ pool }, counts.waitingCount)
+    },
+  })
+  return {
+    pool: (pool: PoolName): PoolObserver => {
+      connectionWait.zero({ pool })
+      turnWait.zero({ pool, of: 'reads' })
+      turnWait.zero({ pool, of: 'changes' })
+      return {
+        opened: (counts, max) => pools.set(pool, { counts, max }),
+        waitedForConnection: (seconds) => connectionWait.observe({ pool }, seconds),
+        waitedForTurn: (of, seconds) => turnWait.observe({ pool, of }, seconds),
+      }
+    },
+    breaker: (health: Pick<DatabaseHealth, 'breaker'>) => showBreaker(registry, health),
+  }
+}
+
+function showBreaker(registry: Registry, health: Pick<DatabaseHealth, 'breaker'>): void {
+  new Gauge({
+    name: 'database_breaker_open',
+    help: '1 while the database does not answer, so that statements are refused at once; otherwise 0',
+    registers: [registry],
+    collect() {
+      this.set(Number(health.breaker().isOpen))
+    },
+  })
+  new Counter({
+    name: 'database_breaker_openings_total',
+    help: 'How often the database stopped answering',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(health.breaker().openings)
+    },
+  })
+}
