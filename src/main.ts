@@ -3,17 +3,19 @@ import type { Server } from 'node:http'
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
+import { BucketTable } from './applications/bucket-table.ts'
 import { createCallLog } from './applications/call-log.ts'
-import { createThrottle } from './applications/throttle.ts'
+import { createThrottle, type Throttle } from './applications/throttle.ts'
 import { createCsvImports, csvSweep } from './csv/runner.ts'
 import { type BackupScheduleOptions, createBackupSchedule } from './database/backup/schedule.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
-import { backgroundLimits, requestLimits } from './database/limits.ts'
+import { backgroundLimits, bucketLimits, requestLimits } from './database/limits.ts'
 import { migrate } from './database/migrations.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
+import { ProcessRegistry } from './database/process-registry.ts'
 import { checkSecretKey } from './database/secret-key/check.ts'
 import { announceKeys, joinProcesses } from './database/secret-key/keys-in-use.ts'
 import { storeDerivedSecrets } from './database/secret-key/store-derived.ts'
@@ -82,7 +84,7 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
-  const { url, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
+  const { url, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
     log,
     shutdown,
@@ -128,7 +130,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the CSV imports', () => csvImports.stop())
   const backups = await scheduleBackups(config, { url, secrets, now, log })
   shutdown.add('the backups', () => backups.stop())
-  const throttle = createThrottle(now)
+  const throttle = await shareRateLimits(bucketDb, log, shutdown)
   const app = buildApp({
     ...basis,
     databaseHealth,
@@ -151,6 +153,21 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   say(welcome(config, sandbox, hasStore || sandbox !== null))
 }
 
+/** Counts requests together with all processes on the database. Resolves when none of them counts for itself any more. */
+async function shareRateLimits(db: Db, log: Log, shutdown: Shutdown): Promise<Throttle> {
+  const processes = new ProcessRegistry({ db, log })
+  const { isAlone } = processes
+  const table = new BucketTable(db)
+  const throttle = createThrottle(() => new Date(), { table, isAlone })
+  shutdown.add('the shared rate limits', () => processes.leave())
+  await processes.join(throttle)
+  const sweep = async (isStopping: () => boolean) => (isAlone() ? undefined : table.deleteEmpty(isStopping))
+  const sweeper = createSweeper({ log, sweeps: { 'empty buckets': sweep }, everyMs: 10_000 })
+  shutdown.add('the deletion of empty buckets', () => sweeper.stop())
+  sweeper.start()
+  return throttle
+}
+
 /** Without a folder there are none. */
 async function scheduleBackups(
   { backupDir, backupHours, backupKeep }: Config,
@@ -168,6 +185,8 @@ interface OpenDatabase {
   readonly db: Db
   /** For everything else, so that neither takes the connections of the other. */
   readonly backgroundDb: Db
+  /** For the shared buckets: one connection, so that they wait for no other statement. */
+  readonly bucketDb: Db
   readonly secrets: Secrets
   readonly operatorKey: string
   readonly hasStore: boolean
@@ -193,12 +212,14 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   const poolMax = config.databaseBackgroundConnections
   const backgroundDb = await connectBeside(db, url, { ...options, poolMax, limits: backgroundLimits })
   shutdown.add('the background database client', () => backgroundDb.$disconnect())
+  const bucketDb = await connectBeside(db, url, { ...options, poolMax: 1, limits: bucketLimits })
+  shutdown.add('the database client of the buckets', () => bucketDb.$disconnect())
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
   await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { url, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { url, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {

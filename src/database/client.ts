@@ -129,6 +129,8 @@ function openPool(
     },
   }
   const pool = new pg.Pool(config)
+  // An idle connection that is lost would end the process otherwise. Prisma listens only once it has run something.
+  pool.on('error', () => {})
   const options = {
     statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql),
     disposeExternalPool: true,

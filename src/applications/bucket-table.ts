@@ -1,0 +1,99 @@
+import { type Db, execute, queryRows } from '../database/client.ts'
+import { type Sql, sql } from '../database/sql.ts'
+import { inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
+
+/** What one process wants of one bucket. */
+export interface Wanted {
+  readonly key: string
+  readonly rateLimit: RateLimit
+  /** The number of requests to take. */
+  readonly asked: number
+  /** Millionths of a request to add first, whatever the capacity; negative ones leave an empty bucket at least. */
+  readonly added: number
+}
+
+/** A bucket behind a statement: `level` includes the `taken` requests, which are the first ones asked for. */
+export interface BucketRow {
+  readonly key: string
+  readonly level: number
+  readonly atMs: number
+  readonly taken: number
+}
+
+/** A bucket that is no longer in the table, with its level at this moment. */
+export interface RemovedBucket {
+  readonly key: string
+  readonly level: number
+  readonly rateLimit: RateLimit
+}
+
+/** Milliseconds since 1970. Read anew for each row, behind the wait for its lock. */
+const databaseClock = sql`floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
+
+const BATCH_MAX = 1_000
+
+/**
+ * The buckets that several processes share: rows of PostgreSQL, by PostgreSQL's clock. Each statement commits by itself,
+ * because in a transaction it would hold up everyone who takes of the same bucket.
+ */
+export class BucketTable {
+  readonly #db: Db
+  readonly #nowMs: () => Sql
+  readonly #levelNow: () => Sql
+
+  constructor(db: Db, nowMs = () => databaseClock) {
+    this.#db = db
+    this.#nowMs = nowMs
+    this.#levelNow = () => sql`"level" - GREATEST(0, ${nowMs()} - "atMs") * "leakPerMs"`
+  }
+
+  /** Takes requests of several buckets, each key once. The arithmetic is that of `fillBucket`. */
+  take(wanted: readonly Wanted[]): Promise<BucketRow[]> {
+    // In one order, or two statements could wait for one another.
+    const sorted = wanted.toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    const limits = sorted.map(({ rateLimit }) => inMillionths(rateLimit))
+    const nowMs = this.#nowMs()
+    return queryRows(
+      this.#db,
+      sql`
+      INSERT INTO "RateBucket" AS "kept" ("key", "level", "atMs", "most", "leakPerMs", "added", "taken")
+      SELECT "key", GREATEST(0, "added") + "taken" * ${REQUEST}::bigint, ${nowMs}, "most", "leakPerMs", "added", "taken"
+      FROM unnest(${sorted.map(({ key }) => key)}::text[], ${limits.map(({ most }) => most)}::bigint[],
+          ${limits.map(({ leakPerMs }) => leakPerMs)}::bigint[], ${sorted.map(({ added }) => added)}::bigint[],
+          ${sorted.map(({ asked }) => asked)}::int[]) AS "wanted" ("key", "most", "leakPerMs", "added", "asked"),
+        LATERAL (SELECT LEAST("asked", GREATEST(0, ("most" - GREATEST(0, "added")) / ${REQUEST}::bigint)) AS "taken") "fitting"
+      ON CONFLICT ("key") DO UPDATE SET ("level", "atMs", "most", "leakPerMs", "added", "taken") = (
+        SELECT "before" + "fits" * ${REQUEST}::bigint, "nowMs", EXCLUDED."most", EXCLUDED."leakPerMs", EXCLUDED."added", "fits"
+        FROM (SELECT ${nowMs} AS "nowMs") "time",
+          LATERAL (SELECT GREATEST(0, EXCLUDED."added" + GREATEST(0, "kept"."level"
+            - GREATEST(0, "nowMs" - "kept"."atMs") * EXCLUDED."leakPerMs")) AS "before") "leaked",
+          LATERAL (SELECT LEAST(EXCLUDED."taken", GREATEST(0, (EXCLUDED."most" - "before") / ${REQUEST}::bigint))::int AS "fits") "fitting")
+      RETURNING "key", "level"::float8, "atMs"::float8, "taken"`,
+    )
+  }
+
+  /** Takes up to a thousand buckets out of the table; none: it is empty. */
+  async remove(): Promise<RemovedBucket[]> {
+    const rows = await queryRows<{ key: string; level: number; most: number; leakPerMs: number }>(
+      this.#db,
+      sql`
+      DELETE FROM "RateBucket" WHERE "key" IN (SELECT "key" FROM "RateBucket" LIMIT ${BATCH_MAX}::int)
+      RETURNING "key", GREATEST(0, ${this.#levelNow()})::float8 AS "level", "most"::float8, "leakPerMs"::float8`,
+    )
+    return rows.map(({ key, level, most, leakPerMs }) => {
+      return { key, level, rateLimit: { capacity: most / REQUEST, leakPerSecond: leakPerMs / 1000 } }
+    })
+  }
+
+  /** Deletes the buckets that have run empty, a thousand at a time, without those that somebody fills at the moment. */
+  async deleteEmpty(isStopping: () => boolean): Promise<void> {
+    const deleteBatch = () =>
+      execute(
+        this.#db,
+        sql`
+        DELETE FROM "RateBucket" WHERE "key" IN (
+          SELECT "key" FROM "RateBucket" WHERE ${this.#levelNow()} <= 0 LIMIT ${BATCH_MAX}::int FOR UPDATE SKIP LOCKED)`,
+      )
+    while (!isStopping() && (await deleteBatch()) === BATCH_MAX);
+  }
+}
