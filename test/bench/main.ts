@@ -14,6 +14,7 @@ import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
 import { benchSoap } from './soap.ts'
 import { benchStart } from './start.ts'
+import { benchThrottle } from './throttle.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /*
@@ -32,6 +33,7 @@ const benches = {
   compression: benchCompression,
   bodies: benchBodies,
   isolation: benchIsolation,
+  throttle: benchThrottle,
   start: benchStart,
   fresh: benchFresh,
   against: benchAgainst,
@@ -51,6 +53,8 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
   rest       requests beside baselines: the same bytes from memory; the same after authentication; plain statements of pg;
              for changes, one transaction for the whole list
   fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
+  throttle   requests of a process that shares its rate limits beside those of one that counts alone; then what three processes
+             answer to one client
   against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
   --seconds  length of one measurement (default 1.5; webhooks 20, isolation 15); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks and isolation 1, start 5); the table shows medians, of those three all
