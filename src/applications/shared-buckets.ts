@@ -12,6 +12,7 @@ export interface Sharing {
 
 /** Bounds the time that a statement holds its rows. */
 const KEYS_MAX = 500
+const TURNS_MAX = 32
 
 /** What is to be taken of one bucket by the next statement, and who waits for it. */
 interface Queued extends Wanted {
@@ -43,6 +44,8 @@ export class SharedBuckets {
   readonly #known: MemoryBuckets
   #queued = new Map<string, Queued>()
   #working: Promise<void> | undefined
+  /** The number of requests that the last statement took. */
+  #lastTaken = 0
 
   /** Without `sharing` the process is always alone. */
   constructor(now: () => Date, sharing: Sharing | null) {
@@ -79,18 +82,22 @@ export class SharedBuckets {
         if (rateLimit && level > 0) this.#add(key, rateLimit, level)
       }
     }
-    await this.#working
+    while (this.#working) await this.#working
     if (Object.values(this.#own).some(({ size }) => size > 0)) throw new Error('Buckets could not be shared')
   }
 
   /** Takes all buckets out of the table into the memory of this process. Requests wait meanwhile. */
   async takeOver(): Promise<void> {
     while (this.#working) await this.#working
-    this.#working = this.#takeAll().finally(() => {
+    const taken = this.#takeAll()
+    // Requests go on when the caller knows that this process is alone.
+    const goOn = async () => {
+      await nextTurn()
       this.#working = undefined
       if (this.#queued.size > 0) this.#work()
-    })
-    await this.#working
+    }
+    this.#working = taken.then(goOn, goOn)
+    await taken
   }
 
   async #takeAll(): Promise<void> {
@@ -130,9 +137,8 @@ export class SharedBuckets {
 
   /** Ends in the moment in which nothing is queued. */
   async #run(): Promise<void> {
-    // What came in one turn of the event loop leaves together.
-    await nextTurn()
     while (this.#queued.size > 0) {
+      await this.#waitForMore()
       const batch = [...this.#queued.values()].slice(0, KEYS_MAX)
       for (const { key } of batch) this.#queued.delete(key)
       if (this.#isAlone()) this.#countAlone(batch)
@@ -141,8 +147,18 @@ export class SharedBuckets {
     this.#working = undefined
   }
 
+  /**
+   * The more requests the last statement took, the more turns of the event loop the next one waits: behind a busy turn there
+   * are more, and an idle one takes no time.
+   */
+  async #waitForMore(): Promise<void> {
+    const turns = this.#lastTaken > 1 ? Math.min(this.#lastTaken, TURNS_MAX) : 0
+    for (let turn = 0; turn < turns; turn++) await nextTurn()
+  }
+
   async #send(batch: readonly Queued[]): Promise<void> {
     const { table } = this.#sharing as Sharing
+    this.#lastTaken = batch.reduce((sum, { asked }) => sum + asked, 0)
     // Before the table's clock was read, so that the table is never believed to be full for longer than it is.
     const sentAtMs = this.#now().getTime()
     const rows = await table.take(batch).catch(() => null)
