@@ -130,7 +130,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the CSV imports', () => csvImports.stop())
   const backups = await scheduleBackups(config, { url, secrets, now, log })
   shutdown.add('the backups', () => backups.stop())
-  const throttle = await shareRateLimits(bucketDb, log, shutdown)
+  const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
   const app = buildApp({
     ...basis,
     databaseHealth,
@@ -154,10 +154,14 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
 }
 
 /** Counts requests together with all processes on the database. Resolves when none of them counts for itself any more. */
-async function shareRateLimits(db: Db, log: Log, shutdown: Shutdown): Promise<Throttle> {
+async function shareRateLimits(
+  { db, requestDb }: { db: Db; requestDb: Db },
+  log: Log,
+  shutdown: Shutdown,
+): Promise<Throttle> {
   const processes = new ProcessRegistry({ db, log })
   const { isAlone } = processes
-  const table = new BucketTable(db)
+  const table = new BucketTable(db, { requestDb })
   const throttle = createThrottle(() => new Date(), { table, isAlone })
   shutdown.add('the shared rate limits', () => processes.leave())
   await processes.join(throttle)

@@ -1,4 +1,4 @@
-import { type Db, execute, queryRows } from '../database/client.ts'
+import { type Db, execute, queryRows, queryRowsBehind } from '../database/client.ts'
 import { type Sql, sql } from '../database/sql.ts'
 import { inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
 
@@ -32,17 +32,26 @@ const databaseClock = sql`floor(extract(epoch FROM clock_timestamp()) * 1000)::b
 
 const BATCH_MAX = 1_000
 
+interface TableOptions {
+  readonly requestDb?: Db | null
+  /** Absent: PostgreSQL's clock. */
+  readonly nowMs?: () => Sql
+}
+
 /**
  * The buckets that several processes share: rows of PostgreSQL, by PostgreSQL's clock. Each statement commits by itself,
  * because in a transaction it would hold up everyone who takes of the same bucket.
  */
 export class BucketTable {
   readonly #db: Db
+  readonly #requestDb: Db | null
   readonly #nowMs: () => Sql
   readonly #levelNow: () => Sql
 
-  constructor(db: Db, nowMs = () => databaseClock) {
+  /** `db` is for these statements alone. One that comes with a read of `requestDb` shares the connection of that one. */
+  constructor(db: Db, { requestDb = null, nowMs = () => databaseClock }: TableOptions = {}) {
     this.#db = db
+    this.#requestDb = requestDb
     this.#nowMs = nowMs
     this.#levelNow = () => sql`"level" - GREATEST(0, ${nowMs()} - "atMs") * "leakPerMs"`
   }
@@ -53,9 +62,7 @@ export class BucketTable {
     const sorted = wanted.toSorted((one, other) => (one.key < other.key ? -1 : 1))
     const limits = sorted.map(({ rateLimit }) => inMillionths(rateLimit))
     const nowMs = this.#nowMs()
-    return queryRows(
-      this.#db,
-      sql`
+    const statement = sql`
       INSERT INTO "RateBucket" AS "kept" ("key", "level", "atMs", "most", "leakPerMs", "added", "taken")
       SELECT "key", GREATEST(0, "added") + "taken" * ${REQUEST}::bigint, ${nowMs}, "most", "leakPerMs", "added", "taken"
       FROM unnest(${sorted.map(({ key }) => key)}::text[], ${limits.map(({ most }) => most)}::bigint[],
@@ -68,8 +75,9 @@ export class BucketTable {
           LATERAL (SELECT GREATEST(0, EXCLUDED."added" + GREATEST(0, "kept"."level"
             - GREATEST(0, "nowMs" - "kept"."atMs") * EXCLUDED."leakPerMs")) AS "before") "leaked",
           LATERAL (SELECT LEAST(EXCLUDED."taken", GREATEST(0, (EXCLUDED."most" - "before") / ${REQUEST}::bigint))::int AS "fits") "fitting")
-      RETURNING "key", "level"::float8, "atMs"::float8, "taken"`,
-    )
+      RETURNING "key", "level"::float8, "atMs"::float8, "taken"`
+    const alone = () => queryRows<BucketRow>(this.#db, statement)
+    return this.#requestDb === null ? alone() : queryRowsBehind(this.#requestDb, statement, alone)
   }
 
   /** Takes up to a thousand buckets out of the table; none: it is empty. */

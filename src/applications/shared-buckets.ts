@@ -13,6 +13,10 @@ export interface Sharing {
 /** Bounds the time that a statement holds its rows. */
 const KEYS_MAX = 500
 const TURNS_MAX = 32
+/** Statements that are further apart are no burst. */
+const SOON_MS = 20
+/** After a statement that failed, which may have cost its connection. */
+const PAUSE_MS = 1_000
 
 /** What is to be taken of one bucket by the next statement, and who waits for it. */
 interface Queued extends Wanted {
@@ -44,8 +48,10 @@ export class SharedBuckets {
   readonly #known: MemoryBuckets
   #queued = new Map<string, Queued>()
   #working: Promise<void> | undefined
-  /** The number of requests that the last statement took. */
-  #lastTaken = 0
+  /** The number of requests that the last statement took, and when by `performance.now()`. */
+  #last = { taken: 0, atMs: 0 }
+  /** By `performance.now()`. */
+  #nextTryMs = 0
 
   /** Without `sharing` the process is always alone. */
   constructor(now: () => Date, sharing: Sharing | null) {
@@ -76,6 +82,7 @@ export class SharedBuckets {
 
   /** Adds to the table what this process counted in its memory. Rejects where something of it could not be added. */
   async share(): Promise<void> {
+    this.#nextTryMs = 0
     for (const own of Object.values(this.#own)) {
       for (const key of own.keys()) {
         const { level, rateLimit } = own.remove(key)
@@ -148,21 +155,25 @@ export class SharedBuckets {
   }
 
   /**
-   * The more requests the last statement took, the more turns of the event loop the next one waits: behind a busy turn there
-   * are more, and an idle one takes no time.
+   * The more requests the statement before took, the more turns of the event loop the next one waits: behind a busy turn
+   * there are more, and an idle one takes no time.
    */
   async #waitForMore(): Promise<void> {
-    const turns = this.#lastTaken > 1 ? Math.min(this.#lastTaken, TURNS_MAX) : 0
+    const { taken, atMs } = this.#last
+    const turns = taken > 1 && performance.now() - atMs < SOON_MS ? Math.min(taken, TURNS_MAX) : 0
     for (let turn = 0; turn < turns; turn++) await nextTurn()
   }
 
   async #send(batch: readonly Queued[]): Promise<void> {
     const { table } = this.#sharing as Sharing
-    this.#lastTaken = batch.reduce((sum, { asked }) => sum + asked, 0)
+    this.#last = { taken: batch.reduce((sum, { asked }) => sum + asked, 0), atMs: performance.now() }
     // Before the table's clock was read, so that the table is never believed to be full for longer than it is.
     const sentAtMs = this.#now().getTime()
-    const rows = await table.take(batch).catch(() => null)
-    if (rows === null) return this.#keep(batch)
+    const rows = performance.now() < this.#nextTryMs ? null : await table.take(batch).catch(() => null)
+    if (rows === null) {
+      if (performance.now() >= this.#nextTryMs) this.#nextTryMs = performance.now() + PAUSE_MS
+      return this.#keep(batch)
+    }
     const found = new Map(rows.map((row) => [row.key, row]))
     for (const queued of batch) this.#answer(queued, found.get(queued.key) as BucketRow, sentAtMs)
   }

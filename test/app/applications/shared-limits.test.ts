@@ -35,12 +35,15 @@ interface OpenProcess {
 }
 
 /** A process whose clock, and that of the table, is the server's. */
-async function openProcess({ url = server.database.url, leaseMs = 60_000 } = {}): Promise<OpenProcess> {
-  const db = connect(url, { poolMax: 1 })
+async function openProcess({ url = '', leaseMs = 60_000 } = {}): Promise<OpenProcess> {
+  const { database } = server
+  const db = connect(url || database.url, { poolMax: 1 })
+  // One that cannot reach the database by `url` must not reach it otherwise.
+  const requestDb = url === '' ? database.db : null
   const { clock, services } = server
   const registry = new ProcessRegistry({ db, log: services.log, everyMs: 10, leaseMs })
   const { isAlone } = registry
-  const throttle = createThrottle(services.now, { table: tableOn(db), isAlone })
+  const throttle = createThrottle(services.now, { table: tableOn(db, requestDb), isAlone })
   const app = buildApp({ ...services, throttle, setTimer: clock.setTimer })
   await Promise.all([app.ready(), registry.join(throttle)])
   const opened = {
@@ -58,7 +61,8 @@ async function openProcess({ url = server.database.url, leaseMs = 60_000 } = {})
   return opened
 }
 
-const tableOn = (db: Db) => new BucketTable(db, () => sql`${server.clock.ms}::bigint`)
+const tableOn = (db: Db, requestDb: Db | null = null) =>
+  new BucketTable(db, { requestDb, nowMs: () => sql`${server.clock.ms}::bigint` })
 
 async function openProcesses(count: number): Promise<OpenProcess[]> {
   shop = await server.openStore({ throttle: null })
@@ -278,7 +282,7 @@ describe('the table', () => {
         const { db } = server.database
         await db.rateBucket.deleteMany()
         let nowMs = server.clock.ms
-        const table = new BucketTable(db, () => sql`${nowMs}::bigint`)
+        const table = new BucketTable(db, { nowMs: () => sql`${nowMs}::bigint` })
         let bucket: Bucket | undefined
         for (const { gapMs, asked } of takes) {
           nowMs += gapMs
