@@ -1,5 +1,5 @@
 import { type Db, execute, queryRows, queryRowsBehind } from '../database/client.ts'
-import { type Sql, sql } from '../database/sql.ts'
+import { constant, type Sql, sql } from '../database/sql.ts'
 import { inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
 
 /** What one process wants of one bucket. */
@@ -12,12 +12,11 @@ export interface Wanted {
   readonly added: number
 }
 
-/** A bucket behind a statement: `level` includes the `taken` requests, which are the first ones asked for. */
+/** A bucket as a statement found it, before the requests that it asked for. */
 export interface BucketRow {
   readonly key: string
-  readonly level: number
+  readonly before: number
   readonly atMs: number
-  readonly taken: number
 }
 
 /** A bucket that is no longer in the table, with its level at this moment. */
@@ -29,6 +28,13 @@ export interface RemovedBucket {
 
 /** Milliseconds since 1970. Read anew for each row, behind the wait for its lock. */
 const databaseClock = sql`floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
+
+/**
+ * What a row's bucket holds behind its last statement. Derived, so that a statement needs the time for one column alone besides
+ * that of the time itself.
+ */
+const level = sql`("kept"."before" + LEAST("kept"."asked", GREATEST(0, ("kept"."most" - "kept"."before") / ${constant(REQUEST)}))
+  * ${constant(REQUEST)}::bigint)`
 
 const BATCH_MAX = 1_000
 
@@ -53,7 +59,7 @@ export class BucketTable {
     this.#db = db
     this.#requestDb = requestDb
     this.#nowMs = nowMs
-    this.#levelNow = () => sql`"level" - GREATEST(0, ${nowMs()} - "atMs") * "leakPerMs"`
+    this.#levelNow = () => sql`${level} - GREATEST(0, ${nowMs()} - "kept"."atMs") * "kept"."leakPerMs"`
   }
 
   /** Takes requests of several buckets, each key once. The arithmetic is that of `fillBucket`. */
@@ -63,19 +69,17 @@ export class BucketTable {
     const limits = sorted.map(({ rateLimit }) => inMillionths(rateLimit))
     const nowMs = this.#nowMs()
     const statement = sql`
-      INSERT INTO "RateBucket" AS "kept" ("key", "level", "atMs", "most", "leakPerMs", "added", "taken")
-      SELECT "key", GREATEST(0, "added") + "taken" * ${REQUEST}::bigint, ${nowMs}, "most", "leakPerMs", "added", "taken"
-      FROM unnest(${sorted.map(({ key }) => key)}::text[], ${limits.map(({ most }) => most)}::bigint[],
-          ${limits.map(({ leakPerMs }) => leakPerMs)}::bigint[], ${sorted.map(({ added }) => added)}::bigint[],
-          ${sorted.map(({ asked }) => asked)}::int[]) AS "wanted" ("key", "most", "leakPerMs", "added", "asked"),
-        LATERAL (SELECT LEAST("asked", GREATEST(0, ("most" - GREATEST(0, "added")) / ${REQUEST}::bigint)) AS "taken") "fitting"
-      ON CONFLICT ("key") DO UPDATE SET ("level", "atMs", "most", "leakPerMs", "added", "taken") = (
-        SELECT "before" + "fits" * ${REQUEST}::bigint, "nowMs", EXCLUDED."most", EXCLUDED."leakPerMs", EXCLUDED."added", "fits"
-        FROM (SELECT ${nowMs} AS "nowMs") "time",
-          LATERAL (SELECT GREATEST(0, EXCLUDED."added" + GREATEST(0, "kept"."level"
-            - GREATEST(0, "nowMs" - "kept"."atMs") * EXCLUDED."leakPerMs")) AS "before") "leaked",
-          LATERAL (SELECT LEAST(EXCLUDED."taken", GREATEST(0, (EXCLUDED."most" - "before") / ${REQUEST}::bigint))::int AS "fits") "fitting")
-      RETURNING "key", "level"::float8, "atMs"::float8, "taken"`
+      INSERT INTO "RateBucket" AS "kept" ("key", "before", "atMs", "asked", "most", "leakPerMs", "added")
+      SELECT "key", GREATEST(0, "added"), ${nowMs}, "asked", "most", "leakPerMs", "added"
+      FROM unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ asked }) => asked)}::int[],
+        ${limits.map(({ most }) => most)}::bigint[], ${limits.map(({ leakPerMs }) => leakPerMs)}::bigint[],
+        ${sorted.map(({ added }) => added)}::bigint[]) AS "wanted" ("key", "asked", "most", "leakPerMs", "added")
+      ON CONFLICT ("key") DO UPDATE SET
+        "before" = GREATEST(0, EXCLUDED."added"
+          + GREATEST(0, ${level} - GREATEST(0, ${nowMs} - "kept"."atMs") * EXCLUDED."leakPerMs")),
+        "atMs" = ${nowMs}, "asked" = EXCLUDED."asked", "most" = EXCLUDED."most", "leakPerMs" = EXCLUDED."leakPerMs",
+        "added" = EXCLUDED."added"
+      RETURNING "key", "before"::float8, "atMs"::float8`
     const alone = () => queryRows<BucketRow>(this.#db, statement)
     return this.#requestDb === null ? alone() : queryRowsBehind(this.#requestDb, statement, alone)
   }
@@ -85,7 +89,7 @@ export class BucketTable {
     const rows = await queryRows<{ key: string; level: number; most: number; leakPerMs: number }>(
       this.#db,
       sql`
-      DELETE FROM "RateBucket" WHERE "key" IN (SELECT "key" FROM "RateBucket" LIMIT ${BATCH_MAX}::int)
+      DELETE FROM "RateBucket" AS "kept" WHERE "key" IN (SELECT "key" FROM "RateBucket" LIMIT ${BATCH_MAX}::int)
       RETURNING "key", GREATEST(0, ${this.#levelNow()})::float8 AS "level", "most"::float8, "leakPerMs"::float8`,
     )
     return rows.map(({ key, level, most, leakPerMs }) => {
@@ -100,7 +104,7 @@ export class BucketTable {
         this.#db,
         sql`
         DELETE FROM "RateBucket" WHERE "key" IN (
-          SELECT "key" FROM "RateBucket" WHERE ${this.#levelNow()} <= 0 LIMIT ${BATCH_MAX}::int FOR UPDATE SKIP LOCKED)`,
+          SELECT "key" FROM "RateBucket" AS "kept" WHERE ${this.#levelNow()} <= 0 LIMIT ${BATCH_MAX}::int FOR UPDATE SKIP LOCKED)`,
       )
     while (!isStopping() && (await deleteBatch()) === BATCH_MAX);
   }

@@ -178,15 +178,15 @@ export class SharedBuckets {
     for (const queued of batch) this.#answer(queued, found.get(queued.key) as BucketRow, sentAtMs)
   }
 
-  #answer({ key, rateLimit, waiting }: Queued, { level, atMs, taken }: BucketRow, sentAtMs: number): void {
-    let bucket = { level: level - taken * REQUEST, atMs }
+  #answer({ key, rateLimit, waiting }: Queued, { before, atMs }: BucketRow, sentAtMs: number): void {
+    let bucket = { level: before, atMs }
     for (const { resolve } of waiting) {
       const reading = fillBucket(bucket, rateLimit, atMs)
       bucket = reading.bucket
       resolve(reading)
     }
     const { asked = 0, added = 0 } = this.#queued.get(key) ?? {}
-    this.#known.set(key, rateLimit, { level: Math.max(0, level + added) + asked * REQUEST, atMs: sentAtMs })
+    this.#known.set(key, rateLimit, { level: Math.max(0, bucket.level + added) + asked * REQUEST, atMs: sentAtMs })
   }
 
   #countAlone(batch: readonly Queued[]): void {

@@ -4,12 +4,12 @@
 -- A statement updates a row in its page, without an index to change.
 CREATE UNLOGGED TABLE "RateBucket" (
     "key" TEXT NOT NULL,
-    "level" BIGINT NOT NULL,
+    "before" BIGINT NOT NULL,
     "atMs" BIGINT NOT NULL,
+    "asked" INTEGER NOT NULL,
     "most" BIGINT NOT NULL,
     "leakPerMs" BIGINT NOT NULL,
     "added" BIGINT NOT NULL,
-    "taken" INTEGER NOT NULL,
 
     CONSTRAINT "RateBucket_pkey" PRIMARY KEY ("key")
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);

@@ -3,7 +3,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
 import { BucketTable } from '../../../src/applications/bucket-table.ts'
-import { type Bucket, fillBucket } from '../../../src/applications/leaky-bucket.ts'
+import { type Bucket, fillBucket, levelAt } from '../../../src/applications/leaky-bucket.ts'
 import { createThrottle, type Throttle } from '../../../src/applications/throttle.ts'
 import { connect, type Db } from '../../../src/database/client.ts'
 import { ProcessRegistry } from '../../../src/database/process-registry.ts'
@@ -190,7 +190,7 @@ describe('of three processes', () => {
     })
     const { db } = server.database
     const rows = await db.rateBucket.findMany({ where: { key: { startsWith: 'anonymous' } } })
-    expect(rows.map(({ level }) => Number(level))).toEqual([0])
+    expect(rows.map(({ before, asked }) => [Number(before), asked])).toEqual([[0, 0]])
   })
 })
 
@@ -286,15 +286,10 @@ describe('the table', () => {
         let bucket: Bucket | undefined
         for (const { gapMs, asked } of takes) {
           nowMs += gapMs
-          let accepted = 0
-          for (let count = 0; count < asked; count++) {
-            const reading = fillBucket(bucket, rateLimit, nowMs)
-            bucket = reading.bucket
-            if (reading.accepted) accepted++
-          }
-          expect(await table.take([{ key: 'a', rateLimit, asked, added: 0 }])).toEqual([
-            { key: 'a', ...bucket, taken: accepted },
-          ])
+          const before = levelAt(bucket, rateLimit, nowMs)
+          for (let count = 0; count < asked; count++) bucket = fillBucket(bucket, rateLimit, nowMs).bucket
+          const rows = await table.take([{ key: 'a', rateLimit, asked, added: 0 }])
+          expect(rows).toEqual([{ key: 'a', before, atMs: nowMs }])
         }
       }),
       { numRuns: 60 },
@@ -303,12 +298,12 @@ describe('the table', () => {
   test('adds what was counted elsewhere, and never goes below empty', async () => {
     const table = tableOn(server.database.db)
     const bucket = { key: 'a', rateLimit: { capacity: 3, leakPerSecond: 1 }, asked: 0 }
-    const levelAfter = async (added: number, asked = 0) => (await table.take([{ ...bucket, added, asked }]))[0]?.level
-    expect(await levelAfter(-1_000_000)).toBe(0)
-    expect(await levelAfter(2_500_000)).toBe(2_500_000)
-    expect(await levelAfter(-1_000_000, 5)).toBe(2_500_000)
-    expect(await levelAfter(4_000_000, 5)).toBe(6_500_000)
-    expect(await levelAfter(-9_000_000)).toBe(0)
+    const add = async (added: number, asked = 0) => (await table.take([{ ...bucket, added, asked }]))[0]?.before
+    expect(await add(-1_000_000)).toBe(0)
+    expect(await add(2_500_000)).toBe(2_500_000)
+    expect(await add(-1_000_000, 5)).toBe(1_500_000)
+    expect(await add(4_000_000, 5)).toBe(6_500_000)
+    expect(await add(-9_000_000)).toBe(0)
   })
 
   test('loses the buckets that have run empty', async () => {
