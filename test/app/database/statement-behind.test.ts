@@ -6,6 +6,8 @@ import { workerDatabase } from '../../support/database.ts'
 let db: Db
 beforeAll(async () => {
   db = connect((await workerDatabase()).url, { poolMax: 2 })
+  // A connection that has to be opened first takes longer than a turn.
+  await queryRows(db, pid)
 })
 afterAll(() => db.$disconnect())
 
