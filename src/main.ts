@@ -3,8 +3,9 @@ import type { Server } from 'node:http'
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
+import { BucketTable } from './applications/bucket-table.ts'
 import { createCallLog } from './applications/call-log.ts'
-import { createThrottle } from './applications/throttle.ts'
+import { createThrottle, type Throttle } from './applications/throttle.ts'
 import { oldEntries } from './audit/old-entries.ts'
 import { createCsvImports, csvSweep } from './csv/runner.ts'
 import { type ArchiveServices, archivedSweep } from './database/archive.ts'
@@ -13,11 +14,12 @@ import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
-import { backgroundLimits, requestLimits } from './database/limits.ts'
+import { backgroundLimits, bucketLimits, requestLimits } from './database/limits.ts'
 import { createDatabaseMetrics } from './database/metrics.ts'
 import { migrate } from './database/migrations.ts'
 import { isOfMove } from './database/outage.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
+import { ProcessRegistry } from './database/process-registry.ts'
 import { checkSecretKey } from './database/secret-key/check.ts'
 import { announceKeys, joinProcesses } from './database/secret-key/keys-in-use.ts'
 import { storeDerivedSecrets } from './database/secret-key/store-derived.ts'
@@ -91,7 +93,7 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
   const metrics = createMetrics()
-  const { url, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
+  const { url, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
     { log, metrics },
     shutdown,
@@ -140,7 +142,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   const onFailure = showShared(metrics.registry, { ...background, config })
   const backups = await scheduleBackups(config, { url, secrets, now, log, onFailure })
   shutdown.add('the backups', () => backups.stop())
-  const throttle = createThrottle(now)
+  const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
   const app = buildApp({
     ...basis,
     databaseHealth,
@@ -161,6 +163,25 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   csvImports.start()
   backups.start()
   say(welcome(config, sandbox, hasStore || sandbox !== null))
+}
+
+/** Counts requests together with all processes on the database. Resolves when none of them counts for itself any more. */
+async function shareRateLimits(
+  { db, requestDb }: { db: Db; requestDb: Db },
+  log: Log,
+  shutdown: Shutdown,
+): Promise<Throttle> {
+  const processes = new ProcessRegistry({ db, log })
+  const { isAlone } = processes
+  const table = new BucketTable(db, { requestDb })
+  const throttle = createThrottle(() => new Date(), { table, isAlone })
+  shutdown.add('the shared rate limits', () => processes.leave())
+  await processes.join(throttle)
+  const sweep = async (isStopping: () => boolean) => (isAlone() ? undefined : table.deleteEmpty(isStopping))
+  const sweeper = createSweeper({ log, sweeps: { 'empty buckets': sweep }, everyMs: 10_000 })
+  shutdown.add('the deletion of empty buckets', () => sweeper.stop())
+  sweeper.start()
+  return throttle
 }
 
 /** Without a folder there are none. */
@@ -194,6 +215,8 @@ interface OpenDatabase {
   readonly db: Db
   /** For everything else, so that neither takes the connections of the other. */
   readonly backgroundDb: Db
+  /** For the shared buckets: one connection, so that they wait for no other statement. */
+  readonly bucketDb: Db
   readonly secrets: Secrets
   readonly operatorKey: string
   readonly hasStore: boolean
@@ -236,12 +259,14 @@ async function openDatabase(
     observer: figures.pool('background'),
   })
   shutdown.add('the background database client', () => backgroundDb.$disconnect())
+  const bucketDb = await connectBeside(db, url, { ...options, poolMax: 1, limits: bucketLimits })
+  shutdown.add('the database client of the buckets', () => bucketDb.$disconnect())
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
   await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { url, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { url, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {

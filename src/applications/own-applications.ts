@@ -18,7 +18,8 @@ import {
   privilegesInput,
 } from './applications.ts'
 import { type CallbackServices, newMessageId, sendCallback } from './callback.ts'
-import type { RateLimit, Throttle } from './throttle.ts'
+import type { RateLimit } from './leaky-bucket.ts'
+import type { Throttle } from './throttle.ts'
 
 // The applications of a developer: settings, keys, the test of the CallBackURL, and the stores that use them.
 
@@ -307,7 +308,7 @@ export async function testCallback(
     const message = 'The application has no CallBackURL to try; save one first'
     throw new StoreFailure('conflict', message, { field: 'CallBackURL' })
   }
-  const { accepted, retryAfterSeconds } = throttle.take(`callback-test:${own.developerId}`, testRateLimit)
+  const { accepted, retryAfterSeconds } = await throttle.take(`callback-test:${own.developerId}`, testRateLimit)
   if (!accepted) {
     const message = `Too many tries; come back in ${retryAfterSeconds} s`
     throw new StoreFailure('throttled', message, { retryAfterSeconds })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const EVERY_MS = 3_600_000
+const HOUR_MS = 3_600_000
 
 /** Deletes what is old, in batches that are small enough to wait for; `isStopping` ends it after one. */
 export type Sweep = (isStopping: () => boolean) => Promise<void>
@@ -34,10 +34,12 @@ interface Options {
   readonly log: { warn(details: object, message: string): void }
   /** By what they delete, in words. */
   readonly sweeps: Readonly<Record<string, Sweep>>
+  /** The pause behind each run; default: an hour. */
+  readonly everyMs?: number
 }
 
-/** Runs sweeps one after another, from its start on and every hour. Any number of processes may do so on one database. */
-export function createSweeper({ log, sweeps }: Options) {
+/** Runs sweeps one after another, from its start on and again and again. Any number of processes may do so on one database. */
+export function createSweeper({ log, sweeps, everyMs = HOUR_MS }: Options) {
   const stopping = new AbortController()
   const isStopping = () => stopping.signal.aborted
   let running: Promise<void> | undefined
@@ -47,7 +49,7 @@ export function createSweeper({ log, sweeps }: Options) {
       for (const [what, sweep] of Object.entries(sweeps)) {
         await sweep(isStopping).catch((error) => log.warn({ err: error }, `${what} could not be deleted`))
       }
-      await delay(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   }
 

@@ -90,7 +90,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
-    if (!isSafe(request) && !session) throttle.requireAnonymous(request.ip)
+    if (!isSafe(request) && !session) await throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })
@@ -188,7 +188,7 @@ async function admitOperator(services: GuardServices, request: FastifyRequest, r
     request.actor = { kind: 'operator', name: '', address: request.ip }
     return
   }
-  const reading = services.throttle.takeRefused(request.ip)
+  const reading = await services.throttle.takeRefused(request.ip)
   if (!reading.accepted) throw tooMany(reading)
   reply.header('www-authenticate', key === null ? 'Bearer' : 'Bearer error="invalid_token"')
   const message = 'Authentication failed: Authorization must be Bearer and the operator key'

@@ -33,7 +33,7 @@ export async function authenticateClient(
   const areWhole = publicKey !== null && privateKey !== null
   const client = areWhole ? await authenticateOAuthClient(services, { publicKey, privateKey }) : null
   if (client) return client
-  const { accepted, retryAfterSeconds } = services.throttle.takeRefused(request.ip)
+  const { accepted, retryAfterSeconds } = await services.throttle.takeRefused(request.ip)
   if (!accepted) {
     const description = `Too many requests with wrong credentials; come back in ${retryAfterSeconds} s`
     throw new OAuthRefusal('temporarily_unavailable', description, { status: 429, retryAfterSeconds })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RateLimit } from '../applications/throttle.ts'
+import type { RateLimit } from '../applications/leaky-bucket.ts'
 import { describeRecord } from '../engine/json-schema.ts'
 import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/request.ts'
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'

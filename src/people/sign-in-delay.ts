@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { type RateLimit, type Throttle, tooMany } from '../applications/throttle.ts'
+import type { RateLimit } from '../applications/leaky-bucket.ts'
+import { type Throttle, tooMany } from '../applications/throttle.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
 import { deleteExpired } from '../database/delete-expired.ts'
 import { type Sql, sql } from '../database/sql.ts'
@@ -153,8 +154,8 @@ export async function checkCounted<T>(db: Db, counted: CountedTry, check: () => 
 const attemptRateLimit: RateLimit = { capacity: 100, leakPerSecond: 1 }
 
 /** Counts an attempt against its network. Throws `throttled` with the seconds to wait. */
-export function takeAttempt({ throttle }: { throttle: Pick<Throttle, 'take'> }, network: string): void {
-  const reading = throttle.take(`sign-in:${network}`, attemptRateLimit)
+export async function takeAttempt({ throttle }: { throttle: Pick<Throttle, 'take'> }, network: string): Promise<void> {
+  const reading = await throttle.take(`sign-in:${network}`, attemptRateLimit)
   if (!reading.accepted) throw tooMany(reading)
 }
 

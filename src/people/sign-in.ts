@@ -53,7 +53,7 @@ export async function signIn(services: SignInServices, input: SignIn): Promise<E
   const accounts = await findAccounts(db, kind, Email, Store)
   const account = { kind, email: await lowerCase(db, Email) }
   const network = networkOf(address)
-  takeAttempt(services, network)
+  await takeAttempt(services, network)
   const counted = await countTry(services, { ...account, address, devices })
   const fits = (stored: string | null) => verifyPassword(stored, Password, network)
   const opened = await checkCounted(db, counted, async () => {

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
+import type { BucketReading } from '../applications/leaky-bucket.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
-import { callerKey } from '../engine/caller.ts'
+import { type Caller, callerKey } from '../engine/caller.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
@@ -22,12 +23,29 @@ export interface AdmissionServices {
   throttle: Throttle
 }
 
-/** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
+/**
+ * Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. A read may
+ * begin before a shared bucket has answered, but `request.counted` comes before its answer.
+ */
 export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: rateLimit } = await identify(request, reply)
     request.caller = caller
-    showBucket(reply, rateLimit, throttle.take(rateLimit.key, rateLimit))
+    const show = (reading: BucketReading) => showBucket(reply, rateLimit, reading)
+    const reading = throttle.take(rateLimit.key, rateLimit)
+    const method = methodOf(request)
+    if (!(reading instanceof Promise)) show(reading)
+    else if (method === 'GET') request.counted = reading.then(show)
+    else show(await reading)
+    try {
+      check(request, reply, caller)
+    } catch (error) {
+      await request.counted
+      throw error
+    }
+  }
+
+  function check(request: FastifyRequest, reply: FastifyReply, caller: Caller): void {
     bytesInFlight.admit(callerKey(caller))
     const method = methodOf(request)
     if (operations[method] === undefined) {
@@ -53,7 +71,7 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
       if (!(error instanceof StoreFailure) || error.kind !== 'unauthorized') throw error
       const isKnown = error instanceof RefusedSubscription
       if (isKnown) request.refusedSubscriptionId = error.subscriptionId
-      showBucket(reply, contractRateLimit, throttle.takeRefused(request.ip))
+      showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
       if (isKnown) request.refusal = `Authentication failed: ${error.reason}`
       const challenge = challengeFor(credentials)
       if (challenge !== null) reply.header('www-authenticate', challenge)
@@ -94,6 +112,8 @@ function credentialsOf({ headers }: FastifyRequest): Credentials {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Settles when the headers of the bucket are set; rejects with `throttled`. Null: they are set, or there are none. */
+    counted: Promise<void> | null
     /** The subscription of the token, if the credentials were refused. */
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */

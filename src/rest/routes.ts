@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
 import { readFor } from '../database/client.ts'
 import type { Caller } from '../engine/caller.ts'
-import type { Body, Endpoint, Operation } from '../engine/endpoints.ts'
+import type { Answer, Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
 import type { Query } from '../engine/paging.ts'
 import { servedResources } from '../registry.ts'
@@ -28,6 +28,7 @@ const versions = ['v1', 'v2']
 
 /** Registers every service of the registry under every prefix, in both versions (contract §4.1), and `/records.xsd`. */
 export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
+  app.decorateRequest('counted', null)
   logCalls(app, services.callLog)
   recordSchema(app)
   for (const prefix of services.config.restPrefixes) {
@@ -83,29 +84,38 @@ function addEndpoint(
       admission(services, endpoint),
     ],
     handler: async (request, reply) => {
-      const { caller, params, headers, log, url } = request
-      const method = methodOf(request)
-      const operation = endpoint.operations[method] as Operation
-      const records = await takeRecords(request, operation)
-      const { store } = caller as Caller
-      const call = {
-        caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
-        method,
-        route,
-        params: params as Readonly<Record<string, string>>,
-        ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
-        records,
-        query: readQuery(url),
-        headers,
-        body: (request.body ?? null) as Body | null,
-        secrets: services.secrets,
-        log,
+      const answering = answer(request, reply)
+      if (request.counted) {
+        // The bucket's refusal comes before any other.
+        answering.catch(() => {})
+        await request.counted
       }
-      const run = async () => operation.run(call)
-      const answer = method === 'GET' ? await readFor(store.id, run) : await run()
-      return sendAnswer(request, reply, answer, services.config.publicUrl)
+      return sendAnswer(request, reply, await answering, services.config.publicUrl)
     },
   })
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
+    const { caller, params, headers, log, url } = request
+    const method = methodOf(request)
+    const operation = endpoint.operations[method] as Operation
+    const records = await takeRecords(request, operation)
+    const { store } = caller as Caller
+    const call = {
+      caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
+      method,
+      route,
+      params: params as Readonly<Record<string, string>>,
+      ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
+      records,
+      query: readQuery(url),
+      headers,
+      body: (request.body ?? null) as Body | null,
+      secrets: services.secrets,
+      log,
+    }
+    const run = async () => operation.run(call)
+    return method === 'GET' ? readFor(store.id, run) : run()
+  }
 }
 
 /** Afterwards only an Idempotency-Key needs the text, which may be long, and the changes may take long. */

@@ -1,4 +1,5 @@
-import type { BucketReading, Throttle } from '../applications/throttle.ts'
+import type { BucketReading } from '../applications/leaky-bucket.ts'
+import type { Throttle } from '../applications/throttle.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { BucketName, Metrics } from './metrics.ts'
 
@@ -14,17 +15,19 @@ export function countThrottled(
   throttle: Throttle,
   { throttledRequests }: Pick<Metrics, 'throttledRequests'>,
 ): Throttle {
-  const seen = (bucket: BucketName | null, reading: BucketReading): BucketReading => {
+  const count = (bucket: BucketName | null, reading: BucketReading): BucketReading => {
     if (bucket !== null && !reading.accepted) throttledRequests.inc({ bucket })
     return reading
   }
+  const seen = (bucket: BucketName | null, taken: Taken): Taken =>
+    taken instanceof Promise ? taken.then((reading) => count(bucket, reading)) : count(bucket, taken)
   return {
     ...throttle,
     take: (key, rateLimit) => seen(bucketOf(key), throttle.take(key, rateLimit)),
     takeRefused: (address) => seen('refused', throttle.takeRefused(address)),
-    requireAnonymous: (address) => {
+    requireAnonymous: async (address) => {
       try {
-        throttle.requireAnonymous(address)
+        await throttle.requireAnonymous(address)
       } catch (error) {
         if (error instanceof StoreFailure) throttledRequests.inc({ bucket: 'anonymous' })
         throw error
@@ -32,6 +35,8 @@ export function countThrottled(
     },
   }
 }
+
+type Taken = ReturnType<Throttle['take']>
 
 function bucketOf(key: string): BucketName | null {
   const [, bucket] = beginnings.find(([beginning]) => key.startsWith(beginning)) ?? [key, 'application' as const]

@@ -51,7 +51,7 @@ export async function admit(
     return request.caller
   } catch (error) {
     if (error instanceof RefusedStore || error instanceof ResultError) {
-      showBucket(reply, contractRateLimit, throttle.takeRefused(request.ip))
+      showBucket(reply, contractRateLimit, await throttle.takeRefused(request.ip))
     }
     throw error instanceof RefusedStore ? new ResultError(refusals[error.reason], error.message) : error
   }

@@ -16,6 +16,7 @@ import { benchRetention } from './retention.ts'
 import { benchRoom } from './room.ts'
 import { benchSoap } from './soap.ts'
 import { benchStart } from './start.ts'
+import { benchThrottle } from './throttle.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 /*
@@ -35,6 +36,7 @@ const benches = {
   compression: benchCompression,
   bodies: benchBodies,
   isolation: benchIsolation,
+  throttle: benchThrottle,
   start: benchStart,
   room: benchRoom,
   fresh: benchFresh,
@@ -58,6 +60,8 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
              for changes, one transaction for the whole list
   fresh      first readings after a start, and readings while everything is changed, beside a process that keeps nothing
   room       the room of records, events, history and a backup on disk, and memory and sessions of the server
+  throttle   requests of a process that shares its rate limits beside those of one that counts alone; then what three processes
+             answer to one client
   against    the cases of rest and fresh of this working tree beside those of COMMIT, on the same PostgreSQL
   retention  how fast the sweeps delete what a hundred changes a second have written, and what such changes take meanwhile
   --seconds  length of one measurement (default 1.5; webhooks, retention and room 20, isolation 15); after a start, until it is at rest (10)

@@ -17,13 +17,17 @@ export interface Sequence {
 
 export type Query = Pick<Snapshot, 'query'>
 
-/** The tables of the catalogue by name, without those of the migrations and of a move, which are no data of stores. */
+/**
+ * The tables of the catalogue by name, without those of the migrations and of a move, which are no data of stores, and without
+ * unlogged ones, which hold nothing that outlives the processes.
+ */
 export function findTables({ query }: Query): Promise<Table[]> {
   return query<Table>(`
     SELECT c.relname::text AS "name", array_agg(a.attname::text ORDER BY a.attnum) AS "columns"
     FROM pg_class c
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname NOT IN ('_prisma_migrations', '${MOVE_TABLE}')
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'p'
+      AND c.relname NOT IN ('_prisma_migrations', '${MOVE_TABLE}')
     GROUP BY c.relname ORDER BY c.relname::text COLLATE "C"`)
 }
 

@@ -286,3 +286,13 @@ export type CsvImportLine = Prisma.CsvImportLineModel
  * The newest whole backup of each maker, for the operator's figures.
  */
 export type Backup = Prisma.BackupModel
+/**
+ * Model RateBucket
+ * A bucket that several processes share (bucket-table.ts). Unlogged, and empty while one process runs alone.
+ */
+export type RateBucket = Prisma.RateBucketModel
+/**
+ * Model ServerProcess
+ * A process that runs on this database (process-registry.ts). Unlogged.
+ */
+export type ServerProcess = Prisma.ServerProcessModel

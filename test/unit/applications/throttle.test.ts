@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Bucket, contractRateLimit, createThrottle, fillBucket } from '../../../src/applications/throttle.ts'
+import { type Bucket, fillBucket } from '../../../src/applications/leaky-bucket.ts'
+import { contractRateLimit, createThrottle, type Throttle } from '../../../src/applications/throttle.ts'
 
 const full: Bucket = { level: 50_000_000, atMs: 0 }
 
@@ -99,21 +100,26 @@ describe('createThrottle', () => {
     return { clock, throttle: createThrottle(() => new Date(clock.ms)) }
   }
 
-  test('of a burst of 60, 50 are accepted; five seconds later ten more, and no eleventh', () => {
+  async function takeMany(throttle: Throttle, count: number) {
+    const readings = await Promise.all(Array.from({ length: count }, () => throttle.take('1:1', contractRateLimit)))
+    return readings.map(({ accepted }) => accepted)
+  }
+
+  test('of a burst of 60, 50 are accepted; five seconds later ten more, and no eleventh', async () => {
     const { clock, throttle } = throttled()
-    const burst = Array.from({ length: 60 }, () => throttle.take('1:1', contractRateLimit).accepted)
+    const burst = await takeMany(throttle, 60)
     expect(burst.filter(Boolean)).toHaveLength(50)
     clock.ms += 5000
-    const later = Array.from({ length: 11 }, () => throttle.take('1:1', contractRateLimit).accepted)
+    const later = await takeMany(throttle, 11)
     expect(later).toEqual([...Array(10).fill(true), false])
   })
 
-  test('each key has a bucket of its own, and addresses have a space of their own', () => {
+  test('each key has a bucket of its own, and addresses have a space of their own', async () => {
     const { throttle } = throttled()
     for (let count = 0; count < 51; count++) throttle.take('1:1', contractRateLimit)
-    expect(throttle.take('1:1', contractRateLimit).accepted).toBe(false)
-    expect(throttle.take('1:2', contractRateLimit).accepted).toBe(true)
-    expect(throttle.takeRefused('1:1').remaining).toBe(49)
+    expect(await throttle.take('1:1', contractRateLimit)).toMatchObject({ accepted: false })
+    expect(await throttle.take('1:2', contractRateLimit)).toMatchObject({ accepted: true })
+    expect(await throttle.takeRefused('1:1')).toMatchObject({ remaining: 49 })
   })
 
   test('a bucket in use outlives others that came and ran empty meanwhile', () => {

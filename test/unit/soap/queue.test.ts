@@ -1,13 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  type Bucket,
-  type BucketReading,
-  contractRateLimit,
-  fillBucket,
-  type RateLimit,
-} from '../../../src/applications/throttle.ts'
+import { type Bucket, type BucketReading, fillBucket, type RateLimit } from '../../../src/applications/leaky-bucket.ts'
+import { contractRateLimit } from '../../../src/applications/throttle.ts'
 import { Queue, type Turn } from '../../../src/soap/queue.ts'
 import { createTestClock } from '../../support/clock.ts'
 

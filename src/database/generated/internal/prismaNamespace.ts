@@ -448,7 +448,9 @@ export const ModelName = {
   IdempotencyAnswer: 'IdempotencyAnswer',
   CsvImport: 'CsvImport',
   CsvImportLine: 'CsvImportLine',
-  Backup: 'Backup'
+  Backup: 'Backup',
+  RateBucket: 'RateBucket',
+  ServerProcess: 'ServerProcess'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -464,7 +466,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeUser" | "developer" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventTemplate" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup"
+    modelProps: "store" | "storeUser" | "developer" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventTemplate" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4316,6 +4318,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RateBucket: {
+      payload: Prisma.$RateBucketPayload<ExtArgs>
+      fields: Prisma.RateBucketFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RateBucketFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RateBucketFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        findFirst: {
+          args: Prisma.RateBucketFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RateBucketFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        findMany: {
+          args: Prisma.RateBucketFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>[]
+        }
+        create: {
+          args: Prisma.RateBucketCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        createMany: {
+          args: Prisma.RateBucketCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RateBucketCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>[]
+        }
+        delete: {
+          args: Prisma.RateBucketDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        update: {
+          args: Prisma.RateBucketUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        deleteMany: {
+          args: Prisma.RateBucketDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RateBucketUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RateBucketUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>[]
+        }
+        upsert: {
+          args: Prisma.RateBucketUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateBucketPayload>
+        }
+        aggregate: {
+          args: Prisma.RateBucketAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRateBucket>
+        }
+        groupBy: {
+          args: Prisma.RateBucketGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateBucketGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RateBucketCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateBucketCountAggregateOutputType> | number
+        }
+      }
+    }
+    ServerProcess: {
+      payload: Prisma.$ServerProcessPayload<ExtArgs>
+      fields: Prisma.ServerProcessFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ServerProcessFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ServerProcessFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>
+        }
+        findFirst: {
+          args: Prisma.ServerProcessFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ServerProcessFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>
+        }
+        findMany: {
+          args: Prisma.ServerProcessFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>[]
+        }
+        create: {
+          args: Prisma.ServerProcessCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>
+        }
+        createMany: {
+          args: Prisma.ServerProcessCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ServerProcessCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>[]
+        }
+        delete: {
+          args: Prisma.ServerProcessDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>
+        }
+        update: {
+          args: Prisma.ServerProcessUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>
+        }
+        deleteMany: {
+          args: Prisma.ServerProcessDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ServerProcessUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ServerProcessUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>[]
+        }
+        upsert: {
+          args: Prisma.ServerProcessUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServerProcessPayload>
+        }
+        aggregate: {
+          args: Prisma.ServerProcessAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateServerProcess>
+        }
+        groupBy: {
+          args: Prisma.ServerProcessGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServerProcessGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ServerProcessCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServerProcessCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -5130,6 +5280,28 @@ export const BackupScalarFieldEnum = {
 export type BackupScalarFieldEnum = (typeof BackupScalarFieldEnum)[keyof typeof BackupScalarFieldEnum]
 
 
+export const RateBucketScalarFieldEnum = {
+  key: 'key',
+  before: 'before',
+  atMs: 'atMs',
+  asked: 'asked',
+  most: 'most',
+  leakPerMs: 'leakPerMs',
+  added: 'added'
+} as const
+
+export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof typeof RateBucketScalarFieldEnum]
+
+
+export const ServerProcessScalarFieldEnum = {
+  id: 'id',
+  seenAt: 'seenAt',
+  countsAlone: 'countsAlone'
+} as const
+
+export type ServerProcessScalarFieldEnum = (typeof ServerProcessScalarFieldEnum)[keyof typeof ServerProcessScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -5491,6 +5663,8 @@ export type GlobalOmitConfig = {
   csvImport?: Prisma.CsvImportOmit
   csvImportLine?: Prisma.CsvImportLineOmit
   backup?: Prisma.BackupOmit
+  rateBucket?: Prisma.RateBucketOmit
+  serverProcess?: Prisma.ServerProcessOmit
 }
 
 /* Types for Logging */

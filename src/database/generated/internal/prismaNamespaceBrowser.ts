@@ -102,7 +102,9 @@ export const ModelName = {
   IdempotencyAnswer: 'IdempotencyAnswer',
   CsvImport: 'CsvImport',
   CsvImportLine: 'CsvImportLine',
-  Backup: 'Backup'
+  Backup: 'Backup',
+  RateBucket: 'RateBucket',
+  ServerProcess: 'ServerProcess'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -894,6 +896,28 @@ export const BackupScalarFieldEnum = {
 } as const
 
 export type BackupScalarFieldEnum = (typeof BackupScalarFieldEnum)[keyof typeof BackupScalarFieldEnum]
+
+
+export const RateBucketScalarFieldEnum = {
+  key: 'key',
+  before: 'before',
+  atMs: 'atMs',
+  asked: 'asked',
+  most: 'most',
+  leakPerMs: 'leakPerMs',
+  added: 'added'
+} as const
+
+export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof typeof RateBucketScalarFieldEnum]
+
+
+export const ServerProcessScalarFieldEnum = {
+  id: 'id',
+  seenAt: 'seenAt',
+  countsAlone: 'countsAlone'
+} as const
+
+export type ServerProcessScalarFieldEnum = (typeof ServerProcessScalarFieldEnum)[keyof typeof ServerProcessScalarFieldEnum]
 
 
 export const SortOrder = {
