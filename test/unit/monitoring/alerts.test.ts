@@ -21,7 +21,7 @@ test('each alert has another name, a severity, a summary, what to do, and a sect
   )
   for (const { name, text } of alerts) {
     expect(text, name).toMatch(/^ {8}labels:\n {10}severity: (critical|warning)\n/m)
-    expect(text, name).toMatch(/^ {10}summary: '.+'\n {10}description: '[A-Z].+\.'\n/m)
+    expect(text, name).toMatch(/^ {10}summary: ".+"\n {10}description: "[A-Z].+\."\n/m)
     const [, section] = /^ {10}runbook: docs\/operations\.md#(\S+)$/m.exec(text) ?? []
     expect(sections, name).toContain(section)
   }
