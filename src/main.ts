@@ -9,6 +9,7 @@ import { createCsvImports, csvSweep } from './csv/runner.ts'
 import { type BackupScheduleOptions, createBackupSchedule } from './database/backup/schedule.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
+import { requireDirect } from './database/direct.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, requestLimits } from './database/limits.ts'
@@ -82,7 +83,7 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
-  const { url, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
+  const { directUrl, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
     log,
     shutdown,
@@ -110,7 +111,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  await listenToDatabase(url, { authenticator, dispatcher, secrets }, log, shutdown)
+  await listenToDatabase(directUrl, { authenticator, dispatcher, secrets }, log, shutdown)
   await storeDerivedSecrets(backgroundDb, secrets)
   const callLog = createCallLog(background)
   shutdown.add('the call log', () => callLog.stop())
@@ -126,7 +127,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the deletion of what is old', () => sweeper.stop())
   const csvImports = createCsvImports(background)
   shutdown.add('the CSV imports', () => csvImports.stop())
-  const backups = await scheduleBackups(config, { url, secrets, now, log })
+  const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log })
   shutdown.add('the backups', () => backups.stop())
   const throttle = createThrottle(now)
   const app = buildApp({
@@ -162,7 +163,8 @@ async function scheduleBackups(
 }
 
 interface OpenDatabase {
-  readonly url: string
+  /** Past a pooler. */
+  readonly directUrl: string
   readonly databaseHealth: DatabaseHealth
   /** For requests. */
   readonly db: Db
@@ -177,11 +179,13 @@ interface OpenDatabase {
 async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promise<OpenDatabase> {
   if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
   const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
+  const directUrl = config.databaseDirectUrl ?? url
   shutdown.checkpoint()
   // Only now, because the embedded database lets one process at a time into the data folder.
   const { keys, keep: keepKeys } = await installationKeys(config)
   say('Applying migrations …')
-  const applied = await migrate(url, (message) => log.warn(message))
+  if (directUrl !== url) await requireDirect(url, directUrl)
+  const applied = await migrate(directUrl, (message) => log.warn(message))
   for (const name of applied) log.info({ migration: name }, 'migration applied')
   shutdown.checkpoint()
   const databaseHealth = createHealth(url, log)
@@ -198,7 +202,7 @@ async function openDatabase(config: Config, log: Log, shutdown: Shutdown): Promi
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { url, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { directUrl, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {

@@ -162,7 +162,7 @@ export function asStartupError(error: unknown, url: string): StartupError {
   const { hostname, port, pathname, searchParams } = new URL(url)
   const where = `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}${pathname}`
   return new StartupError(
-    `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL and the server.`,
+    `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL (or DATABASE_DIRECT_URL, where it is given) and the server.`,
   )
 }
 
