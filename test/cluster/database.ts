@@ -1,0 +1,168 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { request } from 'undici'
+import { programs15 } from '../support/postgres-15.ts'
+import { freePort } from '../support/run-server.ts'
+import { etcd, patroni } from './packages.ts'
+import { endPid, type Started, startProgram, until } from './processes.ts'
+import type { Run } from './run.ts'
+
+/** A PostgreSQL and the Patroni that looks after it. */
+export interface Node {
+  readonly name: string
+  readonly postgresPort: number
+  readonly restPort: number
+  readonly start: () => void
+  /** By SIGKILL, Patroni and its PostgreSQL. */
+  readonly kill: () => Promise<void>
+}
+
+export interface Member {
+  readonly name: string
+  readonly role: string
+  readonly state: string
+}
+
+export interface Passwords {
+  readonly superuser: string
+  readonly store: string
+}
+
+/** Starts etcd, and three PostgreSQL under Patroni by the configuration of `cluster/`. Comes back when two standbys follow. */
+export async function startDatabase(run: Run, passwords: Passwords): Promise<Node[]> {
+  const etcdAddress = await startEtcd(run)
+  const script = await run.copy('create-database.sh', {})
+  const config = await run.copy('patroni.yml', { '/cluster/create-database.sh': script })
+  const nodes: Node[] = []
+  for (const name of ['database-1', 'database-2', 'database-3']) {
+    nodes.push(await prepareNode(run, { name, config, etcdAddress, passwords }))
+  }
+  for (const { start } of nodes) start()
+  await untilComplete(nodes)
+  return nodes
+}
+
+async function startEtcd(run: Run): Promise<string> {
+  const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`)
+  const args = [
+    ['--name', 'etcd'],
+    ['--data-dir', join(run.folder, 'etcd')],
+    ['--listen-client-urls', `${client}`],
+    ['--advertise-client-urls', `${client}`],
+    ['--listen-peer-urls', `${peer}`],
+    ['--initial-advertise-peer-urls', `${peer}`],
+    ['--initial-cluster', `etcd=${peer}`],
+  ].flat()
+  const started = startProgram({ program: etcd, args, log: run.log('etcd') })
+  run.add(() => endPid(started.pid, 'SIGTERM'))
+  await until('etcd', async () => (await request(`${client}/health`)).statusCode === 200)
+  return String(client).replace('http://', '')
+}
+
+interface NodeOptions {
+  readonly name: string
+  readonly config: string
+  readonly etcdAddress: string
+  readonly passwords: Passwords
+}
+
+async function prepareNode(run: Run, { name, config, etcdAddress, passwords }: NodeOptions): Promise<Node> {
+  const [postgresPort, restPort] = [await freePort(), await freePort()]
+  const data = join(run.folder, name)
+  const env = {
+    PATH: `${programs15}:/usr/bin:/bin`,
+    PATRONI_NAME: name,
+    PATRONI_ETCD3_HOSTS: etcdAddress,
+    PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`,
+    PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${restPort}`,
+    PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${postgresPort}`,
+    PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${postgresPort}`,
+    PATRONI_POSTGRESQL_DATA_DIR: data,
+    PATRONI_POSTGRESQL_BIN_DIR: programs15,
+    PATRONI_POSTGRESQL_PGPASS: `${data}.pgpass`,
+    PATRONI_SUPERUSER_PASSWORD: passwords.superuser,
+    PATRONI_REPLICATION_PASSWORD: passwords.superuser,
+    STORE_PASSWORD: passwords.store,
+  }
+  let started: Started | undefined
+  const postgresPid = () => readFile(join(data, 'postmaster.pid'), 'utf8').then((text) => Number.parseInt(text, 10))
+  const end = async (signal: NodeJS.Signals) => {
+    if (started === undefined) return
+    await endPid(started.pid, 'SIGKILL')
+    started = undefined
+    const pid = await postgresPid().catch(() => 0)
+    if (pid > 0) await endPid(pid, signal)
+  }
+  // SIGQUIT has PostgreSQL end its own processes, and its shared memory.
+  run.add(() => end('SIGQUIT'))
+  return {
+    name,
+    postgresPort,
+    restPort,
+    start: () => {
+      started = startProgram({ program: patroni, args: [config], env, log: run.log(name) })
+    },
+    kill: () => end('SIGKILL'),
+  }
+}
+
+/** Waits until there are a primary, a synchronous and an asynchronous standby. */
+export async function untilComplete(nodes: readonly Node[], waitMs = 120_000): Promise<void> {
+  const wanted = ['leader', 'replica', 'sync_standby']
+  const isComplete = async () => {
+    const members = await membersOf(nodes)
+    const isRunning = members.every(({ state }) => state === 'running' || state === 'streaming')
+    return isRunning && String(members.map(({ role }) => role).sort()) === String(wanted)
+  }
+  await until('a primary, a synchronous and an asynchronous standby', isComplete, { waitMs })
+}
+
+async function membersOf(nodes: readonly Node[]): Promise<Member[]> {
+  for (const { restPort } of nodes) {
+    const answer = await request(`http://127.0.0.1:${restPort}/cluster`).catch(() => null)
+    if (answer !== null) return ((await answer.body.json()) as { members: Member[] }).members
+  }
+  throw new Error('No Patroni answers')
+}
+
+/** The node that is the primary, by Patroni's health check. */
+export async function primaryOf(nodes: readonly Node[]): Promise<Node> {
+  return until('a primary', async () => {
+    for (const node of nodes) {
+      const answer = await request(`http://127.0.0.1:${node.restPort}/primary`).catch(() => null)
+      await answer?.body.dump()
+      if (answer?.statusCode === 200) return node
+    }
+    return null
+  })
+}
+
+/** Resolves with the time (of `performance`) at which one of the standbys says that it is no standby any more. */
+export async function promotionOf(standbys: readonly Node[], { superuser }: Passwords): Promise<number> {
+  const clients = standbys.map(
+    ({ postgresPort }) =>
+      new pg.Client({
+        host: '127.0.0.1',
+        port: postgresPort,
+        user: 'postgres',
+        password: superuser,
+        database: 'store',
+      }),
+  )
+  for (const client of clients) client.on('error', () => {})
+  try {
+    await Promise.all(clients.map((client) => client.connect()))
+    const isPrimary = async (client: pg.Client) => {
+      const { rows } = await client.query('SELECT pg_is_in_recovery() AS "isStandby"')
+      return rows[0].isStandby === false
+    }
+    return await until(
+      'a promotion',
+      async () => ((await Promise.all(clients.map(isPrimary))).some(Boolean) ? performance.now() : null),
+      { everyMs: 20 },
+    )
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})))
+  }
+}
