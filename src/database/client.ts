@@ -44,9 +44,13 @@ export interface ConnectOptions {
   readonly onLost?: () => void
 }
 
-type Guard = Pick<DatabaseHealth, 'guard' | 'watch'>
+type Guard = Pick<DatabaseHealth, 'guard' | 'watch' | 'onRecovery'>
 
-const unguarded: Guard = { guard: (statement) => statement(), watch: (statement) => statement() }
+const unguarded: Guard = {
+  guard: (statement) => statement(),
+  watch: (statement) => statement(),
+  onRecovery: () => {},
+}
 
 const POOL_MAX = 10
 /** How long a statement or a transaction waits for a connection. */
@@ -125,10 +129,12 @@ function openPool(
     // end the process. The next user gets the error anyway.
     onConnect: (client: pg.ClientBase) => {
       client.on('error', () => onLost?.())
-      limitConnection(client, limits)
+      limitConnection(client, limits, { onReadOnly: () => cutIdle() })
     },
   }
   const pool = new pg.Pool(config)
+  const cutIdle = idleConnections(pool)
+  health.onRecovery(cutIdle)
   const options = {
     statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql),
     disposeExternalPool: true,
@@ -142,6 +148,20 @@ function openPool(
     return db
   }
   return { adapter, attach }
+}
+
+/**
+ * Returns what cuts the connections that nobody uses now. After a failover they may lead to a machine that is gone, or to a
+ * server that only reads from now on, and their next users would wait for it or be refused.
+ */
+function idleConnections(pool: pg.Pool): () => void {
+  const idle = new Set<pg.PoolClient>()
+  pool.on('release', (_error, client) => idle.add(client))
+  pool.on('acquire', (client) => idle.delete(client))
+  pool.on('remove', (client) => idle.delete(client))
+  return () => {
+    for (const client of idle) cutConnection(client)
+  }
 }
 
 /** How long a change or a read waits for its turn. */

@@ -5,7 +5,7 @@ import { ordinaryUser } from '../support/postgres-15.ts'
 import { freePort } from '../support/run-server.ts'
 import type { Node } from './database.ts'
 import { haproxy, pgbouncer } from './packages.ts'
-import { endPid, startProgram, until } from './processes.ts'
+import { keepProgram, until } from './processes.ts'
 import type { Run } from './run.ts'
 
 export interface Balancer {
@@ -15,6 +15,8 @@ export interface Balancer {
   readonly databasePort: number
   /** The names of the servers that are up, and of the PostgreSQL that is the primary. */
   readonly up: (backend: 'servers' | 'database') => Promise<string[]>
+  /** Kills it, and starts it again. */
+  readonly restart: () => Promise<void>
 }
 
 /** Starts HAProxy by the configuration of `cluster/`, in front of servers on these ports and of the databases. */
@@ -36,8 +38,7 @@ export async function startBalancer(
       ]),
     ),
   })
-  const started = startProgram({ program: haproxy, args: ['-db', '-f', config], log: run.log('haproxy') })
-  run.add(() => endPid(started.pid, 'SIGTERM'))
+  const restart = keepProgram(run, { program: haproxy, args: ['-db', '-f', config], log: run.log('haproxy') })
   const up = async (backend: string) => {
     const text = await (await request(`http://127.0.0.1:${status}/;csv`)).body.text()
     const [head = [], ...rows] = text.split('\n').map((line) => line.split(','))
@@ -48,11 +49,17 @@ export async function startBalancer(
     })
   }
   await until('HAProxy', () => up('database').then(({ length }) => length === 1))
-  return { baseUrl: `http://127.0.0.1:${clients}`, databasePort: database, up }
+  return { baseUrl: `http://127.0.0.1:${clients}`, databasePort: database, up, restart }
 }
 
-/** Starts PgBouncer by the configuration of `cluster/`. Returns its port. */
-export async function startPooler(run: Run, databasePort: number, password: string): Promise<number> {
+export interface Pooler {
+  readonly port: number
+  /** Kills it, and starts it again. */
+  readonly restart: () => Promise<void>
+}
+
+/** Starts PgBouncer by the configuration of `cluster/`. */
+export async function startPooler(run: Run, databasePort: number, password: string): Promise<Pooler> {
   const port = await freePort()
   const users = join(run.folder, 'userlist.txt')
   await writeFile(users, `"store" "${password}"\n`, { mode: 0o600 })
@@ -63,7 +70,5 @@ export async function startPooler(run: Run, databasePort: number, password: stri
     'listen_port = 6432': `listen_port = ${port}`,
     '/run/pgbouncer/userlist.txt': users,
   })
-  const started = startProgram({ program: pgbouncer, args: [config], log: run.log('pgbouncer') })
-  run.add(() => endPid(started.pid, 'SIGINT'))
-  return port
+  return { port, restart: keepProgram(run, { program: pgbouncer, args: [config], log: run.log('pgbouncer') }) }
 }

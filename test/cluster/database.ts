@@ -5,7 +5,7 @@ import { request } from 'undici'
 import { programs15 } from '../support/postgres-15.ts'
 import { freePort } from '../support/run-server.ts'
 import { etcd, patroni } from './packages.ts'
-import { endPid, type Started, startProgram, until } from './processes.ts'
+import { endPid, keepProgram, type Started, startProgram, until } from './processes.ts'
 import type { Run } from './run.ts'
 
 /** A PostgreSQL and the Patroni that looks after it. */
@@ -54,8 +54,7 @@ async function startEtcd(run: Run): Promise<string> {
     ['--initial-advertise-peer-urls', `${peer}`],
     ['--initial-cluster', `etcd=${peer}`],
   ].flat()
-  const started = startProgram({ program: etcd, args, log: run.log('etcd') })
-  run.add(() => endPid(started.pid, 'SIGTERM'))
+  keepProgram(run, { program: etcd, args, log: run.log('etcd') })
   await until('etcd', async () => (await request(`${client}/health`)).statusCode === 200)
   return String(client).replace('http://', '')
 }
@@ -126,16 +125,28 @@ async function membersOf(nodes: readonly Node[]): Promise<Member[]> {
   throw new Error('No Patroni answers')
 }
 
-/** The node that is the primary, by Patroni's health check. */
-export async function primaryOf(nodes: readonly Node[]): Promise<Node> {
-  return until('a primary', async () => {
+/** The node of this role, by Patroni's health checks. */
+export async function nodeOf(nodes: readonly Node[], role: 'primary' | 'sync' | 'async'): Promise<Node> {
+  return until(`a node that is ${role}`, async () => {
     for (const node of nodes) {
-      const answer = await request(`http://127.0.0.1:${node.restPort}/primary`).catch(() => null)
+      const answer = await request(`http://127.0.0.1:${node.restPort}/${role}`).catch(() => null)
       await answer?.body.dump()
       if (answer?.statusCode === 200) return node
     }
     return null
   })
+}
+
+/** Has Patroni make the synchronous standby the primary. Comes back when it says that it has. */
+export async function switchOver(nodes: readonly Node[]): Promise<void> {
+  const [primary, standby] = [await nodeOf(nodes, 'primary'), await nodeOf(nodes, 'sync')]
+  const answer = await request(`http://127.0.0.1:${primary.restPort}/switchover`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ leader: primary.name, candidate: standby.name }),
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode !== 200) throw new Error(`The switchover was answered ${answer.statusCode}: ${text}`)
 }
 
 /** Resolves with the time (of `performance`) at which one of the standbys says that it is no standby any more. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { primaryOf, promotionOf, untilComplete } from './database.ts'
+import { nodeOf, promotionOf, untilComplete } from './database.ts'
 import { isServed, type Load } from './load.ts'
 import { until } from './processes.ts'
 import { seconds } from './rolling-restart.ts'
@@ -11,7 +11,7 @@ const CALM_MS = 2_000
 
 /** Kills the primary and its Patroni under load. Throws unless changes are made again in time. Returns what there is to tell. */
 export async function killPrimary({ nodes, passwords, servers }: Scene, load: Load): Promise<string[]> {
-  const primary = await primaryOf(nodes)
+  const primary = await nodeOf(nodes, 'primary')
   await delay(CALM_MS)
   const standbys = nodes.filter((node) => node !== primary)
   const promotion = promotionOf(standbys, passwords)

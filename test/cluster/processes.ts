@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ordinaryUser } from '../support/postgres-15.ts'
-
-/** Tells which packages of Debian are missing, and how to install them. */
-export class MissingPackages extends Error {}
+import type { Run } from './run.ts'
 
 export interface Started {
   readonly pid: number
@@ -32,6 +30,16 @@ export function startProgram({ program, args = [], env = {}, log }: Program): St
     stdio: ['ignore', output, output],
   })
   return asStarted(child)
+}
+
+/** Starts a program until the run ends. What is returned kills it and starts it again, as whoever looks after it would. */
+export function keepProgram(run: Run, program: Program): () => Promise<void> {
+  let started = startProgram(program)
+  run.add(() => endPid(started.pid, 'SIGKILL'))
+  return async () => {
+    await endPid(started.pid, 'SIGKILL')
+    started = startProgram(program)
+  }
 }
 
 function asStarted(child: ChildProcess): Started {

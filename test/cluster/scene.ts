@@ -3,7 +3,7 @@ import { openServerReceiver, type ServerReceiver } from '../load/webhooks/server
 import { idsIn, openServerStore, type ServerStore } from '../load/webhooks/server-store.ts'
 import { register } from '../load/webhooks/server-webhooks.ts'
 import { freePort } from '../support/run-server.ts'
-import { type Balancer, startBalancer, startPooler } from './balancer.ts'
+import { type Balancer, type Pooler, startBalancer, startPooler } from './balancer.ts'
 import { type Node, type Passwords, startDatabase } from './database.ts'
 import type { Goods } from './load.ts'
 import { until } from './processes.ts'
@@ -17,6 +17,7 @@ export interface Scene {
   readonly nodes: readonly Node[]
   readonly passwords: Passwords
   readonly balancer: Balancer
+  readonly pooler: Pooler
   readonly servers: readonly ClusterServer[]
   readonly settings: Settings
   readonly store: ServerStore
@@ -28,8 +29,8 @@ export async function openScene(run: Run): Promise<Scene> {
   const nodes = await startDatabase(run, passwords)
   const ports = [await freePort(), await freePort(), await freePort()]
   const balancer = await startBalancer(run, ports, nodes)
-  const poolerPort = await startPooler(run, balancer.databasePort, passwords.store)
-  const settings = settingsOf(poolerPort, balancer.databasePort, passwords.store)
+  const pooler = await startPooler(run, balancer.databasePort, passwords.store)
+  const settings = settingsOf(pooler.port, balancer.databasePort, passwords.store)
   const servers = ports.map((port) => serverOn(run, port, settings))
   for (const { start } of servers) await start()
   await untilUp(balancer, servers.length)
@@ -37,7 +38,7 @@ export async function openScene(run: Run): Promise<Scene> {
   run.add(receiver.close)
   const store = await openServerStore(balancer.baseUrl)
   for (const kind of [orderNew, productStockChanged]) await register(store, receiver, kind)
-  return { nodes, passwords, balancer, servers, settings, store, goods: await createGoods(store), receiver }
+  return { nodes, passwords, balancer, pooler, servers, settings, store, goods: await createGoods(store), receiver }
 }
 
 /** Waits until the balancer sends requests to so many servers. */

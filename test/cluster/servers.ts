@@ -32,18 +32,20 @@ export interface ClusterServer {
   readonly start: () => Promise<void>
   /** By SIGTERM; comes back when the process has ended by itself. */
   readonly stop: () => Promise<void>
+  /** By SIGKILL. */
+  readonly kill: () => Promise<void>
   readonly untilReady: () => Promise<unknown>
-  /** All that its processes wrote. */
-  readonly output: () => string
 }
 
 export function serverOn(run: Run, port: number, settings: Settings): ClusterServer {
   const started: Server[] = []
-  run.add(async () => {
+  const kill = async () => {
     started.at(-1)?.process.kill('SIGKILL')
     await started.at(-1)?.exited
-  })
+  }
+  run.add(kill)
   return {
+    kill,
     start: async () => {
       const server = runServer({ ...settings, PORT: String(port) })
       started.push(server)
@@ -64,6 +66,5 @@ export function serverOn(run: Run, port: number, settings: Settings): ClusterSer
         },
         { everyMs: 50 },
       ),
-    output: () => started.map(({ output }) => output()).join('\n'),
   }
 }
