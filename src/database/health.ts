@@ -218,7 +218,7 @@ class Health implements DatabaseHealth {
   /** A full disk alone: whether the database only reads, it says itself when it is asked, and a trigger's refusal says nothing of it. */
   #note(error: unknown): void {
     if (driverError(error)?.originalCode !== DISK_FULL) return
-    this.#evidence = { reason: changeFaults[DISK_FULL], atMs: performance.now() }
+    this.#evidence = { reason: diskFull, atMs: performance.now() }
   }
 }
 
@@ -240,8 +240,10 @@ const saysNothing = new Set(['42501', '53400', TOO_MANY_CONNECTIONS])
 
 const DISK_FULL = '53100'
 
+const diskFull = 'the disk of the database is full'
+
 const changeFaults: Readonly<Record<string, string>> = {
-  [DISK_FULL]: 'the disk of the database is full',
+  [DISK_FULL]: diskFull,
   25006: 'the database only reads',
 }
 

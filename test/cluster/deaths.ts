@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { nodeOf, switchOver, untilComplete } from './database.ts'
-import { isServed, type Load } from './load.ts'
-import { seconds } from './rolling-restart.ts'
+import { CALM_MS, isServed, type Load } from './load.ts'
+import { countsOf, seconds } from './report.ts'
 import { type Scene, untilUp } from './scene.ts'
-
-const CALM_MS = 2_000
 
 /** Kills one part after the other under load, but for the primary, and starts it again. Returns how long there were no changes. */
 export async function killEach(scene: Scene, load: Load): Promise<string[]> {
@@ -47,6 +45,6 @@ async function effectOf(strike: () => Promise<void>, load: Load): Promise<string
   const made = sent.filter((one) => one.isChange && isServed(one)).map(({ endedAtMs }) => endedAtMs)
   const times = [struckAtMs, ...made, performance.now()]
   const longestMs = Math.max(...times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)))
-  const failed = sent.filter((one) => !isServed(one)).length
-  return `${failed} of ${sent.length} requests failed, at most ${seconds(longestMs)} between two changes`
+  const failed = sent.filter((one) => !isServed(one))
+  return `${failed.length} of ${sent.length} requests failed (${countsOf(failed)}), at most ${seconds(longestMs)} between two changes`
 }

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { nodeOf, promotionOf, untilComplete } from './database.ts'
-import { isServed, type Load } from './load.ts'
+import { CALM_MS, isServed, type Load } from './load.ts'
 import { until } from './processes.ts'
-import { seconds } from './rolling-restart.ts'
+import { countsOf, seconds } from './report.ts'
 import type { Scene } from './scene.ts'
 
 /** From the promotion to the first change that is made. */
 const BACK_MS_MAX = 5_000
-const CALM_MS = 2_000
 
 /** Kills the primary and its Patroni under load. Throws unless changes are made again in time. Returns what there is to tell. */
 export async function killPrimary({ nodes, passwords, servers }: Scene, load: Load): Promise<string[]> {
@@ -39,13 +38,4 @@ export async function killPrimary({ nodes, passwords, servers }: Scene, load: Lo
     `The former primary is a standby again ${seconds(performance.now() - readyAtMs - CALM_MS)} after its start`,
   )
   return report
-}
-
-function countsOf(failed: Load['sent']): string {
-  const counts = new Map<string, number>()
-  for (const { status } of failed) {
-    const name = status === null ? 'no answer' : String(status)
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return [...counts].map(([name, count]) => `${count} × ${name}`).join(', ')
 }

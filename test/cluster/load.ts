@@ -6,6 +6,8 @@ import type { Answer, ServerStore } from '../load/webhooks/server-store.ts'
 /** Between two requests of a client, so that a small machine has time for everything else. */
 const PAUSE_MS = 40
 const RETRY_MS = 100
+/** How long it runs before anything is done to the cluster, and behind it. */
+export const CALM_MS = 2_000
 
 /** A request, and how it ended. */
 export interface Sent {

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isServed, type Load } from './load.ts'
+import { CALM_MS, isServed, type Load } from './load.ts'
+import { firstOf, seconds } from './report.ts'
 import { type Scene, untilUp } from './scene.ts'
-
-/** Before the first stop and behind the last start. */
-const CALM_MS = 2_000
 
 /** Restarts each server in turn under load. Throws unless every request is served. Returns what there is to tell. */
 export async function restartInTurn({ servers, balancer }: Scene, load: Load): Promise<string[]> {
@@ -22,15 +20,4 @@ export async function restartInTurn({ servers, balancer }: Scene, load: Load): P
   return [
     `Rolling restart of ${servers.length} servers in ${seconds(performance.now() - startedAtMs)}: 0 of ${sent.length} requests failed (${sent.filter(({ isChange }) => isChange).length} of them changes)`,
   ]
-}
-
-export function firstOf(failed: Load['sent']): string {
-  return failed
-    .slice(0, 3)
-    .map(({ status, text }) => `${status ?? 'no answer'} ${text.slice(0, 200)}`)
-    .join('; ')
-}
-
-export function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`
 }
