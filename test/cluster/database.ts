@@ -29,50 +29,70 @@ export interface Passwords {
   readonly store: string
 }
 
+export interface Database {
+  readonly nodes: readonly Node[]
+  readonly etcd: Etcd
+}
+
 /** Starts etcd, and three PostgreSQL under Patroni by the configuration of `cluster/`. Comes back when two standbys follow. */
-export async function startDatabase(run: Run, passwords: Passwords): Promise<Node[]> {
-  const etcdAddress = await startEtcd(run)
+export async function startDatabase(run: Run, passwords: Passwords): Promise<Database> {
+  const etcd = await startEtcd(run)
   const script = await run.copy('create-database.sh', {})
   const config = await run.copy('patroni.yml', { '/cluster/create-database.sh': script })
   const nodes: Node[] = []
   for (const name of ['database-1', 'database-2', 'database-3']) {
-    nodes.push(await prepareNode(run, { name, config, etcdAddress, passwords }))
+    nodes.push(await prepareNode(run, { name, config, etcdHosts: etcd.hosts, passwords }))
   }
   for (const { start } of nodes) start()
   await untilComplete(nodes)
-  return nodes
+  return { nodes, etcd }
 }
 
-async function startEtcd(run: Run): Promise<string> {
-  const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`)
-  const args = [
-    ['--name', 'etcd'],
-    ['--data-dir', join(run.folder, 'etcd')],
-    ['--listen-client-urls', `${client}`],
-    ['--advertise-client-urls', `${client}`],
-    ['--listen-peer-urls', `${peer}`],
-    ['--initial-advertise-peer-urls', `${peer}`],
-    ['--initial-cluster', `etcd=${peer}`],
-  ].flat()
-  keepProgram(run, { program: etcd, args, log: run.log('etcd') })
-  await until('etcd', async () => (await request(`${client}/health`)).statusCode === 200)
-  return String(client).replace('http://', '')
+interface Etcd {
+  /** As Patroni takes them. */
+  readonly hosts: string
+  /** Kills one of the three, and starts it again. */
+  readonly restartOne: () => Promise<void>
+}
+
+async function startEtcd(run: Run): Promise<Etcd> {
+  const members: { name: string; client: string; peer: string }[] = []
+  for (const name of ['etcd-1', 'etcd-2', 'etcd-3']) {
+    members.push({ name, client: `127.0.0.1:${await freePort()}`, peer: `http://127.0.0.1:${await freePort()}` })
+  }
+  const cluster = members.map(({ name, peer }) => `${name}=${peer}`).join(',')
+  const restarts = members.map(({ name, client, peer }) => {
+    const args = [
+      `--name=${name}`,
+      `--data-dir=${join(run.folder, name)}`,
+      `--listen-client-urls=http://${client}`,
+      `--advertise-client-urls=http://${client}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=${cluster}`,
+    ]
+    return keepProgram(run, { program: etcd, args, log: run.log(name) })
+  })
+  for (const { client } of members) {
+    await until('etcd', async () => (await request(`http://${client}/health`)).statusCode === 200)
+  }
+  return { hosts: members.map(({ client }) => client).join(','), restartOne: restarts[0] ?? (async () => {}) }
 }
 
 interface NodeOptions {
   readonly name: string
   readonly config: string
-  readonly etcdAddress: string
+  readonly etcdHosts: string
   readonly passwords: Passwords
 }
 
-async function prepareNode(run: Run, { name, config, etcdAddress, passwords }: NodeOptions): Promise<Node> {
+async function prepareNode(run: Run, { name, config, etcdHosts, passwords }: NodeOptions): Promise<Node> {
   const [postgresPort, restPort] = [await freePort(), await freePort()]
   const data = join(run.folder, name)
   const env = {
     PATH: `${programs15}:/usr/bin:/bin`,
     PATRONI_NAME: name,
-    PATRONI_ETCD3_HOSTS: etcdAddress,
+    PATRONI_ETCD3_HOSTS: etcdHosts,
     PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`,
     PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${restPort}`,
     PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${postgresPort}`,

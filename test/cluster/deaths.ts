@@ -6,7 +6,7 @@ import { type Scene, untilUp } from './scene.ts'
 
 /** Kills one part after the other under load, but for the primary, and starts it again. Returns how long there were no changes. */
 export async function killEach(scene: Scene, load: Load): Promise<string[]> {
-  const { nodes, servers, balancer, pooler } = scene
+  const { nodes, etcd, servers, balancer, pooler } = scene
   const [server] = servers
   if (server === undefined) throw new Error('There is no server')
   const restarted = async () => {
@@ -25,6 +25,7 @@ export async function killEach(scene: Scene, load: Load): Promise<string[]> {
     ['A server killed', restarted],
     ['PgBouncer killed', pooler.restart],
     ['HAProxy killed', balancer.restart],
+    ['One of three etcd killed', etcd.restartOne],
     ['The asynchronous standby killed', standby('async')],
     ['The synchronous standby killed', standby('sync')],
     ['A switchover to the synchronous standby', () => switchOver(nodes).then(() => untilComplete(nodes))],

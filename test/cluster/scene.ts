@@ -4,7 +4,7 @@ import { idsIn, openServerStore, type ServerStore } from '../load/webhooks/serve
 import { register } from '../load/webhooks/server-webhooks.ts'
 import { freePort } from '../support/run-server.ts'
 import { type Balancer, type Pooler, startBalancer, startPooler } from './balancer.ts'
-import { type Node, type Passwords, startDatabase } from './database.ts'
+import { type Database, type Passwords, startDatabase } from './database.ts'
 import type { Goods } from './load.ts'
 import { until } from './processes.ts'
 import type { Run } from './run.ts'
@@ -13,8 +13,7 @@ import { type ClusterServer, type Settings, serverOn, settingsOf } from './serve
 const passwords: Passwords = { superuser: 'password-of-the-superuser', store: 'password-of-the-store' }
 
 /** A whole cluster, with a store and a receiver of its webhooks. */
-export interface Scene {
-  readonly nodes: readonly Node[]
+export interface Scene extends Database {
   readonly passwords: Passwords
   readonly balancer: Balancer
   readonly pooler: Pooler
@@ -26,7 +25,7 @@ export interface Scene {
 }
 
 export async function openScene(run: Run): Promise<Scene> {
-  const nodes = await startDatabase(run, passwords)
+  const { nodes, etcd } = await startDatabase(run, passwords)
   const ports = [await freePort(), await freePort(), await freePort()]
   const balancer = await startBalancer(run, ports, nodes)
   const pooler = await startPooler(run, balancer.databasePort, passwords.store)
@@ -38,7 +37,18 @@ export async function openScene(run: Run): Promise<Scene> {
   run.add(receiver.close)
   const store = await openServerStore(balancer.baseUrl)
   for (const kind of [orderNew, productStockChanged]) await register(store, receiver, kind)
-  return { nodes, passwords, balancer, pooler, servers, settings, store, goods: await createGoods(store), receiver }
+  return {
+    nodes,
+    etcd,
+    passwords,
+    balancer,
+    pooler,
+    servers,
+    settings,
+    store,
+    goods: await createGoods(store),
+    receiver,
+  }
 }
 
 /** Waits until the balancer sends requests to so many servers. */

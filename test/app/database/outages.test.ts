@@ -347,3 +347,18 @@ test('a database that is gone without a word, with another at its address: no re
   await expect.poll(async () => (await readiness()).status, { timeout: 10_000 }).toBe(200)
   for (const { statusCode } of await calls()) expect(statusCode).toBe(200)
 })
+
+test('a request with an Idempotency-Key that an outage broke off is made by its retry, as soon as the database is back', async () => {
+  const url = '/StoreWebAPI/v1/Products/1'
+  const headers = { ...store.credentials, 'idempotency-key': 'broken-off' }
+  const send = () => app.inject({ method: 'PUT', url, headers, payload: named('KEPT') })
+  const { db } = server.database
+  await locked(async () => {
+    const broken = send()
+    await expect.poll(() => db.idempotencyKey.count()).toBe(1)
+    await gate.close()
+    expect((await broken).statusCode).toBe(503)
+    await gate.open()
+  })
+  await expect.poll(async () => (await send()).statusCode, { timeout: 10_000 }).toBe(200)
+})
