@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ordinaryUser } from '../support/postgres-15.ts'
 import type { Run } from './run.ts'
@@ -10,6 +11,9 @@ export interface Started {
   readonly kill: (signal: NodeJS.Signals) => void
   readonly exited: Promise<unknown>
 }
+
+/** How long a program that ended by itself stays away. */
+const RESTART_MS = 200
 
 interface Program {
   readonly program: string
@@ -32,14 +36,39 @@ export function startProgram({ program, args = [], env = {}, log }: Program): St
   return asStarted(child)
 }
 
-/** Starts a program until the run ends. What is returned kills it and starts it again, as whoever looks after it would. */
+/**
+ * Starts a program until the run ends, and again whenever it ends before, as a service manager does; that is printed. What is returned
+ * kills it and starts it again.
+ */
 export function keepProgram(run: Run, program: Program): () => Promise<void> {
-  let started = startProgram(program)
-  run.add(() => endPid(started.pid, 'SIGKILL'))
-  return async () => {
-    await endPid(started.pid, 'SIGKILL')
-    started = startProgram(program)
+  let started: Started
+  let isEnding = false
+  const start = () => {
+    const one = startProgram(program)
+    started = one
+    one.exited.then(async () => {
+      if (isEnding || started !== one) return
+      console.log(`${program.program} ended by itself and is started again (its log: ${await lastLine(program.log)})`)
+      await delay(RESTART_MS)
+      if (!isEnding && started === one) start()
+    })
   }
+  const end = () => endPid(started.pid, 'SIGKILL')
+  start()
+  run.add(() => {
+    isEnding = true
+    return end()
+  })
+  return async () => {
+    isEnding = true
+    await end()
+    isEnding = false
+    start()
+  }
+}
+
+async function lastLine(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trimEnd().split('\n').at(-1) ?? ''
 }
 
 function asStarted(child: ChildProcess): Started {
