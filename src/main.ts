@@ -12,6 +12,7 @@ import { type ArchiveServices, archivedSweep } from './database/archive.ts'
 import { type BackupScheduleOptions, createBackupSchedule } from './database/backup/schedule.ts'
 import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
+import { requireDirect } from './database/direct.ts'
 import { startEmbedded } from './database/embedded/embedded.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, bucketLimits, requestLimits } from './database/limits.ts'
@@ -93,7 +94,7 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
 async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
   const metrics = createMetrics()
-  const { url, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
+  const { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
     { log, metrics },
     shutdown,
@@ -120,7 +121,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     metrics: createDispatcherMetrics(metrics.registry),
     toXml: (service, record) => recordsToXml([record], resourceNamed(service)),
   })
-  await listenToDatabase(url, { authenticator, dispatcher, secrets }, log, shutdown)
+  await listenToDatabase(directUrl, { authenticator, dispatcher, secrets }, log, shutdown)
   await storeDerivedSecrets(backgroundDb, secrets)
   const callLog = createCallLog(background)
   shutdown.add('the call log', () => callLog.stop())
@@ -132,7 +133,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     'old idempotency keys': idempotencySweep(background),
     'old history': historySweep(background, config.historyDays),
     'old CSV imports': csvSweep(background),
-    ...(await archivedSweeps(config, { ...background, url })),
+    ...(await archivedSweeps(config, { ...background, url: directUrl })),
   }
   const sweeper = createSweeper({ log, sweeps })
   shutdown.add('the deletion of what is old', () => sweeper.stop())
@@ -140,7 +141,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the CSV imports', () => csvImports.stop())
   showProcess(metrics.registry, { databaseHealth, isStopping: shutdown.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
-  const backups = await scheduleBackups(config, { url, secrets, now, log, onFailure })
+  const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure })
   shutdown.add('the backups', () => backups.stop())
   const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
   const app = buildApp({
@@ -209,7 +210,8 @@ async function scheduleBackups(
 }
 
 interface OpenDatabase {
-  readonly url: string
+  /** Past a pooler. */
+  readonly directUrl: string
   readonly databaseHealth: DatabaseHealth
   /** For requests. */
   readonly db: Db
@@ -230,11 +232,13 @@ async function openDatabase(
 ): Promise<OpenDatabase> {
   if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
   const url = config.databaseUrl ?? (await startDatabase(config, shutdown))
+  const directUrl = config.databaseDirectUrl ?? url
   shutdown.checkpoint()
   // Only now, because the embedded database lets one process at a time into the data folder.
   const { keys, keep: keepKeys } = await installationKeys(config)
   say('Applying migrations …')
-  const applied = await migrate(url, (message) => log.warn(message))
+  if (directUrl !== url) await requireDirect(url, directUrl)
+  const applied = await migrate(directUrl, (message) => log.warn(message))
   for (const name of applied) log.info({ migration: name }, 'migration applied')
   shutdown.checkpoint()
   const databaseHealth = createHealth(url, log)
@@ -266,7 +270,7 @@ async function openDatabase(
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { url, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {

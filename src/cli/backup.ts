@@ -23,9 +23,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const { secretKey, otherSecretKeys } = await findSecretKeys(config)
   const secrets = createSecrets(secretKey, otherSecretKeys)
   const { url, stop } =
-    config.databaseUrl === null
+    config.databaseDirectUrl === null
       ? await visitEmbedded(config.dataDir)
-      : { url: config.databaseUrl, stop: async () => {} }
+      : { url: config.databaseDirectUrl, stop: async () => {} }
   try {
     const createdAt = new Date()
     const startedMs = performance.now()

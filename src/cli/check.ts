@@ -17,8 +17,9 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   const { values } = parseArgs({ args: given, options: { show: { type: 'string', default: String(SHOWN_DEFAULT) } } })
   const shown = /^\d{1,5}$/.test(values.show) ? Number(values.show) : Number.NaN
   if (!(shown <= SHOWN_MAX)) throw new StartupError(usage)
-  const { databaseUrl, dataDir } = readConfig(environment)
-  const { url, stop } = databaseUrl === null ? await visitEmbedded(dataDir) : { url: databaseUrl, stop: async () => {} }
+  const { databaseDirectUrl, dataDir } = readConfig(environment)
+  const { url, stop } =
+    databaseDirectUrl === null ? await visitEmbedded(dataDir) : { url: databaseDirectUrl, stop: async () => {} }
   try {
     return await printChecks(url, shown)
   } finally {

@@ -64,8 +64,8 @@ function refuseAddress(to: string, { databaseUrl }: Config): void {
   }
 }
 
-async function openSource({ databaseUrl, dataDir }: Config): Promise<OpenPlace> {
-  if (databaseUrl !== null) return external(databaseUrl)
+async function openSource({ databaseDirectUrl, dataDir }: Config): Promise<OpenPlace> {
+  if (databaseDirectUrl !== null) return external(databaseDirectUrl)
   return { ...(await visitEmbedded(dataDir, { asServer: true })), name: embeddedPlace(dataDir), isEmbedded: true }
 }
 

@@ -26,7 +26,9 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   // Before a database is made for nothing.
   refuseOther(backup.header, secrets, file)
   const { url, stop } =
-    config.databaseUrl === null ? await startEmbedded(config) : { url: config.databaseUrl, stop: async () => {} }
+    config.databaseDirectUrl === null
+      ? await startEmbedded(config)
+      : { url: config.databaseDirectUrl, stop: async () => {} }
   try {
     const total = backup.rows.reduce((sum, rows) => sum + rows, 0)
     const progress = createProgress({ label: 'Rows', total })

@@ -24,9 +24,10 @@ await runProgram(main)
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   parseArgs({ args, options: {} })
   const config = readConfig(environment)
-  const { databaseUrl, dataDir } = config
+  const { databaseDirectUrl, dataDir } = config
   if (config.secretKey !== null && config.previousSecretKey === null) throw new StartupError(noFormerKey)
-  const { url, stop } = databaseUrl === null ? await visitEmbedded(dataDir) : { url: databaseUrl, stop: async () => {} }
+  const { url, stop } =
+    databaseDirectUrl === null ? await visitEmbedded(dataDir) : { url: databaseDirectUrl, stop: async () => {} }
   try {
     // Refuses a database that cannot be reached, or is of another version.
     await (await openSnapshot(url)).close()

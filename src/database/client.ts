@@ -46,9 +46,13 @@ export interface ConnectOptions {
   readonly observer?: PoolObserver
 }
 
-type Guard = Pick<DatabaseHealth, 'guard' | 'watch'>
+type Guard = Pick<DatabaseHealth, 'guard' | 'watch' | 'onRecovery'>
 
-const unguarded: Guard = { guard: (statement) => statement(), watch: (statement) => statement() }
+const unguarded: Guard = {
+  guard: (statement) => statement(),
+  watch: (statement) => statement(),
+  onRecovery: () => {},
+}
 
 const unobserved: PoolObserver = { opened: () => {}, waitedForConnection: () => {}, waitedForTurn: () => {} }
 
@@ -143,7 +147,7 @@ function openPool(
     // end the process. The next user gets the error anyway.
     onConnect: (client: pg.ClientBase) => {
       client.on('error', () => onLost?.())
-      limitConnection(client, limits)
+      limitConnection(client, limits, { onReadOnly: () => cutIdle() })
     },
   }
   const pool = new pg.Pool(config)
@@ -151,6 +155,8 @@ function openPool(
   timeConnect(pool, observer.waitedForConnection)
   // An idle connection that is lost would end the process otherwise. Prisma listens only once it has run something.
   pool.on('error', () => {})
+  const cutIdle = idleConnections(pool)
+  health.onRecovery(cutIdle)
   const options = {
     statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql),
     disposeExternalPool: true,
@@ -229,6 +235,20 @@ function queryOn(client: pg.ClientBase, statement: ReturnType<Prepare>): Promise
   ) => void
   query(statement, statement.values, (error, result) => (error ? reject(error) : resolve(result)))
   return promise
+}
+
+/**
+ * Returns what cuts the connections that nobody uses now. After a failover they may lead to a machine that is gone, or to a
+ * server that only reads from now on, and their next users would wait for it or be refused.
+ */
+function idleConnections(pool: pg.Pool): () => void {
+  const idle = new Set<pg.PoolClient>()
+  pool.on('release', (_error, client) => idle.add(client))
+  pool.on('acquire', (client) => idle.delete(client))
+  pool.on('remove', (client) => idle.delete(client))
+  return () => {
+    for (const client of idle) cutConnection(client)
+  }
 }
 
 /** How long a change or a read waits for its turn. */

@@ -42,8 +42,8 @@ export async function cancelStatement(client: pg.ClientBase): Promise<void> {
     message.writeInt32BE(part, index * 4)
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
   socket.setTimeout(CANCEL_MS_MAX, () => socket.destroy())
-  socket.on('error', () => {}).end(message)
-  // PostgreSQL closes the connection when it has passed the request on.
+  socket.on('error', () => {}).write(message)
+  // PostgreSQL closes the connection when it has passed the request on. PgBouncer 1.18 can crash when this side does so first.
   await new Promise((resolve) => socket.resume().once('close', resolve))
 }
 

@@ -15,6 +15,8 @@ export interface DatabaseHealth {
   readonly guard: <T>(statement: () => Promise<T>) => Promise<T>
   /** As `guard`, but always sends the statement: in a transaction the next user of the connection relies on it. */
   readonly watch: <T>(statement: () => Promise<T>) => Promise<T>
+  /** Calls `listener` whenever the database answers again. What was connected to it before may lead nowhere. */
+  readonly onRecovery: (listener: () => void) => void
   /** Why reads, or changes, cannot be served now; null: they can. Asks the database at most four times a second. */
   readonly fault: (of: 'reads' | 'changes') => Promise<string | null>
   /** Whether statements are refused now, because the database does not answer, and how often that began. */
@@ -34,7 +36,7 @@ const RETRY_MS = 200
 const CHANGE_MS_MAX = 2_000
 /** How long an answer of the database about itself holds. */
 const FRESH_MS = 250
-/** A change that failed for want of disk, or because only reading is allowed, tells of the next ones for this long. */
+/** A change that failed for want of disk tells of the next ones for this long. */
 const EVIDENCE_MS = 1_000
 /** Shows settings that apply to new connections alone. */
 const CONNECTION_LIFE_S = 5
@@ -64,6 +66,7 @@ class Health implements DatabaseHealth {
   readonly #pool: pg.Pool
   readonly #log: HealthLog
   readonly #waiting = new Set<Waiting>()
+  readonly #recovered: (() => void)[] = []
   readonly #wanted = migrationNames()
   readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }
   readonly #database = {
@@ -124,6 +127,10 @@ class Health implements DatabaseHealth {
     return promise
   }
 
+  onRecovery(listener: () => void): void {
+    this.#recovered.push(listener)
+  }
+
   async fault(of: 'reads' | 'changes'): Promise<string | null> {
     const fault = await this.#known.reads()
     if (fault !== null || of === 'reads') return fault
@@ -159,7 +166,10 @@ class Health implements DatabaseHealth {
       for (const { giveUp } of this.#waiting) giveUp()
       await delay(RETRY_MS, undefined, { ref: false })
     }
-    if (this.#isSilent) this.#log.warn({}, 'the database answers again')
+    if (this.#isSilent) {
+      this.#log.warn({}, 'the database answers again')
+      for (const listener of this.#recovered) listener()
+    }
     this.#isSilent = false
     this.#isAsking = false
   }
@@ -231,9 +241,10 @@ class Health implements DatabaseHealth {
     }
   }
 
+  /** A full disk alone: whether the database only reads, it says itself when it is asked, and a trigger's refusal says nothing of it. */
   #note(error: unknown): void {
     this.#move.note(error)
-    const reason = isOfMove(error) ? isMoving : changeFaults[String(driverError(error)?.originalCode)]
+    const reason = isOfMove(error) ? isMoving : driverError(error)?.originalCode === DISK_FULL ? diskFull : undefined
     if (reason !== undefined) this.#evidence = { reason, atMs: performance.now() }
   }
 }
@@ -254,8 +265,12 @@ const TOO_MANY_CONNECTIONS = '53300'
 /** Errors of the attempt, not of changes: the role may not write the entry, or has no room for files. */
 const saysNothing = new Set(['42501', '53400', TOO_MANY_CONNECTIONS])
 
+const DISK_FULL = '53100'
+
+const diskFull = 'the disk of the database is full'
+
 const changeFaults: Readonly<Record<string, string>> = {
-  53100: 'the disk of the database is full',
+  [DISK_FULL]: diskFull,
   25006: 'the database only reads',
 }
 

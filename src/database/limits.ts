@@ -40,6 +40,17 @@ export const bucketLimits: Limits = { ...requestLimits, singleMs: 2_000 }
 /** PostgreSQL itself ends a statement of a transaction this much sooner. */
 const MARGIN_MS = 5_000
 
+/**
+ * The routines by which PostgreSQL itself refuses to write, on a standby for example. A trigger that raises the same SQLSTATE
+ * (25006) has another, and messages are in the language of the server.
+ */
+const refusesWrites = /^PreventCommand(IfReadOnly|DuringRecovery)$/
+
+interface LimitOptions {
+  /** Runs when a change fails because the server only reads. Its connection is cut by then. */
+  readonly onReadOnly?: () => void
+}
+
 type Callback = (error: Error | undefined, result: unknown) => void
 
 /** pg's, which has no code. */
@@ -51,9 +62,14 @@ const nothing = { rows: [], rowCount: 0, fields: [] }
 /**
  * Gives each statement of a connection its time, and each transaction its limits, by the statement that begins it: behind a
  * pooler, a session belongs to a connection for no longer than a transaction. What is sent at once leaves in one piece, and
- * nobody waits for a transaction to begin: it leaves with its first statement.
+ * nobody waits for a transaction to begin: it leaves with its first statement. A connection on which a transaction cannot
+ * write because the server only reads is cut: after a failover, the next one may lead to the primary.
  */
-export function limitConnection(client: pg.ClientBase, { lockMs, statementMs, idleMs, singleMs }: Limits): void {
+export function limitConnection(
+  client: pg.ClientBase,
+  { lockMs, statementMs, idleMs, singleMs }: Limits,
+  { onReadOnly }: LimitOptions = {},
+): void {
   const begin = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
   const query = client.query.bind(client) as (statement: pg.QueryConfig, ...others: unknown[]) => unknown
@@ -79,7 +95,11 @@ export function limitConnection(client: pg.ClientBase, { lockMs, statementMs, id
     const running = query(statement, values, answered)
     if (!(running instanceof Promise)) return running
     // Without its transaction, no statement may have an effect.
-    running.catch(({ message }) => (isBegin || message === TIMEOUT_MESSAGE) && cutConnection(client))
+    running.catch(({ message, routine }) => {
+      const isReadOnly = refusesWrites.test(routine)
+      if (isBegin || isReadOnly || message === TIMEOUT_MESSAGE) cutConnection(client)
+      if (isReadOnly) onReadOnly?.()
+    })
     return isBegin ? Promise.resolve(nothing) : running
   }
   client.query = limited as pg.ClientBase['query']

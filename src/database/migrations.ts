@@ -160,7 +160,11 @@ const prismaTable = `
   )`
 
 /** Adds the address of the database, without credentials, and the settings to look at. */
-export function asStartupError(error: unknown, url: string, settings = 'DATABASE_URL'): StartupError {
+export function asStartupError(
+  error: unknown,
+  url: string,
+  settings = 'DATABASE_URL (or DATABASE_DIRECT_URL, where it is given)',
+): StartupError {
   if (error instanceof StartupError) return error
   return new StartupError(
     `The database at ${hostOf(url)}${new URL(url).pathname} cannot be used: ${reasonOf(error)}. Check ${settings} and the server.`,

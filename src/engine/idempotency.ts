@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../database/client.ts'
+import { outageOf } from '../database/outage.ts'
 import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
 import { inBatches, type Sweep } from '../database/sweeper.ts'
@@ -19,6 +21,8 @@ const KEPT_MS = 24 * 60 * 60 * 1_000
  * change then fails and rolls back.
  */
 const LEASE_MS = 60_000
+/** Between two tries to end an attempt that an outage broke off. */
+const END_RETRY_MS = 500
 /** Expired keys that one statement of the sweep deletes. */
 const SWEPT_MAX = 1_000
 /** Another request can remove or claim the key between two statements, but not repeatedly. */
@@ -219,8 +223,28 @@ export async function endAttempt(
     await end().catch(end)
   } catch (error) {
     if (!log) throw error
-    log.warn({ err: error }, 'an attempt could not be ended; the next one begins when its lease has run out')
+    if (outageOf(error) === null) noteNotEnded(error, log)
+    else endLater(end, log)
   }
+}
+
+/** Goes on trying while the database is away, as long as the lease runs, so that a retry has to wait for the database alone. */
+async function endLater(end: () => Promise<unknown>, log: Log): Promise<void> {
+  let reason: unknown
+  for (let waitedMs = 0; waitedMs < LEASE_MS; waitedMs += END_RETRY_MS) {
+    await delay(END_RETRY_MS, undefined, { ref: false })
+    try {
+      await end()
+      return
+    } catch (error) {
+      reason = error
+    }
+  }
+  noteNotEnded(reason, log)
+}
+
+function noteNotEnded(err: unknown, log: Log): void {
+  log.warn({ err }, 'an attempt could not be ended; the next one begins when its lease has run out')
 }
 
 function leaseEnd({ now }: Pick<Caller, 'now'>): string {

@@ -51,7 +51,8 @@ const Settings = z.object({
     'is not a number of connections',
     `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
   ).default('1000'),
-  DATABASE_URL: secret(isDatabaseAddress, `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`),
+  DATABASE_URL: databaseUrl(),
+  DATABASE_DIRECT_URL: databaseUrl(),
   DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
   DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
@@ -134,6 +135,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     maxConnections: Number(settings.MAX_CONNECTIONS),
     /** Null: the embedded database in `dataDir`. */
     databaseUrl: settings.DATABASE_URL ?? null,
+    /** The same database past a pooler, for what needs a session of its own. Null: as `databaseUrl`. */
+    databaseDirectUrl: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL ?? null,
     /** The most connections for requests. */
     databaseConnections: Number(settings.DATABASE_CONNECTIONS),
     /** The most connections for deliveries, imports, exports and what is deleted by age. */
@@ -234,6 +237,9 @@ function faultsBetween(given: Given): string[] {
   if (given.DATABASE_URL && !given.OPERATOR_KEY) {
     faults.push('OPERATOR_KEY is missing; it is required with DATABASE_URL')
   }
+  if (given.DATABASE_DIRECT_URL && !given.DATABASE_URL) {
+    faults.push('DATABASE_DIRECT_URL is given without DATABASE_URL; allowed: both, or DATABASE_URL alone')
+  }
   faults.push(...faultsBetweenKeys(given))
   const archived = (['LEDGER_DAYS', 'AUDIT_DAYS'] as const).filter((name) => Number(given[name] ?? 0) > 0)
   if (archived.length > 0 && !given.ARCHIVE_DIR) {
@@ -308,6 +314,10 @@ function checked(isAllowed: (text: string) => boolean, problem: string, allowed:
 /** A setting whose messages omit its value. */
 function secret(isAllowed: (text: string) => boolean, error: string) {
   return z.string().refine(isAllowed, { error }).optional()
+}
+
+function databaseUrl() {
+  return secret(isDatabaseAddress, `is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}`)
 }
 
 function secretKey() {

@@ -35,8 +35,13 @@ export async function openGate(databaseUrl: string) {
     isStalled = false
     for (const socket of sockets) socket.resume()
   }
+  /** Of the connections that there are, nothing passes any more, and nobody is told; new ones are as ever. */
+  const lose = () => {
+    stall()
+    isStalled = false
+  }
   await open()
-  return { url: throughPort(databaseUrl, port.number), open, close, stall, resume }
+  return { url: throughPort(databaseUrl, port.number), open, close, stall, resume, lose }
 }
 
 /** Adds both sockets to `sockets`, and ends each with the other. */

@@ -7,8 +7,8 @@ import type { Secrets } from '../../values/secrets.ts'
 // PostgreSQL forgets a process when it ends.
 
 /** The first key of the lock; the second is the number of the secret key. */
-const WRITES = 7_301_411
-const READS = 7_301_410
+export const WRITES = 7_301_411
+export const READS = 7_301_410
 
 /** A process that was killed may take a moment to disappear. */
 const WAIT_MS = 10_000

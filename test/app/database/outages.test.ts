@@ -271,7 +271,8 @@ const inEnvelope = (body: string) =>
   `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${body}</soap:Body></soap:Envelope>`
 
 describe('a database that only reads', () => {
-  test('reads go on; changes answer 503, and readiness says why', async () => {
+  /** Runs `work` with connections that only read. What begins after `end` may write. */
+  async function reading(work: (end: () => Promise<void>) => Promise<void>): Promise<void> {
     const { db } = server.database
     const [row] = await db.$queryRaw<{ name: string }[]>`SELECT current_database() AS "name"`
     const set = (value: string) =>
@@ -287,16 +288,33 @@ describe('a database that only reads', () => {
     await set('on')
     await reconnect()
     try {
+      await work(() => set('off'))
+    } finally {
+      await set('off')
+      await reconnect()
+    }
+  }
+
+  test('reads go on; changes answer 503, and readiness says why', () =>
+    reading(async () => {
       expect((await call('GET', '/Products/2')).statusCode).toBe(200)
       expect(outageIn(await call('PUT', '/Products/2', named('X')))).toEqual(
         outage('The database cannot do this at present'),
       )
       await expect.poll(() => readiness()).toEqual({ status: 503, reason: 'the database only reads' })
       expect((await readiness('?for=reads')).status).toBe(200)
-    } finally {
-      await set('off')
-      await reconnect()
-    }
+    }))
+
+  test('its connections are given up, so that changes go on as soon as another one takes them', async () => {
+    await reading(async (end) => {
+      const { db } = server.database
+      await Promise.all(Array.from({ length: 8 }, () => db.$queryRaw`SELECT 1 FROM pg_sleep(0.2)`))
+      await end()
+      // Refused, unless an entry in the log of calls was refused before it.
+      expect([200, 503]).toContain((await call('PUT', '/Products/2', named('X'))).statusCode)
+      const changes = Array.from({ length: 5 }, (_, index) => call('PUT', '/Products/2', named(`X${index}`)))
+      for (const { statusCode } of await Promise.all(changes)) expect(statusCode).toBe(200)
+    })
   })
 
   test('/readyz names what may be asked', async () => {
@@ -319,4 +337,28 @@ test('a database that falls silent: who waits gets 503, who comes later too, and
   await expect.poll(async () => (await readiness()).status, { timeout: 10_000 }).toBe(200)
   expect((await call('GET', '/Products/2')).statusCode).toBe(200)
   expect((await call('PUT', '/Products/2', named('Z'))).statusCode).toBe(200)
+})
+
+test('a database that is gone without a word, with another at its address: no request waits for its connections', async () => {
+  const calls = () => Promise.all(Array.from({ length: 5 }, () => call('GET', '/Products/2')))
+  for (const { statusCode } of await calls()) expect(statusCode).toBe(200)
+  gate.lose()
+  expect(outageIn(await call('GET', '/Products/2'))).toEqual(outage('The database does not answer'))
+  await expect.poll(async () => (await readiness()).status, { timeout: 10_000 }).toBe(200)
+  for (const { statusCode } of await calls()) expect(statusCode).toBe(200)
+})
+
+test('a request with an Idempotency-Key that an outage broke off is made by its retry, as soon as the database is back', async () => {
+  const url = '/StoreWebAPI/v1/Products/1'
+  const headers = { ...store.credentials, 'idempotency-key': 'broken-off' }
+  const send = () => app.inject({ method: 'PUT', url, headers, payload: named('KEPT') })
+  const { db } = server.database
+  await locked(async () => {
+    const broken = send()
+    await expect.poll(() => db.idempotencyKey.count()).toBe(1)
+    await gate.close()
+    expect((await broken).statusCode).toBe(503)
+    await gate.open()
+  })
+  await expect.poll(async () => (await send()).statusCode, { timeout: 10_000 }).toBe(200)
 })

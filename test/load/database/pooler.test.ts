@@ -2,16 +2,21 @@ import { existsSync } from 'node:fs'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connect } from '../../../src/database/client.ts'
+import { withConnection } from '../../../src/database/connection.ts'
+import { requireDirect } from '../../../src/database/direct.ts'
 import { createHealth } from '../../../src/database/health.ts'
 import { requestLimits } from '../../../src/database/limits.ts'
 import { migrate } from '../../../src/database/migrations.ts'
+import { PROCESS_LOCK } from '../../../src/database/process-lock.ts'
+import { READS, WRITES } from '../../../src/database/secret-key/keys-in-use.ts'
 import { productBody, type Result } from '../../app/rest/fixture.ts'
 import { throughPort } from '../../support/gate.ts'
 import { hasPostgres15, ordinaryUser, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
 import { freePort, type Run, runProgram } from '../../support/run-server.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
+import { serverProcess } from '../webhooks/server-process.ts'
 
 const pgbouncer = '/usr/sbin/pgbouncer'
 const isRequired = process.env.REQUIRE_POOLER === 'true'
@@ -61,6 +66,36 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
     test('processes that start at once find one schema, and a later one waits for nobody', async () => {
       await Promise.all([1, 2, 3].map(() => migrate(poolerUrl)))
       expect(await migrate(poolerUrl)).toEqual([])
+    })
+
+    test('past it, processes hold locks of their own, as long as they live', async () => {
+      const direct = postgres.url
+      const settings = { DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: 'false' }
+      const servers = await Promise.all([1, 2].map(() => serverProcess(poolerUrl, settings)))
+      const locks = () =>
+        withConnection(direct, async (client) => {
+          const { rows } = await client.query(
+            `SELECT "classid"::bigint::int AS "kind", count(*)::int FROM pg_locks
+             WHERE "locktype" = 'advisory' AND "objsubid" = 2 GROUP BY 1 ORDER BY 1`,
+          )
+          return rows.map(({ kind, count }) => [kind, count])
+        })
+      try {
+        await Promise.all(servers.map(({ start }) => start()))
+        const each = (count: number) => [PROCESS_LOCK, READS, WRITES].map((kind) => [kind, count])
+        expect(await locks()).toEqual(each(2))
+        await servers[0]?.kill()
+        await vi.waitFor(async () => expect(await locks()).toEqual(each(1)))
+      } finally {
+        for (const { kill } of servers) await kill()
+      }
+    })
+
+    test('an address that is said to lead past it, and does not, is refused', async () => {
+      const other = Object.assign(new URL(postgres.url), { pathname: '/template1' }).href
+      await requireDirect(poolerUrl, postgres.url)
+      await expect(requireDirect(poolerUrl, poolerUrl)).rejects.toThrow('DATABASE_DIRECT_URL leads through a pooler')
+      await expect(requireDirect(poolerUrl, other)).rejects.toThrow('DATABASE_DIRECT_URL leads to another database')
     })
 
     test('locks, statements and idle transactions have their limits', async () => {

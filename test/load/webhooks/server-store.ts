@@ -1,4 +1,4 @@
-import { request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { operatorKey } from '../../support/services.ts'
 
 export interface Answer {
@@ -12,13 +12,15 @@ export interface ServerStore {
   /** A REST request; `path` follows the version. Rejects where there is no answer. */
   readonly call: (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, sent?: Sent) => Promise<Answer>
   /** Places an order by the operator's route; with an Idempotency-Key once. */
-  readonly place: (body: object, key?: string) => Promise<Answer>
+  readonly place: (body: object, key?: string, dispatcher?: Dispatcher) => Promise<Answer>
 }
 
 export interface Sent {
   readonly body?: unknown
   /** Idempotency-Key */
   readonly key?: string
+  /** The connections that are taken; absent: those of all requests. */
+  readonly dispatcher?: Dispatcher | undefined
 }
 
 const TIMEOUT_MS = 20_000
@@ -42,9 +44,10 @@ export async function openServerStore(baseUrl: string, name = 'shop'): Promise<S
   const credentials = { secureurl: secureUrl, privatekey: String(PrivateKey), token: String(Token) }
   return {
     id: Number(Id),
-    call: (method, path, { body, key } = {}) =>
-      send(baseUrl, method, `/StoreWebAPI/v1${path}`, { ...credentials, ...withKey(key) }, body),
-    place: (body, key) => send(baseUrl, 'POST', `/admin/stores/${Id}/orders`, { ...operator, ...withKey(key) }, body),
+    call: (method, path, { body, key, dispatcher } = {}) =>
+      send(baseUrl, method, `/StoreWebAPI/v1${path}`, { ...credentials, ...withKey(key) }, body, dispatcher),
+    place: (body, key, dispatcher) =>
+      send(baseUrl, 'POST', `/admin/stores/${Id}/orders`, { ...operator, ...withKey(key) }, body, dispatcher),
   }
 }
 
@@ -66,12 +69,14 @@ async function send(
   path: string,
   headers: Record<string, string>,
   body?: unknown,
+  dispatcher?: Dispatcher,
 ): Promise<Answer> {
   const answer = await request(`${baseUrl}${path}`, {
     method,
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     body: body === undefined ? null : JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(dispatcher && { dispatcher }),
   })
   return { status: answer.statusCode, text: await answer.body.text() }
 }

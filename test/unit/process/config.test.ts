@@ -59,6 +59,7 @@ describe('without settings', () => {
       trustProxy: [],
       maxConnections: 1000,
       databaseUrl: null,
+      databaseDirectUrl: null,
       databaseConnections: 10,
       databaseBackgroundConnections: 4,
       databasePreparedStatements: true,
@@ -148,6 +149,7 @@ test('every fault is told at once, each in a line with the setting and what is a
     TLS_CERT_FILE: '/nonexistent/certificate',
     TRUST_PROXY: 'true',
     DATABASE_URL: 'mysql://store:pass-word-1@db/store',
+    DATABASE_DIRECT_URL: 'mysql://store:pass-word-3@db/store',
     SECRET_KEY: 'short-secret',
     SECRET_KEY_NEXT: 'short-next-secret',
     SECRET_KEY_PREVIOUS: 'short-former-secret',
@@ -174,6 +176,7 @@ test('every fault is told at once, each in a line with the setting and what is a
     ['DATABASE_URL', 'DEVELOPER_SIGNUP', 'HOST', 'LOG_LEVEL', 'OPERATOR_KEY', 'OUTBOUND_ALLOW', 'PORT', 'PUBLIC_URL']
       .concat([
         'AUDIT_DAYS',
+        'DATABASE_DIRECT_URL',
         'BACKUP_HOURS',
         'BACKUP_KEEP',
         'DRAIN_SECONDS',
@@ -211,6 +214,7 @@ test('what is deleted has to have a folder in which it is archived', () => {
 test('no message shows a key or a password', () => {
   const secrets = {
     DATABASE_URL: 'mysql://store:pass-word-1@db/store',
+    DATABASE_DIRECT_URL: 'mysql://store:pass-word-3@db/store',
     SECRET_KEY: 'short-secret',
     SECRET_KEY_NEXT: 'short-next-secret',
     SECRET_KEY_PREVIOUS: 'short-former-secret',
@@ -302,6 +306,16 @@ describe('cartAPI', () => {
   ])('may lie beside or above one: %o', (settings) => {
     expect(readConfig(settings).soapPath).toBe(settings.SOAP_PATH)
   })
+})
+
+test('what needs a session of its own has the address past the pooler, and without one that of everything', () => {
+  expect(readConfig(production).databaseDirectUrl).toBe(production.DATABASE_URL)
+  const direct = 'postgresql://store:pass-word-1@primary.internal:5432/store'
+  const { databaseUrl, databaseDirectUrl } = readConfig({ ...production, DATABASE_DIRECT_URL: direct })
+  expect([databaseUrl, databaseDirectUrl]).toEqual([production.DATABASE_URL, direct])
+  expect(faults({ DATABASE_DIRECT_URL: direct })).toBe(
+    'Wrong setting: DATABASE_DIRECT_URL is given without DATABASE_URL; allowed: both, or DATABASE_URL alone',
+  )
 })
 
 test('DATABASE_URL needs SECRET_KEY and OPERATOR_KEY', () => {

@@ -1,0 +1,36 @@
+import type pg from 'pg'
+import { StartupError } from '../process/startup-error.ts'
+import { withConnection } from './connection.ts'
+import { asStartupError } from './migrations.ts'
+
+/**
+ * Throws `StartupError` unless `directUrl` leads to the same database as `url`, a standby of it included, and past every
+ * pooler: through one, what listens would hear nothing, and locks would belong to others.
+ */
+export async function requireDirect(url: string, directUrl: string): Promise<void> {
+  const pooled = await look(url)
+  const direct = await look(directUrl)
+  if (direct.database !== pooled.database) {
+    throw new StartupError('DATABASE_DIRECT_URL leads to another database than DATABASE_URL. Name the same one in both')
+  }
+  if (!direct.hasOwnSession) {
+    throw new StartupError(
+      'DATABASE_DIRECT_URL leads through a pooler. Name PostgreSQL itself there, or a balancer that passes connections on',
+    )
+  }
+}
+
+function look(url: string) {
+  return withConnection(url, async (client) => {
+    const { processID } = client as pg.Client & { readonly processID: number }
+    const { rows } = await client.query<{ database: string; hasOwnSession: boolean }>(
+      // A pooler makes up the process id of its connections.
+      `SELECT "system_identifier" || ' ' || "oid" AS "database", pg_backend_pid() = $1 AS "hasOwnSession"
+       FROM pg_control_system(), pg_database WHERE "datname" = current_database()`,
+      [processID],
+    )
+    return rows[0] as { database: string; hasOwnSession: boolean }
+  }).catch((error) => {
+    throw asStartupError(error, url)
+  })
+}
