@@ -7,7 +7,7 @@ import { StartupError } from '../../../src/process/startup-error.ts'
 import { withStops } from '../../bench/bench.ts'
 import { findRealFile, whereToGetIt } from '../real-file.ts'
 import { openInstallation } from './installation.ts'
-import { backUp, restore, rotateKey } from './steps.ts'
+import { backUp, move, restore, rotateKey } from './steps.ts'
 import { startTraffic, type Traffic } from './traffic.ts'
 import { expectNothingLost } from './verdict.ts'
 
@@ -27,7 +27,7 @@ await runProgram(async ([file = findRealFile()]) => {
     const traffic = await startTraffic(installation.shop)
     await stops.add(traffic.close)
     const context = { folder, installation, traffic, stops }
-    for (const step of [backUp, restore, rotateKey]) {
+    for (const step of [backUp, restore, rotateKey, move]) {
       const before = { ...traffic.refusals }
       say(`${await Promise.race([step(context), traffic.failed])}${refusedSince(before, traffic)}`)
     }
