@@ -3,7 +3,8 @@ import { connect } from '../../../src/database/client.ts'
 import { migrate } from '../../../src/database/migrations.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { fillLargeStore, shares } from '../../support/large-store.ts'
+import { fillLargeStore } from '../../support/large-store/fill.ts'
+import { shares } from '../../support/large-store/statements.ts'
 import { hasPostgres15, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
@@ -27,6 +28,7 @@ describe.each([
 ])('on PostgreSQL $version', ({ version, isThere }) => {
   describe.skipIf(!isThere)('a store of thousands', () => {
     let postgres: Postgres15 | undefined
+    let url: string
     let server: TestServer
     let shop: TestStore
 
@@ -36,9 +38,9 @@ describe.each([
       shop = await server.openStore()
       // Another store of which PostgreSQL knows, so that it knows nothing of the one that is asked.
       const known = await server.openStore()
-      await fillLargeStore(server.services.db, known.store.id, 1_000)
+      await fillLargeStore(url, known.store.id, { products: 1_000, customers: 1_000, orders: 100 })
       await server.services.db.$executeRaw`ANALYZE`
-      await fillLargeStore(server.services.db, shop.store.id, PRODUCTS)
+      await fillLargeStore(url, shop.store.id, { products: PRODUCTS, customers: PRODUCTS, orders: PRODUCTS / 10 })
     }, 120_000)
 
     afterAll(async () => {
@@ -48,7 +50,8 @@ describe.each([
 
     /** One connection, whose figures a test can ask for. PostgreSQL must not count anew in the middle. */
     async function openDatabase(): Promise<TestDatabase> {
-      const { url, drop } = postgres ? { url: postgres.url, drop: async () => {} } : await createDatabase()
+      const created = postgres ? { url: postgres.url, drop: async () => {} } : await createDatabase()
+      url = created.url
       await migrate(url)
       const db = connect(url, { poolMax: 1 })
       const tables = await db.$queryRaw<{ name: string }[]>`
@@ -56,7 +59,7 @@ describe.each([
       for (const { name } of tables) {
         await db.$executeRawUnsafe(`ALTER TABLE "${name}" SET (autovacuum_enabled = false)`)
       }
-      return { url, db, drop: async () => void (await Promise.all([db.$disconnect(), drop()])) }
+      return { url, db, drop: async () => void (await Promise.all([db.$disconnect(), created.drop()])) }
     }
 
     async function rowsReadFor(path: string, method: Method = 'GET') {
