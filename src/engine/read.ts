@@ -356,7 +356,9 @@ function choose<Made>(
   const where = join([sql`t."storeId" = ${caller.store.id}::int`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
   const from = sql`${identifier(table)} t`
-  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf }
+  const isBounded =
+    !linked && id === null && Object.keys(filters).some((name) => filters[name]?.isBound && query.has(name))
+  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded }
 }
 
 /**
@@ -376,6 +378,7 @@ function linkedRows({ store }: Caller, { table: target }: Resource, link: TableL
         JOIN LATERAL (SELECT ${recordColumns} FROM ${identifier(target)} t
           WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
     allOf: null,
+    isBounded: false,
   }
 }
 

@@ -29,6 +29,8 @@ export interface Choice {
   readonly toRecords: Sql
   /** The store whose records they all are; null: only some are chosen. */
   readonly allOf: CallerStore | null
+  /** Whether bounds of numbers or dates restrict them. */
+  readonly isBounded: boolean
 }
 
 /**
@@ -86,7 +88,7 @@ export async function readRecords<Made>(
   const { table } = choice
   return readRows(
     caller,
-    { table, limit: bounds.limit, select: as.select, records: chosenRows(choice, bounds) },
+    { table, limit: bounds.limit, select: as.select, records: chosenRows(caller, choice, bounds) },
     (found) => {
       // A page that is very large would leave room for nothing else.
       const keeping = found.bytes > KEPT_PAGE_MAX ? null : kept
@@ -197,7 +199,11 @@ function nameOf({ text, referenced }: Found, { limit }: Bounds): string {
  * Chooses the page before any join, so that skipped rows cost little. One row more than requested shows whether a next page
  * exists and where it begins. (Compared with alternatives: docs/decisions/sync.md.)
  */
-function chosenRows({ columns, from, id, where, toRecords }: Choice, { limit, offset, after }: Bounds): Sql {
+function chosenRows({ store }: Caller, choice: Choice, page: Bounds): Sql {
+  return choice.isBounded ? boundedRows(store, choice, page) : orderedRows(choice, page)
+}
+
+function orderedRows({ columns, from, id, where, toRecords }: Choice, { limit, offset, after }: Bounds): Sql {
   // Omitted on the first page, where it would only change PostgreSQL's row estimates.
   const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
   const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
@@ -205,6 +211,36 @@ function chosenRows({ columns, from, id, where, toRecords }: Choice, { limit, of
     ? sql`LIMIT ${constant(limit + 1)}`
     : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
   return sql`(SELECT ${columns} FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}`
+}
+
+/** Records that are looked at in the order of ids, for each one of the page. */
+const LOOKED_AT = 100
+
+/**
+ * Chooses the page of records within bounds. PostgreSQL takes it that these lie evenly among all others, and would look for a page
+ * in the order of ids; but the orders since yesterday are the last of the store. So it looks there at the first records alone, and
+ * where a page is not among them, it takes all matches from the index of the bound. (docs/decisions/sync.md)
+ */
+function boundedRows(
+  store: CallerStore,
+  { table, columns, from, id, where }: Choice,
+  { limit, offset, after }: Bounds,
+): Sql {
+  const own = sql`t."storeId" = ${store.id}::int`
+  const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
+  const bounds = sql`ORDER BY "id" LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
+  return sql`(
+    WITH "first" AS MATERIALIZED (
+      SELECT t."id" FROM (
+        SELECT * FROM ${from} WHERE ${own} ${behind} ORDER BY ${id} LIMIT ${LOOKED_AT * (limit + 1)}::int) t
+      WHERE ${where} ${bounds}),
+    "page" AS (
+      SELECT "id" FROM "first" WHERE (SELECT count(*) FROM "first") > ${limit}::int
+      UNION ALL (
+        SELECT "id" FROM (SELECT t."id" FROM ${from} WHERE ${where} ${behind} OFFSET 0) "match"
+        WHERE (SELECT count(*) FROM "first") <= ${limit}::int ${bounds}))
+    SELECT r.* FROM "page" CROSS JOIN LATERAL (
+      SELECT ${columns} FROM ${identifier(table)} t WHERE ${own} AND t."id" = "page"."id" OFFSET 0) r) t`
 }
 
 function rowsById({ store }: Caller, table: string, ids: readonly number[]): Sql {
@@ -339,7 +375,7 @@ async function readVersions(caller: Caller, choice: Choice, bounds: Bounds): Pro
     caller.db,
     sql`
     SELECT ${namesOfRows(sql`t`, sql`t."rowVersion"`)} AS "found", ${referencedVersion(caller)} AS "referenced"
-    FROM ${chosenRows(choice, bounds)}`,
+    FROM ${chosenRows(caller, choice, bounds)}`,
   )
   return foundIn(found?.found ?? null, found?.referenced ?? '')
 }

@@ -17,6 +17,8 @@ export interface LargeServer {
   readonly operator: Headers
   /** Of a merchant who has signed in. */
   readonly merchant: Headers
+  /** The JSON of an answer. Throws unless it is a success. */
+  readonly ask: (request: InjectOptions) => Promise<unknown>
   /** The milliseconds that a request took. Throws unless the answer is a success. */
   readonly timeOf: (request: InjectOptions) => Promise<number>
   readonly close: () => Promise<void>
@@ -35,7 +37,13 @@ export async function openLargeServer(url: string, size: StoreSize): Promise<Lar
     const answer = await answerTo(app, { method: 'POST', url: `/admin/${path}`, headers: operator, payload })
     return answer.json() as Record<string, string | number>
   }
-  const { Id } = await post('stores', { Name: 'Large', SecureURL: secureurl, Currency: 'USD', ...account })
+  const { Id } = await post('stores', {
+    Name: 'Large',
+    SecureURL: secureurl,
+    Currency: 'USD',
+    TimeZone: 'UTC',
+    ...account,
+  })
   const Throttle = { Capacity: 1_000_000, LeakPerSecond: 10_000 }
   const { PublicKey, PrivateKey } = await post('applications', { Name: 'Bench', Throttle })
   const { Token } = await post(`stores/${Id}/subscriptions`, { PublicKey })
@@ -47,6 +55,7 @@ export async function openLargeServer(url: string, size: StoreSize): Promise<Lar
     application: { secureurl, privatekey: String(PrivateKey), token: String(Token) },
     operator,
     merchant: { accept: 'text/html', cookie: await signIn(app) },
+    ask: async (request) => (await answerTo(app, request)).json(),
     timeOf: async (request) => {
       const startMs = performance.now()
       await answerTo(app, request)

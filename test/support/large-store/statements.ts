@@ -39,8 +39,10 @@ const customerOf = ({ customers }: StoreSize) =>
 /** Evenly over two years. */
 const placedAt = ({ orders }: StoreSize, now: string) =>
   `('${now}'::timestamptz - interval '730 days' * (1 - n / ${orders}::float8))`
-const orderUpdatedAt = (size: StoreSize, now: string) =>
-  `least('${now}'::timestamptz, ${placedAt(size, now)} + interval '4 days' * ${draw('n', 53)})`
+/** SQL: some time within so long of the first one. */
+const within = (time: string, longest: string, now: string, share: string) =>
+  `(${time} + least(interval '${longest}', '${now}'::timestamptz - ${time}) * ${share})`
+const orderUpdatedAt = (size: StoreSize, now: string) => within(placedAt(size, now), '4 days', now, draw('n', 53))
 /** The last orders are new; of the others, most are shipped, and few in work, cancelled or not completed. */
 const status = ({ orders }: StoreSize) => `CASE WHEN n > ${orders - Math.min(200, Math.ceil(orders / 20))} THEN 1
   WHEN ${draw('n', 54)} < 0.03 THEN 5 WHEN ${draw('n', 54)} < 0.04 THEN 7 WHEN ${draw('n', 54)} < 0.042 THEN 2 ELSE 4 END`
@@ -126,7 +128,7 @@ export const fillings: readonly Filling[] = [
           "groupId", "enabled", "createdAt", "updatedAt", "updatedBy", "storeCredit", "details")
         SELECT $1::int, n, ${email('n')}, ${texts.firstName('n')}, ${texts.lastName('n')}, ${texts.city('n')}, ${texts.state('n')},
           ${texts.country('n')}, ${texts.phone('n')}, ${shared(size.customers)}, true, ${createdAt},
-          least('${now}'::timestamptz, ${createdAt} + interval '90 days' * power(${draw('n', 47)}, 3)), 'Checkout', 0,
+          ${within(createdAt, '90 days', now, `power(${draw('n', 47)}, 3)`)}, 'Checkout', 0,
           format('{"BillingAddress1":"%s","BillingZipCode":"%s","MailList":true}', ${texts.street('n')},
             10000 + ${place('n', 48, 80_000)})::json FROM ${numbers}`
     },
