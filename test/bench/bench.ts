@@ -14,7 +14,7 @@ export interface BenchOptions {
   /** Of the stores that `scale` fills. */
   readonly sizes: readonly string[]
   /** The version of PostgreSQL that `scale` runs on; null: all that are there. */
-  readonly only: string | null
+  readonly postgres: string | null
 }
 
 /** What has to be stopped or removed at the end. */

@@ -49,7 +49,7 @@ export async function benchLists({ rounds, cases }: BenchOptions, stops: Stops):
 
 async function measureOn(version: string, paths: readonly string[], rounds: number, stops: Stops) {
   const { createDatabase } = await startPostgres(version, stops)
-  const { url } = await createDatabase('lists')
+  const url = await createDatabase('lists')
   const server = await openLargeServer(url, { products: PRODUCTS, customers: PRODUCTS, orders: PRODUCTS / 10 })
   await stops.add(server.close)
   const title = `PostgreSQL ${version}`

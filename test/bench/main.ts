@@ -94,7 +94,7 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
       rounds: Math.ceil(positive(rounds)),
       cases: values.cases?.split(',') ?? [],
       sizes: (values.sizes ?? '10k,100k').split(','),
-      only: values.postgres ?? null,
+      postgres: values.postgres ?? null,
     },
   }
 }

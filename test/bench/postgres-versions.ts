@@ -11,20 +11,18 @@ import type { Stops } from './bench.ts'
 export const versions: readonly string[] = hasPostgres15 ? ['18', '15'] : ['18']
 
 export interface BenchPostgres {
-  /** Makes an empty database, whose owner the address names. */
-  readonly createDatabase: (name: string) => Promise<{ url: string; drop: () => Promise<unknown> }>
+  /** Makes an empty database, and returns its address as a superuser. */
+  readonly createDatabase: (name: string) => Promise<string>
 }
 
-/** Starts the embedded PostgreSQL (18), or Debian's (15), in a temporary folder. */
+/** Starts the embedded PostgreSQL (18), or Debian's (15), in a temporary folder that is removed at the end. */
 export async function startPostgres(version: string, stops: Stops): Promise<BenchPostgres> {
   const url = version === '15' ? await start15(stops) : await start18(stops)
   return {
     createDatabase: async (name) => {
-      await execute(url, `CREATE DATABASE "${name}"`)
-      return {
-        url: Object.assign(new URL(url), { pathname: `/${name}` }).href,
-        drop: () => execute(url, `DROP DATABASE "${name}" WITH (FORCE)`),
-      }
+      const client = await openClient(url)
+      await client.query(`CREATE DATABASE "${name}"`).finally(() => client.end())
+      return Object.assign(new URL(url), { pathname: `/${name}` }).href
     },
   }
 }
@@ -41,9 +39,4 @@ async function start18(stops: Stops): Promise<string> {
   const { url, stop } = await startEmbedded({ dataDir })
   await stops.add(stop)
   return administratorUrl(dataDir, url)
-}
-
-async function execute(url: string, statement: string): Promise<void> {
-  const client = await openClient(url)
-  await client.query(statement).finally(() => client.end())
 }

@@ -109,7 +109,9 @@ function others(
     called('Events', 'Events'),
     called('PUT Products/{id}, stock', `Products/${product}`, (run) => ({ SKUInfo: { Stock: 100 + run } })),
     called('PUT Products/{id}, description', `Products/${product}`, (run) => ({ Description: `Description ${run}` })),
-    called('PUT Customers/{id}, city', `Customers/${customer}`, (run) => ({ BillingCity: `City ${run}` })),
+    called('PUT Customers/{id}, city', `Customers/${customer}`, (run) => ({
+      BillingCity: run % 2 === 0 ? 'Springfield' : 'Riverfield',
+    })),
     called('PUT Orders/{id}, comment', `Orders/${order}`, (run) => ({ InternalComments: `Comment ${run}` })),
     {
       title: 'order placed (operator)',
