@@ -353,11 +353,12 @@ function choose<Made>(
     ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
     ...asked,
   ]
-  const where = join([sql`t."storeId" = ${caller.store.id}::int`, ...conditions], ' AND ')
-  const allOf = conditions.length === 0 ? caller.store : null
-  const from = sql`${identifier(table)} t`
   const isBounded =
     !linked && id === null && Object.keys(filters).some((name) => filters[name]?.isBound && query.has(name))
+  const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
+  const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
+  const allOf = conditions.length === 0 ? caller.store : null
+  const from = sql`${identifier(table)} t`
   return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded }
 }
 

@@ -32,7 +32,7 @@ export function valuesOf(client: pg.ClientBase, storeId: number, asked: Asked): 
 const expressions: Readonly<Record<FilterKind, (column: string) => string>> = {
   text: (column) => `lower("${column}")`,
   // Of several words, each is a part.
-  part: (column) => `regexp_split_to_table(lower("${column}"), ' ')`,
+  part: (column) => `string_to_table(lower("${column}"), ' ')`,
   integer: (column) => `"${column}"`,
   number: (column) => `"${column}"`,
   flag: (column) => `"${column}"`,
@@ -77,8 +77,8 @@ async function frequent(
     `WITH v AS MATERIALIZED (
        SELECT "value", count(*) AS "count" FROM (SELECT ${expression} AS "value" FROM "${table}" WHERE "storeId" = $1) e
        WHERE "value" IS NOT NULL GROUP BY 1)
-     SELECT (SELECT "value"::text FROM v ORDER BY abs("count" - $2::int), "value" LIMIT 1) AS "few",
-       (SELECT "value"::text FROM v ORDER BY abs("count" - $3::int), "value" LIMIT 1) AS "some",
+     SELECT (SELECT "value"::text FROM v ORDER BY abs("count" - $2::int), md5("value"::text) LIMIT 1) AS "few",
+       (SELECT "value"::text FROM v ORDER BY abs("count" - $3::int), md5("value"::text) LIMIT 1) AS "some",
        (SELECT "value"::text FROM v ORDER BY "count" DESC, "value" LIMIT 1) AS "most",
        (SELECT max("count") < 5 FROM v) AS "isUnique"`,
     [storeId, FEW, Math.floor(count / 20)],

@@ -17,7 +17,7 @@ const PRODUCTS = 4_000
 /** For the credentials and ten records with all that is nested in them. Who walks through the store reads more. */
 const PAGE_ROWS_MAX = 800
 /** For the records that are looked at for a page within bounds, and those within them. Who walks through the store reads more. */
-const BOUNDED_ROWS_MAX = 2_000
+const BOUNDED_ROWS_MAX = 3_000
 /** For a deletion that changes twenty products and records an event for each. A sub-select for each product reads more. */
 const DELETION_ROWS_MAX = 12_000
 
