@@ -13,6 +13,8 @@ export interface Filter {
   readonly kind: FilterKind
   /** The record's column that it compares. Omitted: that of its items. */
   readonly column?: string
+  /** Whether it is a bound of numbers or dates, whose matches may lie together in the order of ids. */
+  readonly isBound?: boolean
   /**
    * Turns a query parameter into a condition over `t`; null: no filter. `name` is for messages. Throws `bad-request`
    * for an invalid value.
@@ -57,6 +59,7 @@ function comparing(
   return (column: string): Filter => ({
     kind,
     column,
+    isBound: operator.text !== '=',
     read: (given, name, store) => sql`t.${identifier(column)} ${operator} ${read(given, name, store)}::${type}`,
   })
 }

@@ -1,5 +1,5 @@
 import { queryRows } from '../database/client.ts'
-import { anyOf, empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
+import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from '../database/sql.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
@@ -81,10 +81,12 @@ export function countRecords(caller: Caller, resource: Resource, query: Query): 
 export async function countUpTo(caller: Caller, resource: Resource, query: Query, max: number): Promise<number> {
   const choice = choose(caller, resource, { as: resource.json, filters: resource.filters }, query)
   if (choice.allOf !== null) return count(caller, choice)
+  // Of a limit in a parameter PostgreSQL takes a tenth of the matches, and a plan for any text then seems the cheapest: one that
+  // collects all that holds "cotton" (170 ms in a million products) before it counts the first ten thousand (30 ms).
   const [row] = await queryRows<{ count: number }>(
     caller.db,
     sql`
-    SELECT count(*)::int AS "count" FROM (SELECT FROM ${choice.from} WHERE ${choice.where} LIMIT ${max + 1}::int) matches`,
+    SELECT count(*)::int AS "count" FROM (SELECT FROM ${choice.from} WHERE ${choice.where} LIMIT ${constant(max + 1)}) matches`,
   )
   return row?.count ?? 0
 }
@@ -353,10 +355,13 @@ function choose<Made>(
     ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
     ...asked,
   ]
-  const where = join([sql`t."storeId" = ${caller.store.id}::int`, ...conditions], ' AND ')
+  const isBounded =
+    !linked && id === null && Object.keys(filters).some((name) => filters[name]?.isBound && query.has(name))
+  const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
+  const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
   const from = sql`${identifier(table)} t`
-  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf }
+  return { table, columns: recordColumns, from, id: sql`t."id"`, where, toRecords: sql`t`, allOf, isBounded }
 }
 
 /**
@@ -376,6 +381,7 @@ function linkedRows({ store }: Caller, { table: target }: Resource, link: TableL
         JOIN LATERAL (SELECT ${recordColumns} FROM ${identifier(target)} t
           WHERE t."storeId" = ${storeId(store)} AND t."id" = l.${record} OFFSET 0) t ON true`,
     allOf: null,
+    isBounded: false,
   }
 }
 

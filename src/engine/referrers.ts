@@ -69,9 +69,11 @@ export function referencesTo(caller: Caller, resource: Resource, id: number): Pr
 }
 
 async function referringIds(target: Target, referrer: Referrer): Promise<number[]> {
+  // PostgreSQL cannot estimate what a function finds in documents, and would look for it through the store in the order of ids.
+  const order = typeof referrer.by === 'function' ? sql`t."id" + 0` : sql`t."id"`
   const found = await target.caller.db.$queryRaw<{ id: number }[]>(sql`
     SELECT t."id" FROM ${identifier(referrer.table)} t WHERE ${refersTo(target, referrer)}
-    ORDER BY t."id" LIMIT ${constant(NAMED_MAX + 1)}`)
+    ORDER BY ${order} LIMIT ${constant(NAMED_MAX + 1)}`)
   return found.map((row) => row.id)
 }
 

@@ -29,6 +29,8 @@ export interface Choice {
   readonly toRecords: Sql
   /** The store whose records they all are; null: only some are chosen. */
   readonly allOf: CallerStore | null
+  /** Whether bounds of numbers or dates restrict them. */
+  readonly isBounded: boolean
 }
 
 /**
@@ -36,6 +38,13 @@ export interface Choice {
  * rows of a record's lists writes its own row too.
  */
 export const recordColumns = sql`t.*, t.xmin AS "rowVersion"`
+
+/** The rows of a page. */
+interface Chosen {
+  readonly table: string
+  /** Provides the records as `t`. */
+  readonly records: Sql
+}
 
 /** Records and the cursor of the next page. */
 export interface Rows<Made> {
@@ -79,42 +88,38 @@ export async function readRecords<Made>(
 ): Promise<Rows<Made>> {
   const kept = keptFor(caller, as)
   const scope = kept?.scopeOf(caller, as) ?? ''
+  const chosen = await chosenRows(caller, choice, bounds)
   if (kept?.isUseful(scope)) {
-    const page = await readKept(caller, kept, choice, bounds, as)
+    const page = await readKept(caller, kept, chosen, bounds, as)
     if (page !== null) return page
   }
-  const { table } = choice
-  return readRows(
-    caller,
-    { table, limit: bounds.limit, select: as.select, records: chosenRows(choice, bounds) },
-    (found) => {
-      // A page that is very large would leave room for nothing else.
-      const keeping = found.bytes > KEPT_PAGE_MAX ? null : kept
-      const open = opener()
-      const made: MadeRecord<Made>[] = []
-      const records = pageOf(found, bounds.limit).map((id, place) => {
-        const version = versionAt(found, place)
-        const record = keeping?.record<Made>(scope, id)
-        return isOf(record, version) ? open(record) : make(made, as, id, version, found.rowAt(place))
-      })
-      const added = keeping?.keepRecords(scope, made, as) ?? 0
-      keeping?.note(scope, records.length - made.length + added, records.length)
-      const name = keeping === null ? null : nameOf(found, bounds)
-      return { size: records.length, records: () => records, next: nextOf(found, bounds.limit), name }
-    },
-  )
+  return readRows(caller, { ...chosen, limit: bounds.limit, select: as.select }, (found) => {
+    // A page that is very large would leave room for nothing else.
+    const keeping = found.bytes > KEPT_PAGE_MAX ? null : kept
+    const open = opener()
+    const made: MadeRecord<Made>[] = []
+    const records = pageOf(found, bounds.limit).map((id, place) => {
+      const version = versionAt(found, place)
+      const record = keeping?.record<Made>(scope, id)
+      return isOf(record, version) ? open(record) : make(made, as, id, version, found.rowAt(place))
+    })
+    const added = keeping?.keepRecords(scope, made, as) ?? 0
+    keeping?.note(scope, records.length - made.length + added, records.length)
+    const name = keeping === null ? null : nameOf(found, bounds)
+    return { size: records.length, records: () => records, next: nextOf(found, bounds.limit), name }
+  })
 }
 
 /** Asks which records there are, and reads those that are not kept. Null: too few are, or one is being changed. */
 async function readKept<Made>(
   caller: Caller,
   kept: KeptRepresentations,
-  choice: Choice,
+  chosen: Chosen,
   bounds: Bounds,
   as: Representation<Made>,
 ): Promise<Rows<Made> | null> {
   const scope = kept.scopeOf(caller, as)
-  const found = await readVersions(caller, choice, bounds)
+  const found = await readVersions(caller, chosen)
   const page = pageOf(found, bounds.limit)
   const known = page.map((id, place) => {
     const record = kept.record<Made>(scope, id)
@@ -130,7 +135,7 @@ async function readKept<Made>(
   const rows = { size: page.length, next: nextOf(found, bounds.limit), name: nameOf(found, bounds) }
   if (missing.length === 0) return { ...rows, records: () => opened() as Made[] }
   const records = opened()
-  if (!(await addMissing(caller, kept, choice, as, { found, records, missing }))) return null
+  if (!(await addMissing(caller, kept, chosen, as, { found, records, missing }))) return null
   return { ...rows, records: () => records as Made[] }
 }
 
@@ -138,7 +143,7 @@ async function readKept<Made>(
 async function addMissing<Made>(
   caller: Caller,
   kept: KeptRepresentations,
-  { table }: Choice,
+  { table }: Chosen,
   as: Representation<Made>,
   { found, records, missing }: { found: Found; records: (Made | undefined)[]; missing: readonly number[] },
 ): Promise<boolean> {
@@ -197,7 +202,7 @@ function nameOf({ text, referenced }: Found, { limit }: Bounds): string {
  * Chooses the page before any join, so that skipped rows cost little. One row more than requested shows whether a next page
  * exists and where it begins. (Compared with alternatives: docs/decisions/sync.md.)
  */
-function chosenRows({ columns, from, id, where, toRecords }: Choice, { limit, offset, after }: Bounds): Sql {
+function orderedRows({ columns, from, id, where, toRecords }: Choice, { limit, offset, after }: Bounds): Sql {
   // Omitted on the first page, where it would only change PostgreSQL's row estimates.
   const behind = after === 0 ? empty : sql`AND ${id} > ${after}::int`
   const isPlannedOnce = where.values.length === 1 && offset === 0 && plannedLimits.has(limit)
@@ -205,6 +210,50 @@ function chosenRows({ columns, from, id, where, toRecords }: Choice, { limit, of
     ? sql`LIMIT ${constant(limit + 1)}`
     : sql`LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint`
   return sql`(SELECT ${columns} FROM ${from} WHERE ${where} ${behind} ORDER BY ${id} ${bounds}) ${toRecords}`
+}
+
+/** Records that are looked at in the order of ids, for each one of the page. */
+const LOOKED_AT = 100
+
+/**
+ * The rows of a page. PostgreSQL takes it that what lies within bounds lies evenly among all records, and would look for a page in
+ * the order of ids; but the orders since yesterday are the last of the store. So it may do that only where a page is among the
+ * first records. (docs/decisions/sync.md)
+ */
+async function chosenRows(caller: Caller, choice: Choice, page: Bounds): Promise<Chosen> {
+  const { table, isBounded } = choice
+  const isGathered = isBounded && !(await isAmongFirst(caller, choice, page))
+  return { table, records: isGathered ? gatheredRows(caller, choice, page) : orderedRows(choice, page) }
+}
+
+async function isAmongFirst(
+  { db, store }: Caller,
+  { from, id, where }: Choice,
+  { limit, offset, after }: Bounds,
+): Promise<boolean> {
+  const [found] = await queryRows<{ count: number }>(
+    db,
+    sql`
+    SELECT count(*)::int AS "count" FROM (
+      SELECT FROM (
+        SELECT * FROM ${from} WHERE t."storeId" = ${store.id}::int AND ${id} > ${after}::int
+        ORDER BY ${id} LIMIT ${LOOKED_AT * (limit + 1)}::int) t
+      WHERE ${where} LIMIT ${offset + limit + 1}::bigint) matches`,
+  )
+  return (found?.count ?? 0) > offset + limit
+}
+
+/** Takes the ids of all matches from an index, and sorts those. OFFSET 0 hides from PostgreSQL that few of them are wanted. */
+function gatheredRows(
+  { store }: Caller,
+  { table, columns, from, id, where }: Choice,
+  { limit, offset, after }: Bounds,
+): Sql {
+  return sql`(SELECT r.* FROM (
+      SELECT "id" FROM (SELECT t."id" FROM ${from} WHERE ${where} AND ${id} > ${after}::int OFFSET 0) matches
+      ORDER BY "id" LIMIT ${limit}::int + 1 OFFSET ${offset}::bigint) page
+    CROSS JOIN LATERAL (
+      SELECT ${columns} FROM ${identifier(table)} t WHERE t."storeId" = ${store.id}::int AND t."id" = page."id" OFFSET 0) r) t`
 }
 
 function rowsById({ store }: Caller, table: string, ids: readonly number[]): Sql {
@@ -334,12 +383,12 @@ async function readEachById<Made>(
 }
 
 /** One value for all records, because each value returned has a cost. */
-async function readVersions(caller: Caller, choice: Choice, bounds: Bounds): Promise<Found> {
+async function readVersions(caller: Caller, { records }: Chosen): Promise<Found> {
   const [found] = await queryRows<{ found: string | null; referenced: string }>(
     caller.db,
     sql`
     SELECT ${namesOfRows(sql`t`, sql`t."rowVersion"`)} AS "found", ${referencedVersion(caller)} AS "referenced"
-    FROM ${chosenRows(choice, bounds)}`,
+    FROM ${records}`,
   )
   return foundIn(found?.found ?? null, found?.referenced ?? '')
 }

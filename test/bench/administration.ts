@@ -1,7 +1,5 @@
 import { createProgress } from '../../src/cli/progress.ts'
-import { connect } from '../../src/database/client.ts'
-import { fillLargeStore } from '../support/large-store.ts'
-import { addManyOrders } from '../support/many-orders.ts'
+import { fillLargeStore, recordsOf } from '../support/large-store/fill.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { markdownTable } from './markdown-table.ts'
@@ -10,7 +8,7 @@ import { median, number } from './rest-table.ts'
 
 const PRODUCTS = 100_000
 const ORDERS = 1_000_000
-const ORDER = 1_500_000
+const ORDER = 500_000
 /** Requests of a page in a round, one after another. */
 const REQUESTS = 20
 
@@ -18,7 +16,7 @@ const REQUESTS = 20
 const pages = [
   '/admin',
   '/admin/orders',
-  '/admin/orders?find=AB-1500000',
+  '/admin/orders?find=AB-500000',
   '/admin/orders?orderstatus=1&sort=-OrderDate',
   `/admin/orders/${ORDER}`,
   `/admin/orders/${ORDER}/fields`,
@@ -72,12 +70,9 @@ export async function benchAdministration({ rounds, cases }: BenchOptions, stops
 }
 
 async function fill({ databaseUrl }: BenchServer, storeId: number): Promise<void> {
-  const db = connect(databaseUrl, { poolMax: 1 })
-  const progress = createProgress({ label: 'Filling the store', total: 1 })
-  await fillLargeStore(db, storeId, PRODUCTS)
-  await addManyOrders(db, storeId, ORDERS, PRODUCTS)
-  await db.$executeRaw`VACUUM ANALYZE`
-  await db.$disconnect()
+  const size = { products: PRODUCTS, customers: PRODUCTS, orders: ORDERS }
+  const progress = createProgress({ label: 'Filling the store', total: recordsOf(size) })
+  await fillLargeStore(databaseUrl, storeId, size, { isWhole: true, onRecords: progress.advance })
   progress.done()
 }
 

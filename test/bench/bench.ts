@@ -11,6 +11,10 @@ export interface BenchOptions {
   readonly rounds: number
   /** Only the cases whose title holds one of these texts; empty: all. */
   readonly cases: readonly string[]
+  /** Of the stores that `scale` fills. */
+  readonly sizes: readonly string[]
+  /** The version of PostgreSQL that `scale` runs on; null: all that are there. */
+  readonly postgres: string | null
 }
 
 /** What has to be stopped or removed at the end. */

@@ -14,6 +14,7 @@ import { benchRest } from './rest.ts'
 import { profileRest } from './rest-profile.ts'
 import { benchRetention } from './retention.ts'
 import { benchRoom } from './room.ts'
+import { benchScale } from './scale.ts'
 import { benchSoap } from './soap.ts'
 import { benchStart } from './start.ts'
 import { benchThrottle } from './throttle.ts'
@@ -28,6 +29,7 @@ const benches = {
   rest: benchRest,
   profile: profileRest,
   lists: benchLists,
+  scale: benchScale,
   pages: benchPages,
   administration: benchAdministration,
   webhooks: benchWebhooks,
@@ -67,7 +69,10 @@ const usage = `Usage: npm run bench -- [NAME] [FILE.csv[.gz]] [--seconds N] [--r
   --seconds  length of one measurement (default 1.5; webhooks, retention and room 20, isolation 15); after a start, until it is at rest (10)
   --rounds   how often each is taken (default 3; webhooks, isolation, retention and room 1, start 5); the table shows medians, of
              those three all
-  --cases    only those whose title holds one of these texts, such as Orders,PUT`
+  --cases    only those whose title holds one of these texts, such as Orders,PUT
+  --sizes    the stores of scale: so many products, customers and orders each (10k,1M), or of one kind, with 100,000 of the
+             others (orders=10M); default 10k,100k
+  --postgres the version that scale runs on (18 or 15; default both, if they are there)`
 
 await runProgram(async (given) => {
   const { name, options } = readArguments(given)
@@ -79,7 +84,13 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
   const { values, positionals } = parseArgs({
     args: given,
     allowPositionals: true,
-    options: { seconds: { type: 'string' }, rounds: { type: 'string' }, cases: { type: 'string' } },
+    options: {
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      cases: { type: 'string' },
+      sizes: { type: 'string' },
+      postgres: { type: 'string' },
+    },
   })
   const [first = 'rest', ...others] = positionals
   const [name, files] = isBench(first) ? [first, others] : (['rest', positionals] as const)
@@ -95,6 +106,8 @@ function readArguments(given: string[]): { name: keyof typeof benches; options: 
       seconds: positive(seconds),
       rounds: Math.ceil(positive(rounds)),
       cases: values.cases?.split(',') ?? [],
+      sizes: (values.sizes ?? '10k,100k').split(','),
+      postgres: values.postgres ?? null,
     },
   }
 }

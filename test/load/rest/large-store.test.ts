@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/database/client.ts'
 import { migrate } from '../../../src/database/migrations.ts'
+import { referencesTo } from '../../../src/engine/referrers.ts'
 import { servedResources } from '../../../src/registry.ts'
+import { productLinks } from '../../../src/resources/products/linked-products.ts'
+import { products } from '../../../src/resources/products/products.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
-import { fillLargeStore, shares } from '../../support/large-store.ts'
+import { fillLargeStore } from '../../support/large-store/fill.ts'
+import { shares } from '../../support/large-store/statements.ts'
 import { hasPostgres15, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'
 
@@ -12,6 +16,8 @@ import { type Method, openServer, type TestServer, type TestStore } from '../../
 const PRODUCTS = 4_000
 /** For the credentials and ten records with all that is nested in them. Who walks through the store reads more. */
 const PAGE_ROWS_MAX = 800
+/** For the records that are looked at for a page within bounds, and those within them. Who walks through the store reads more. */
+const BOUNDED_ROWS_MAX = 3_000
 /** For a deletion that changes twenty products and records an event for each. A sub-select for each product reads more. */
 const DELETION_ROWS_MAX = 12_000
 
@@ -27,6 +33,7 @@ describe.each([
 ])('on PostgreSQL $version', ({ version, isThere }) => {
   describe.skipIf(!isThere)('a store of thousands', () => {
     let postgres: Postgres15 | undefined
+    let url: string
     let server: TestServer
     let shop: TestStore
 
@@ -36,9 +43,9 @@ describe.each([
       shop = await server.openStore()
       // Another store of which PostgreSQL knows, so that it knows nothing of the one that is asked.
       const known = await server.openStore()
-      await fillLargeStore(server.services.db, known.store.id, 1_000)
+      await fillLargeStore(url, known.store.id, { products: 1_000, customers: 1_000, orders: 100 })
       await server.services.db.$executeRaw`ANALYZE`
-      await fillLargeStore(server.services.db, shop.store.id, PRODUCTS)
+      await fillLargeStore(url, shop.store.id, { products: PRODUCTS, customers: PRODUCTS, orders: PRODUCTS / 10 })
     }, 120_000)
 
     afterAll(async () => {
@@ -48,7 +55,8 @@ describe.each([
 
     /** One connection, whose figures a test can ask for. PostgreSQL must not count anew in the middle. */
     async function openDatabase(): Promise<TestDatabase> {
-      const { url, drop } = postgres ? { url: postgres.url, drop: async () => {} } : await createDatabase()
+      const created = postgres ? { url: postgres.url, drop: async () => {} } : await createDatabase()
+      url = created.url
       await migrate(url)
       const db = connect(url, { poolMax: 1 })
       const tables = await db.$queryRaw<{ name: string }[]>`
@@ -56,7 +64,7 @@ describe.each([
       for (const { name } of tables) {
         await db.$executeRawUnsafe(`ALTER TABLE "${name}" SET (autovacuum_enabled = false)`)
       }
-      return { url, db, drop: async () => void (await Promise.all([db.$disconnect(), drop()])) }
+      return { url, db, drop: async () => void (await Promise.all([db.$disconnect(), created.drop()])) }
     }
 
     async function rowsReadFor(path: string, method: Method = 'GET') {
@@ -77,6 +85,8 @@ describe.each([
           + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes))::int AS "rows"`
       return row?.rows ?? 0
     }
+
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
     const cheap = (status: number, records: number, max = PAGE_ROWS_MAX) => ({
       status,
@@ -100,6 +110,45 @@ describe.each([
           expect(await rowsReadFor(path(shares.none))).toEqual(cheap(404, 0))
         },
       )
+
+      test('a page of what was changed lately costs what that is, although it lies at the end of the store', async () => {
+        const path = `/Customers?lastupdatestart=${daysAgo(60)}`
+        expect(await rowsReadFor(path)).toEqual(cheap(200, 10, BOUNDED_ROWS_MAX))
+      })
+
+      test('which products name one costs what they are', async () => {
+        const before = await rowsRead()
+        const named = await referencesTo(shop.caller, { ...products, referrers: productLinks }, 1)
+        expect(named.map(({ ids }) => ids)).toEqual([[], []])
+        expect(await rowsRead()).toBeLessThan(before + PAGE_ROWS_MAX)
+      })
+    })
+
+    test.each([
+      { bounds: 'stockfrom=6', are: '"stock" >= 6' },
+      { bounds: 'stockfrom=700&priceto=300', are: '"stock" >= 700 AND "price" <= 300' },
+      { bounds: 'lastupdateend=2026-01-01', are: `"updatedAt" < '2026-01-02 00:00 America/New_York'` },
+    ])('pages within $bounds have every product once, by cursor and by offset', async ({ bounds, are }) => {
+      const stored = await server.services.db.$queryRawUnsafe<{ id: number }[]>(
+        `SELECT "id" FROM "Product" WHERE "storeId" = $1 AND ${are} ORDER BY "id"`,
+        shop.store.id,
+      )
+      const ids = stored.map(({ id }) => id)
+      expect(ids.length).toBeGreaterThan(20)
+      const read = async (page: string): Promise<number[]> => {
+        const answer = await shop.call('GET', `/Products?${bounds}&$select=SKUInfo/CatalogID&${page}`)
+        return answer.json().map((record: { SKUInfo: { CatalogID: number } }) => record.SKUInfo.CatalogID)
+      }
+      const limit = 150
+      const byCursor: number[] = []
+      for (let page = await read(`limit=${limit}`); page.length > 0; ) {
+        byCursor.push(...page)
+        page = await read(`limit=${limit}&cursor=${page.at(-1)}`)
+      }
+      expect(byCursor).toEqual(ids)
+      for (const offset of [1, 7, Math.ceil(ids.length / 2), ids.length - 3]) {
+        expect(await read(`offset=${offset}`)).toEqual(ids.slice(offset - 1, offset + 9))
+      }
     })
 
     test.each([
