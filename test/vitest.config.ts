@@ -32,6 +32,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'load',
+          // They wait for programs and a browser much of the time.
+          maxWorkers: 3,
           // Programs are started by the dozen, on machines that may be busy with something else.
           testTimeout: 120_000,
           include: ['test/load/**/*.test.ts'],

@@ -187,7 +187,8 @@ function optionsOf({ host }: Endpoint, durable: boolean): string[] {
     // This log is not rotated, and must not contain the values of refused statements.
     log_min_messages: 'log',
     log_checkpoints: 'off',
-    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    // A test run has several workers, each with pools of its own.
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '150' }),
   }
   return Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
 }
