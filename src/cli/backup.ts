@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { noteBackup } from '../database/backup/made.ts'
 import { writeBackup } from '../database/backup/write.ts'
-import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { openSnapshot } from '../database/snapshot.ts'
 import { findSecretKeys } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { writeWholeFile } from '../process/whole-file.ts'
 import { createSecrets } from '../values/secrets.ts'
+import { visitDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
@@ -22,10 +22,7 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const config = readConfig(environment)
   const { secretKey, otherSecretKeys } = await findSecretKeys(config)
   const secrets = createSecrets(secretKey, otherSecretKeys)
-  const { url, stop } =
-    config.databaseDirectUrl === null
-      ? await visitEmbedded(config.dataDir)
-      : { url: config.databaseDirectUrl, stop: async () => {} }
+  const { url, stop } = await visitDatabase(config)
   try {
     const createdAt = new Date()
     const startedMs = performance.now()

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
+import { visitDatabase } from './database.ts'
 import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { runProgram } from './run-program.ts'
 
@@ -17,9 +17,7 @@ async function main(given: string[], environment: NodeJS.ProcessEnv): Promise<bo
   const { values } = parseArgs({ args: given, options: { show: { type: 'string', default: String(SHOWN_DEFAULT) } } })
   const shown = /^\d{1,5}$/.test(values.show) ? Number(values.show) : Number.NaN
   if (!(shown <= SHOWN_MAX)) throw new StartupError(usage)
-  const { databaseDirectUrl, dataDir } = readConfig(environment)
-  const { url, stop } =
-    databaseDirectUrl === null ? await visitEmbedded(dataDir) : { url: databaseDirectUrl, stop: async () => {} }
+  const { url, stop } = await visitDatabase(readConfig(environment))
   try {
     return await printChecks(url, shown)
   } finally {

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { connect, type Db } from '../database/client.ts'
-import { visitEmbedded } from '../database/embedded/embedded.ts'
 import { backgroundLimits } from '../database/limits.ts'
 import { checkSecretKey } from '../database/secret-key/check.ts'
 import { numberOf, otherProcesses } from '../database/secret-key/keys-in-use.ts'
@@ -12,6 +11,7 @@ import { forgetFormerKey, installationKeys, keysPath, renewSecretKey } from '../
 import { type Config, readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { createSecrets, type Secrets } from '../values/secrets.ts'
+import { visitDatabase } from './database.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
@@ -24,10 +24,9 @@ await runProgram(main)
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   parseArgs({ args, options: {} })
   const config = readConfig(environment)
-  const { databaseDirectUrl, dataDir } = config
+  const { dataDir } = config
   if (config.secretKey !== null && config.previousSecretKey === null) throw new StartupError(noFormerKey)
-  const { url, stop } =
-    databaseDirectUrl === null ? await visitEmbedded(dataDir) : { url: databaseDirectUrl, stop: async () => {} }
+  const { url, stop } = await visitDatabase(config)
   try {
     // Refuses a database that cannot be reached, or is of another version.
     await (await openSnapshot(url)).close()

@@ -1,0 +1,13 @@
+import { visitEmbedded } from '../database/embedded/embedded.ts'
+import type { Config } from '../process/settings.ts'
+
+/**
+ * Finds the database of the settings, past a pooler, whether the server runs or not. Call `stop` behind the last use. Throws
+ * `StartupError` where none is named and the data folder has none.
+ */
+export async function visitDatabase({
+  databaseDirectUrl,
+  dataDir,
+}: Pick<Config, 'databaseDirectUrl' | 'dataDir'>): Promise<{ url: string; stop: () => Promise<void> }> {
+  return databaseDirectUrl === null ? visitEmbedded(dataDir) : { url: databaseDirectUrl, stop: async () => {} }
+}
