@@ -72,17 +72,19 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
       const direct = postgres.url
       const settings = { DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: 'false' }
       const servers = await Promise.all([1, 2].map(() => serverProcess(poolerUrl, settings)))
+      const kinds = [PROCESS_LOCK, READS, WRITES]
       const locks = () =>
         withConnection(direct, async (client) => {
           const { rows } = await client.query(
             `SELECT "classid"::bigint::int AS "kind", count(*)::int FROM pg_locks
-             WHERE "locktype" = 'advisory' AND "objsubid" = 2 GROUP BY 1 ORDER BY 1`,
+             WHERE "locktype" = 'advisory' AND "objsubid" = 2 AND "classid"::bigint::int = ANY($1) GROUP BY 1 ORDER BY 1`,
+            [kinds],
           )
           return rows.map(({ kind, count }) => [kind, count])
         })
       try {
         await Promise.all(servers.map(({ start }) => start()))
-        const each = (count: number) => [PROCESS_LOCK, READS, WRITES].map((kind) => [kind, count])
+        const each = (count: number) => kinds.map((kind) => [kind, count])
         expect(await locks()).toEqual(each(2))
         await servers[0]?.kill()
         await vi.waitFor(async () => expect(await locks()).toEqual(each(1)))
