@@ -7,7 +7,6 @@ import { type Bucket, fillBucket, levelAt } from '../../../src/applications/leak
 import { createThrottle, type Throttle } from '../../../src/applications/throttle.ts'
 import { connect, type Db } from '../../../src/database/client.ts'
 import { ProcessRegistry } from '../../../src/database/process-registry.ts'
-import { sql } from '../../../src/database/sql.ts'
 import { openGate } from '../../support/gate.ts'
 import { statementsOf } from '../../support/statements.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
@@ -62,7 +61,7 @@ async function openProcess({ url = '', leaseMs = 60_000 } = {}): Promise<OpenPro
 }
 
 const tableOn = (db: Db, requestDb: Db | null = null) =>
-  new BucketTable(db, { requestDb, nowMs: () => sql`${server.clock.ms}::bigint` })
+  new BucketTable(db, { requestDb, nowMs: () => server.clock.ms })
 
 async function openProcesses(count: number): Promise<OpenProcess[]> {
   shop = await server.openStore({ throttle: null })
@@ -282,7 +281,7 @@ describe('the table', () => {
         const { db } = server.database
         await db.rateBucket.deleteMany()
         let nowMs = server.clock.ms
-        const table = new BucketTable(db, { nowMs: () => sql`${nowMs}::bigint` })
+        const table = new BucketTable(db, { nowMs: () => nowMs })
         let bucket: Bucket | undefined
         for (const { gapMs, asked } of takes) {
           nowMs += gapMs
