@@ -1,14 +1,21 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import axe, { type AxeResults } from 'axe-core'
+import type { AxeResults } from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { openServer, type TestServer } from '../../support/store.ts'
 
-/** Where Debian and others put a browser that playwright-core can drive. */
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/opt/google/chrome/chrome']
+/** Where Debian and others put a browser that playwright-core can drive; one without windows takes a quarter less time. */
+const places = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/opt/google/chrome/chrome',
+]
 
 const flags = [
   '--no-sandbox',
@@ -60,6 +67,8 @@ async function freePort(): Promise<number> {
   return port
 }
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
 const desk = { width: 1200, height: 850 }
 const phone = { width: 390, height: 844 }
 
@@ -87,12 +96,14 @@ export async function picture(page: Page, name: string): Promise<void> {
  * sideways, and on a phone nothing in it does. With SCREENSHOTS set, its pictures are kept in test-output/screenshots.
  */
 export async function inspect(page: Page, name: string): Promise<void> {
-  await page.evaluate(axe.source)
+  await page.evaluate(axe)
   for (const { look, viewport, colorScheme } of looks) {
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await picture(page, `${name}-${look}`)
-    const { violations } = (await page.evaluate(`axe.run({ resultTypes: ['violations'] })`)) as AxeResults
+    const { violations } = (await page.evaluate(
+      `axe.run({ resultTypes: ['violations'], preload: false })`,
+    )) as AxeResults
     const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`)
     expect({ name, look, found }).toMatchObject({ found: [] })
     const overhang = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')

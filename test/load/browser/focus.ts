@@ -13,11 +13,14 @@ interface Control {
 }
 
 interface Comparison extends Control {
-  readonly scheme: 'light' | 'dark'
-  /** PNG files in base64. */
+  readonly scheme: Scheme
+  /** PNG files in base64: of the box, and of the whole page. */
   readonly focused: string
   readonly unfocused: string
 }
+
+const schemes = ['light', 'dark'] as const
+type Scheme = (typeof schemes)[number]
 
 /**
  * Unfolds the open page and gives the focus to its controls, as the keyboard does. One of each kind that is not in `known` is
@@ -26,16 +29,15 @@ interface Comparison extends Control {
  */
 export async function findHiddenFocus(page: Page, known: Set<string>): Promise<string[]> {
   const kinds = (await page.evaluate(findControls)) as string[]
+  const isFirst = (kind: string, index: number) => !known.has(kind) && kinds.indexOf(kind) === index
+  const chosen = [...kinds.keys()].filter((index) => isFirst(kinds[index] ?? '', index))
+  if (chosen.length === 0) return []
+  for (const kind of kinds) known.add(kind)
   const devtools = await page.context().newCDPSession(page)
-  const comparisons: Comparison[] = []
   // A browser shows the focus that a script gives only behind a key.
   await page.keyboard.press('Tab')
-  for (const [index, kind] of kinds.entries()) {
-    if (known.has(kind)) continue
-    known.add(kind)
-    const control = (await page.evaluate(`(${focusControl})(${index})`)) as Control
-    comparisons.push(...(await compare(page, devtools, control)))
-  }
+  const comparisons: Comparison[] = []
+  for (const scheme of schemes) comparisons.push(...(await compare(page, devtools, scheme, chosen)))
   await devtools.detach()
   const changed = await countChangedPixels(page, comparisons)
   return comparisons
@@ -43,22 +45,25 @@ export async function findHiddenFocus(page: Page, known: Set<string>): Promise<s
     .map(({ scheme, html }) => `${scheme}: ${html}`)
 }
 
-async function compare(page: Page, devtools: CDPSession, control: Control): Promise<Comparison[]> {
-  const shoot = async (colorScheme: 'light' | 'dark') => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const clip = { ...control.box, scale: 1 }
-    return (await devtools.send('Page.captureScreenshot', { format: 'png', clip })).data
+async function compare(page: Page, devtools: CDPSession, scheme: Scheme, chosen: number[]): Promise<Comparison[]> {
+  const shoot = async (clip: Control['box']) =>
+    (await devtools.send('Page.captureScreenshot', { format: 'png', clip: { ...clip, scale: 1 } })).data
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+  const focused: (Control & { focused: string })[] = []
+  for (const index of chosen) {
+    const control = (await page.evaluate(`(${focusControl})(${index})`)) as Control
+    focused.push({ ...control, focused: await shoot(control.box) })
   }
-  const focused = { light: await shoot('light'), dark: await shoot('dark') }
-  await page.evaluate('document.activeElement.blur()')
-  const unfocused = { dark: await shoot('dark'), light: await shoot('light') }
-  return (['light', 'dark'] as const).map((scheme) => ({
-    ...control,
-    scheme,
-    focused: focused[scheme],
-    unfocused: unfocused[scheme],
-  }))
+  const { width, height } = (await page.evaluate(blurred)) as { width: number; height: number }
+  const unfocused = await shoot({ x: 0, y: 0, width, height })
+  return focused.map((control) => ({ ...control, scheme, unfocused }))
 }
+
+const blurred = `(() => {
+  document.activeElement.blur()
+  const { scrollWidth, scrollHeight } = document.documentElement
+  return { width: scrollWidth, height: scrollHeight }
+})()`
 
 /** Returns the kinds of all that Tab can reach, in details too, and lets no caret blink. */
 const findControls = `(() => {
@@ -100,12 +105,15 @@ async function countChangedPixels(page: Page, comparisons: readonly Comparison[]
 }
 
 const changedPixels = `async (comparisons) => {
-  const pixelsOf = async (base64) => {
+  const images = new Map()
+  const imageOf = async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
-    const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
-    context.drawImage(image, 0, 0)
-    return context.getImageData(0, 0, image.width, image.height).data
+    return createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+  }
+  const pixelsOf = (image, x, y, { width, height }) => {
+    const context = new OffscreenCanvas(width, height).getContext('2d')
+    context.drawImage(image, -x, -y)
+    return context.getImageData(0, 0, width, height).data
   }
   const linear = Array.from({ length: 256 }, (_, value) => {
     const share = value / 255
@@ -114,8 +122,10 @@ const changedPixels = `async (comparisons) => {
   const luminance = (pixels, at) =>
     0.2126 * linear[pixels[at]] + 0.7152 * linear[pixels[at + 1]] + 0.0722 * linear[pixels[at + 2]]
   const counts = []
-  for (const { focused, unfocused } of comparisons) {
-    const [before, after] = [await pixelsOf(unfocused), await pixelsOf(focused)]
+  for (const { box, scheme, focused, unfocused } of comparisons) {
+    if (!images.has(scheme)) images.set(scheme, await imageOf(unfocused))
+    const before = pixelsOf(images.get(scheme), box.x, box.y, box)
+    const after = pixelsOf(await imageOf(focused), 0, 0, box)
     let count = 0
     for (let at = 0; at < before.length; at += 4) {
       const [dark, bright] = [luminance(before, at), luminance(after, at)].sort((one, other) => one - other)
