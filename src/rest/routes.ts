@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
-import { readFor } from '../database/client.ts'
+import { readFor } from '../database/pool.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'

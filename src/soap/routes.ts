@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Throttle } from '../applications/throttle.ts'
-import { readFor } from '../database/client.ts'
 import { outageOf } from '../database/outage.ts'
+import { readFor } from '../database/pool.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { pageHeaders } from '../html/guard.ts'
 import { sendPage } from '../html/page.ts'
