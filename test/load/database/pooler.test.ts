@@ -3,6 +3,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { contractRateLimit } from '../../../src/applications/throttle.ts'
 import { connect } from '../../../src/database/client.ts'
 import { withConnection } from '../../../src/database/connection.ts'
 import { requireDirect } from '../../../src/database/direct.ts'
@@ -15,6 +16,7 @@ import { productBody, type Result } from '../../app/rest/fixture.ts'
 import { throughPort } from '../../support/gate.ts'
 import { hasPostgres15, ordinaryUser, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
 import { freePort, type Run, runProgram } from '../../support/run-server.ts'
+import { operatorKey } from '../../support/services.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { serverProcess } from '../webhooks/server-process.ts'
 
@@ -92,6 +94,44 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
         for (const { kill } of servers) await kill()
       }
     })
+
+    test('processes behind it share a rate limit: 50 of 120 requests at once, each with its own remaining count', async () => {
+      const settings = { DATABASE_DIRECT_URL: postgres.url, DATABASE_PREPARED_STATEMENTS: 'false' }
+      const servers = await Promise.all([1, 2, 3].map(() => serverProcess(poolerUrl, settings)))
+      try {
+        for (const { start } of servers) await start()
+        const headers = await newCaller(servers[0]?.baseUrl ?? '')
+        const startedAt = performance.now()
+        const answers = await Promise.all(
+          Array.from({ length: 120 }, (_, number) =>
+            fetch(`${servers[number % 3]?.baseUrl}/StoreWebAPI/v1/Products?countonly=1`, { headers }),
+          ),
+        )
+        const leaked = Math.ceil(((performance.now() - startedAt) / 1_000) * contractRateLimit.leakPerSecond)
+        const accepted = answers.filter(({ status }) => status === 200)
+        expect(accepted.length).toBeGreaterThanOrEqual(50)
+        expect(accepted.length).toBeLessThanOrEqual(50 + leaked)
+        const remaining = new Set(accepted.map((answer) => answer.headers.get('x-ratelimit-remaining')))
+        expect(remaining.size).toBeGreaterThanOrEqual(50 - leaked)
+      } finally {
+        for (const { kill } of servers) await kill()
+      }
+    })
+
+    /** The credentials of an application that a new store let in. */
+    async function newCaller(baseUrl: string): Promise<Record<string, string>> {
+      const post = async (path: string, body: object) => {
+        const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' }
+        const answer = await fetch(baseUrl + path, { method: 'POST', headers, body: JSON.stringify(body) })
+        return (await answer.json()) as Record<string, string>
+      }
+      const SecureURL = 'https://limited.example'
+      const account = { Email: 'merchant@limited.example', Password: 'correct horse battery' }
+      const { Id } = await post('/admin/stores', { Name: 'Limited', SecureURL, ...account })
+      const { PublicKey, PrivateKey = '' } = await post('/admin/applications', { Name: 'Of the contract' })
+      const { Token = '' } = await post(`/admin/stores/${Id}/subscriptions`, { PublicKey })
+      return { SecureURL, PrivateKey, Token }
+    }
 
     test('an address that is said to lead past it, and does not, is refused', async () => {
       const other = Object.assign(new URL(postgres.url), { pathname: '/template1' }).href
