@@ -16,19 +16,24 @@ const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeou
 /** Prisma: unreachable, timed out, closed, no free connection in time, still a deadlock at the last attempt. */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'])
 
+const tooLong = `It took longer than the time limit of the database; ${again}`
+
 /** By SQLSTATE, the message of each group of errors that pass by themselves, or when the operator ends their cause. */
 const messages: readonly (readonly [RegExp, string])[] = [
   [/^(55P03|40001|40P01)$/, `Another change holds the record; ${again}`],
-  [/^57014$/, `It took longer than the time limit of the database; ${again}`],
+  [/^57014$/, tooLong],
   // Only reading: a standby, or a setting. No room on the disk, or in memory; no file could be written.
   [/^(25006|53[124]00|58030)$/, `The database cannot do this at present; ${again}`],
   // Connection exceptions, too many connections, stopping, starting, a transaction or session ended for being idle.
   [/^(08\w{3}|53300|57P0\d|25P0[34])$/, `The database does not answer; ${again}`],
 ]
 
+/** pg's, for a statement that this process ends for its time. The database answers others meanwhile, or `Outage` says otherwise. */
+const readTimeout = /^Query read timeout/m
+
 /** Messages of pg and of the system that come without a code. They are English whatever the server's language. */
 const noConnection =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|(connect|read|write|getaddrinfo) E[A-Z_]+\b)/m
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|read|write|getaddrinfo) E[A-Z_]+\b)/m
 
 /**
  * Returns a 503 failure when the error means that the database is unavailable, or that a lock, a connection or a result
@@ -43,7 +48,8 @@ export function outageOf(error: unknown): StoreFailure | null {
     message?: string
   }
   const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
-  const known = moveMessage(error) ?? messages.find(([states]) => states.test(originalCode))?.[1]
+  const ofState = messages.find(([states]) => states.test(originalCode))?.[1]
+  const known = moveMessage(error) ?? ofState ?? (readTimeout.test(message ?? '') ? tooLong : undefined)
   const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
   if (known === undefined && !isOutage) return null
   const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)

@@ -127,7 +127,7 @@ function sharedSending(
 ): { send: RunStatement; runBehind: Pool['runBehind'] } {
   const companions = new Set<Companion>()
   const send: RunStatement = async (statement) => {
-    if (companions.size === 0) return pool.query(prepare(statement))
+    // Not `pool.query`, which ends a statement past its time with the loss of its connection, before it is cancelled.
     const client = await pool.connect()
     const query = (each: Sql) => queryOn(client, prepare(each))
     const own = query(statement)
@@ -137,7 +137,7 @@ function sharedSending(
       return result
     })
     companions.clear()
-    // As `pool.query` does, which trusts no connection behind an error.
+    // No connection is trusted behind an error.
     const giveBack = (settled: PromiseSettledResult<unknown>[]) =>
       client.release(settled.some(({ status }) => status === 'rejected'))
     Promise.allSettled([own, ...others]).then(giveBack)

@@ -40,7 +40,7 @@ export async function measureInTurns(
     }
     onRound()
   }
-  return { title, matches, times: times.map(median) }
+  return { title, matches, times: times.map((each) => (each.some(Number.isNaN) ? Number.NaN : median(each))) }
 }
 
 async function matchesOf({ server, cases }: ScaleStore, title: string): Promise<number | null> {
@@ -54,7 +54,9 @@ async function runs({ server, cases }: ScaleStore, title: string, count: number,
   const one = cases.get(title)
   if (one === undefined) throw new Error(`One of the stores has no case ${title}`)
   const times: number[] = []
-  for (let run = from; run < from + count; run++) times.push(await server.timeOf(one.request(run)))
+  for (let run = from; run < from + count && !Number.isNaN(times.at(-1)); run++) {
+    times.push(await server.timeOf(one.request(run)))
+  }
   return times
 }
 

@@ -167,7 +167,9 @@ test('a read that waits too long for a locked table is 503, and leaves nothing b
   const locker = connect(server.database.url)
   await locker.$transaction(async (tx) => {
     await tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`
-    expect(outageIn(await call('GET', '/Products/2'))).toEqual(outage('The database does not answer'))
+    expect(outageIn(await call('GET', '/Products/2'))).toEqual(
+      outage('It took longer than the time limit of the database'),
+    )
     const waiting = () => locker.$queryRaw`
       SELECT "query" FROM "pg_stat_activity" WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
     await expect.poll(waiting).toEqual([])
