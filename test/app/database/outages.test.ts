@@ -312,12 +312,12 @@ describe('a database that only reads', () => {
       const { db } = server.database
       await Promise.all(Array.from({ length: 8 }, () => db.$queryRaw`SELECT 1 FROM pg_sleep(0.2)`))
       await end()
+      // Otherwise the log of calls may have one of the connections in the moment in which they are given up.
+      await server.services.callLog.flush()
       // Refused, unless an entry in the log of calls was refused before it.
       expect([200, 503]).toContain((await call('PUT', '/Products/2', named('X'))).statusCode)
       const changes = Array.from({ length: 5 }, (_, index) => call('PUT', '/Products/2', named(`X${index}`)))
-      const statuses = (await Promise.all(changes)).map(({ statusCode }) => statusCode)
-      // A connection that something else used in that moment is given up when it is refused itself.
-      expect(statuses.filter((status) => status !== 200).length, String(statuses)).toBeLessThanOrEqual(1)
+      for (const { statusCode } of await Promise.all(changes)) expect(statusCode).toBe(200)
     })
   })
 
