@@ -89,6 +89,7 @@ export function openPool(
   const prepare = ({ text, values }: Sql) => ({ name: statementName(text), text, values })
   const single = inReadTurns(health, poolMax, observer)
   const adapter = new GuardedPg({ health, single, prepare }, pool, options)
+  pool.query = cancellingQuery(pool)
   const { send, runBehind } = sharedSending(pool, prepare, health)
   const { run: inTurn } = createSemaphore(boundsOfChanges(poolMax))
   return {
@@ -127,7 +128,6 @@ function sharedSending(
 ): { send: RunStatement; runBehind: Pool['runBehind'] } {
   const companions = new Set<Companion>()
   const send: RunStatement = async (statement) => {
-    // Not `pool.query`, which ends a statement past its time with the loss of its connection, before it is cancelled.
     const client = await pool.connect()
     const query = (each: Sql) => queryOn(client, prepare(each))
     const own = query(statement)
@@ -137,10 +137,7 @@ function sharedSending(
       return result
     })
     companions.clear()
-    // No connection is trusted behind an error.
-    const giveBack = (settled: PromiseSettledResult<unknown>[]) =>
-      client.release(settled.some(({ status }) => status === 'rejected'))
-    Promise.allSettled([own, ...others]).then(giveBack)
+    releaseBehind(client, [own, ...others])
     return own
   }
   const runBehind: Pool['runBehind'] = (statement) => {
@@ -181,8 +178,25 @@ function timed(run: Semaphore['run'], waited: (seconds: number) => void): Semaph
   }
 }
 
+/** What Prisma calls for a single statement. pg-pool's own ends one past its time with the loss of its connection, before it is cancelled. */
+function cancellingQuery(pool: pg.Pool): pg.Pool['query'] {
+  const query = async (statement: pg.QueryConfig) => {
+    const client = await pool.connect()
+    const result = queryOn(client, statement)
+    releaseBehind(client, [result])
+    return result
+  }
+  return query as pg.Pool['query']
+}
+
+/** Gives a connection back behind its statements. None is trusted behind an error. */
+async function releaseBehind(client: pg.PoolClient, results: readonly Promise<unknown>[]): Promise<void> {
+  const settled = await Promise.allSettled(results)
+  client.release(settled.some(({ status }) => status === 'rejected'))
+}
+
 /** By a callback, so that a statement past its time is cancelled (`limitConnection`). */
-function queryOn(client: pg.ClientBase, statement: ReturnType<Prepare>): Promise<pg.QueryResult> {
+function queryOn(client: pg.ClientBase, statement: pg.QueryConfig): Promise<pg.QueryResult> {
   const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>()
   // pg's types leave out that a statement with a name takes its values beside it too.
   const query = client.query.bind(client) as unknown as (
@@ -190,7 +204,7 @@ function queryOn(client: pg.ClientBase, statement: ReturnType<Prepare>): Promise
     values: unknown[],
     callback: (error: Error | undefined, result: pg.QueryResult) => void,
   ) => void
-  query(statement, statement.values, (error, result) => (error ? reject(error) : resolve(result)))
+  query(statement, statement.values ?? [], (error, result) => (error ? reject(error) : resolve(result)))
   return promise
 }
 

@@ -7,6 +7,7 @@ import { requestLimits } from '../../../src/database/limits.ts'
 import { outageOf } from '../../../src/database/outage.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { openGate } from '../../support/gate.ts'
+import { operatorKey } from '../../support/services.ts'
 import { merchantIn } from '../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result } from '../rest/fixture.ts'
@@ -163,20 +164,28 @@ test('while rows of two stores are locked, a third one changes its own', async (
   await locker.$disconnect()
 })
 
-test('a read that waits too long for a locked table is 503, and leaves nothing behind in PostgreSQL', async () => {
-  const locker = connect(server.database.url)
-  await locker.$transaction(async (tx) => {
-    await tx.$executeRaw`LOCK TABLE "Product" IN ACCESS EXCLUSIVE MODE`
-    expect(outageIn(await call('GET', '/Products/2'))).toEqual(
-      outage('It took longer than the time limit of the database'),
-    )
-    const waiting = () => locker.$queryRaw`
+test.each([
+  ['past Prisma', 'Product', () => call('GET', '/Products/2')],
+  [
+    'by Prisma',
+    'Store',
+    () => app.inject({ url: '/admin/stores', headers: { authorization: `Bearer ${operatorKey}` } }),
+  ],
+])(
+  'a read %s that waits too long for the locked table %s is 503, and leaves nothing behind in PostgreSQL',
+  async (_by, table, read) => {
+    const locker = connect(server.database.url)
+    await locker.$transaction(async (tx) => {
+      await tx.$executeRawUnsafe(`LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`)
+      expect(outageIn(await read())).toEqual(outage('It took longer than the time limit of the database'))
+      const waiting = () => locker.$queryRaw`
       SELECT "query" FROM "pg_stat_activity" WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`
-    await expect.poll(waiting).toEqual([])
-  })
-  await locker.$disconnect()
-  expect((await call('GET', '/Products/2')).statusCode).toBe(200)
-})
+      await expect.poll(waiting).toEqual([])
+    })
+    await locker.$disconnect()
+    expect((await read()).statusCode).toBe(200)
+  },
+)
 
 test('of one person, four requests run at a time, and another person is served meanwhile', async () => {
   const [person, someone] = await Promise.all([merchantIn(server, store.store), merchantIn(server, other.store)])
