@@ -21,7 +21,8 @@ const longest = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const isLong = ({ moduleId }: TestSpecification) => longest.some((part) => moduleId.includes(`/test/${part}`))
-    return [...files.filter(isLong), ...(await super.sort(files.filter((file) => !isLong(file))))]
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
 }
 
@@ -29,7 +30,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     pool: 'forks',
-    // Of the time of a test, most is spent waiting: for the database, for programs, for a browser.
+    // Tests wait much of their time: for the database, for programs, for a browser.
     maxWorkers: 3,
     // Collecting young objects took a sixth of the workers' time.
     execArgv: ['--max-semi-space-size=64'],
