@@ -35,10 +35,18 @@ export async function openFolder(runner: Runner, folder: string, durable: boolea
   return { path: folder, data, log: join(folder, 'server.log'), administrator: { user: ADMINISTRATOR, password } }
 }
 
-/** Removes what an interrupted start left beside the folder. Only the process that holds the folder may call it. */
+/**
+ * Removes what interrupted starts left beside the folder, as far as that is possible. Only the process that holds the folder may
+ * call it.
+ */
 export async function removeLeftovers(folder: string): Promise<void> {
   const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.new-`))
-  await Promise.all(names.map((name) => rm(join(dirname(folder), name), { recursive: true, force: true })))
+  await Promise.all(names.map((name) => removeHalfMade(join(dirname(folder), name))))
+}
+
+/** Another process may be writing into it or removing it, and one that stays is removed by the next start: no reason to end this one. */
+async function removeHalfMade(temporary: string): Promise<void> {
+  await rm(temporary, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})
 }
 
 /**
@@ -58,7 +66,7 @@ async function makeFolder(runner: Runner, folder: string, durable: boolean): Pro
     await rename(temporary, folder)
     if (durable) await syncFolder(dirname(folder))
   } catch (error) {
-    if (temporary) await rm(temporary, { recursive: true, force: true })
+    if (temporary) await removeHalfMade(temporary)
     // Another process was faster, and may have removed this one's temporary folder.
     if (existsSync(folder)) return
     throw new StartupError(

@@ -77,6 +77,29 @@ describe('a folder', () => {
     expect(await readdir(dataDir)).toEqual(['postgres'])
   })
 
+  test('starts while a slower process is still making its own beside it', async () => {
+    await copyPrepared()
+    const halfMade = join(dataDir, 'postgres.new-abcdef')
+    const write = `const fs = require('node:fs')
+      for (let at = 0; ; at++) {
+        fs.mkdirSync(${JSON.stringify(halfMade)} + '/data/' + (at % 50), { recursive: true })
+        fs.writeFileSync(${JSON.stringify(halfMade)} + '/data/' + (at % 50) + '/file', '')
+        if (at === 0) console.log('writing')
+      }`
+    // It makes its folder again when that is taken away in the middle of a step.
+    const slower = spawn(process.execPath, ['-e', `for (;;) try { ${write} } catch {}`])
+    try {
+      await once(slower.stdout, 'data')
+
+      const { url } = await start()
+
+      expect(await valuesOf(url, 'SELECT 1')).toEqual([1])
+    } finally {
+      slower.kill('SIGKILL')
+      await once(slower, 'exit')
+    }
+  })
+
   test('in use is refused to another process, which does no harm to the first', async () => {
     await copyPrepared()
     const { url } = await start()
