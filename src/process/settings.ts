@@ -382,6 +382,8 @@ function wholeNumber(problem: string, min: number, max: number) {
 
 function isBaseAddress(text: string): boolean {
   const url = URL.parse(text)
+  // Parsers drop tabs and line breaks silently.
+  if (/\p{Cc}/u.test(text)) return false
   return url !== null && /^https?:$/.test(url.protocol) && !`${url.username}${url.password}${url.search}${url.hash}`
 }
 
