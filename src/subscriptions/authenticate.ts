@@ -39,7 +39,7 @@ export interface Authenticated {
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
-  /** The reason, for the owners of the store and of the application. */
+  /** The reason, for the log of calls that the merchant sees. */
   readonly reason: string
 
   constructor(subscriptionId: number, message: string, reason: string) {
