@@ -64,6 +64,15 @@ test.each(foreign)('the three headers win over the unknown Bearer %s, again and 
   for (let count = 0; count < 3; count++) expect(await statusWith(bearer, headers)).toBe(200)
 })
 
+test('an access token as Token, with the two other headers, wins as the token of the subscription does', async () => {
+  const token = await tokenOf(server, shop, client)
+  const keys = { secureurl: shop.store.secureUrl, privatekey: client.PrivateKey }
+  expect(await statusWith('jwt', { ...keys, token })).toBe(200)
+  expect(await statusWith('jwt', { token })).toBe(401)
+  await revoke(client, token)
+  expect(await statusWith('jwt', { ...keys, token })).toBe(401)
+})
+
 test('the application in the three headers is the one that calls, and only its privileges count', async () => {
   const reader = await openClient(server, { Name: 'Reader', Privileges: { Products: ['read'] } })
   const { token } = await subscribe(shop, reader)
