@@ -29,9 +29,14 @@ describe('a new password is refused', () => {
 
   test('that is up to four letters, each of them repeated', () => {
     const runs = fc
-      .tuple(fc.array(fc.tuple(letter, fc.integer({ min: 4, max: 9 })), { minLength: 3, maxLength: 4 }), ending)
+      .tuple(
+        fc.array(fc.tuple(fc.constantFrom(...'abcxyzäж'), fc.integer({ min: 4, max: 9 })), {
+          minLength: 3,
+          maxLength: 4,
+        }),
+        ending,
+      )
       .map(([parts, end]) => parts.map(([each, count]) => each.repeat(count)).join('') + end)
-      .filter((text) => !/^\d|\d$/.test(text))
     fc.assert(fc.property(runs, (password) => !isTaken(password)))
   })
 
