@@ -19,7 +19,7 @@ import { assembleDocument, type DocumentOptions } from './reference/assemble.ts'
 import { examples } from './reference/examples.ts'
 import { describeReference, type ReferenceServices, reference } from './reference/routes.ts'
 import { describeRest } from './rest/openapi/describe.ts'
-import { type RestServices, rest } from './rest/routes.ts'
+import { prefixAdvice, type RestServices, rest } from './rest/routes.ts'
 import { countBytesInFlight } from './server/bytes-in-flight.ts'
 import { installCompression } from './server/compression.ts'
 import { limitConnections } from './server/connections.ts'
@@ -85,7 +85,8 @@ export function buildApp(given: Services): FastifyInstance {
   cutSlowPeers(app, metrics)
   countBytesInFlight(app)
   installCompression(app)
-  answerErrors(app, answerUnknownAddress)
+  const advisePrefix = prefixAdvice(services)
+  answerErrors(app, (request, reply) => answerUnknownAddress(request, reply, advisePrefix(request)))
   app.register(async (scope) => processRoutes(scope, services))
   app.register(async (scope) => {
     await openPages(scope, services)
@@ -93,7 +94,7 @@ export function buildApp(given: Services): FastifyInstance {
     scope.register(pages, services)
   })
   app.register(async (scope) => oauth(scope, services))
-  app.register(async (scope) => rest(scope, services))
+  app.register(async (scope) => rest(scope, services, advisePrefix))
   app.register(async (scope) => soap(scope, services))
   app.register(async (scope) => reference(scope, services, () => openApiDocument(config)))
   return app

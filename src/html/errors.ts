@@ -41,9 +41,12 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
   return answer(reply, failure)
 }
 
-/** Responds to an unknown address. Within the scopes of pages, a signed-in person keeps the navigation. */
-export function answerUnknownAddress(request: FastifyRequest, reply: FastifyReply) {
-  const message = wantsHtml(request) ? 'There is no such page' : 'No such address'
+/**
+ * Responds to an unknown address. Within the scopes of pages, a signed-in person keeps the navigation. `advice` follows
+ * the message.
+ */
+export function answerUnknownAddress(request: FastifyRequest, reply: FastifyReply, advice = '') {
+  const message = `${wantsHtml(request) ? 'There is no such page' : 'No such address'}${advice}`
   return answer(reply, { status: 404, field: '', message })
 }
 

@@ -157,7 +157,11 @@ const revokeOperation: Operation = {
 
 function form(properties: JsonSchema, required: readonly string[], example: object) {
   const schema = { type: 'object', properties, required }
-  return { required: true, content: { 'application/x-www-form-urlencoded': { schema, example } } }
+  const content = { schema, example }
+  return {
+    required: true,
+    content: { 'application/x-www-form-urlencoded': content, 'multipart/form-data': content },
+  }
 }
 
 const metadataOperation: Operation = {

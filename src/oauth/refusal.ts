@@ -64,6 +64,6 @@ function refusalOf(error: FastifyError | StoreFailure | OAuthRefusal): OAuthRefu
 }
 
 export function notForm(): OAuthRefusal {
-  const description = 'Content-Type must be application/x-www-form-urlencoded'
+  const description = 'Content-Type must be application/x-www-form-urlencoded or multipart/form-data'
   return new OAuthRefusal('invalid_request', description, { status: 415 })
 }

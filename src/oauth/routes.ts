@@ -11,6 +11,7 @@ import { exchangeCode, revokeAccessToken } from '../subscriptions/access-tokens.
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { type AuthorizeServices, authorizePages } from './authorize.ts'
 import { authenticateClient, type ClientServices } from './client-authentication.ts'
+import { formOfMultipart } from './multipart.ts'
 import { Parameters, queryOf } from './parameters.ts'
 import { answerRefusal, notForm, type OAuthError, OAuthRefusal } from './refusal.ts'
 
@@ -44,16 +45,20 @@ async function openEndpoints(
     if (request.method === 'POST') await throttle.requireAnonymous(request.ip)
   })
   app.removeAllContentTypeParsers()
-  const receiveText = async (payload: Readable) => String(await receiveBytes(payload, BODY_BYTES_MAX))
+  const receive = (payload: Readable) => receiveBytes(payload, BODY_BYTES_MAX)
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     async (_request: FastifyRequest, payload: Readable) => ({
-      form: await receiveText(payload),
+      form: String(await receive(payload)),
     }),
   )
   // Clients that send all in the query name any type for their empty body.
-  app.addContentTypeParser('*', async (_request: FastifyRequest, payload: Readable) => {
-    if ((await receiveText(payload)) !== '') throw notForm()
+  app.addContentTypeParser('*', async ({ headers }: FastifyRequest, payload: Readable) => {
+    const body = await receive(payload)
+    if (body.length === 0) return
+    const { 'content-type': type = '' } = headers
+    if (!/^multipart\/form-data\s*(;|$)/i.test(type.trim())) throw notForm()
+    return { form: await formOfMultipart(type, body) }
   })
 }
 

@@ -25,6 +25,15 @@ export function urlFault(url: string): string | null {
   return null
 }
 
+/**
+ * As `urlFault`, for an address that comes from a user. Parsers drop tabs and line breaks silently, so that the address that is called
+ * would be another. Those that earlier versions stored are still called.
+ */
+export function givenUrlFault(url: string): string | null {
+  if (/\p{Cc}/u.test(url)) return 'must not hold a control character, such as a tab or a line break'
+  return urlFault(url)
+}
+
 /** Returns why a host can never be called, without a DNS lookup, as a sentence without its subject, or null. */
 export function hostFault(hostname: string, isAllowed: IsAllowed): string | null {
   const known = knownAddresses(hostname)

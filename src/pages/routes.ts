@@ -42,9 +42,9 @@ export async function pages(app: FastifyInstance, services: PagesServices): Prom
   customerSignInPages(app, services)
   customerOrders(app, services)
   // Unknown addresses. The page keeps the navigation of a signed-in person.
-  pagesFor(app, 'anyone', 'merchant').get('/admin/*', answerUnknownAddress)
-  pagesFor(app, 'anyone', 'developer').get('/developers/*', answerUnknownAddress)
-  pagesFor(app, 'anyone', 'customer').get('/account/*', answerUnknownAddress)
+  pagesFor(app, 'anyone', 'merchant').get('/admin/*', (request, reply) => answerUnknownAddress(request, reply))
+  pagesFor(app, 'anyone', 'developer').get('/developers/*', (request, reply) => answerUnknownAddress(request, reply))
+  pagesFor(app, 'anyone', 'customer').get('/account/*', (request, reply) => answerUnknownAddress(request, reply))
 }
 
 export async function adminRoutes(app: FastifyInstance, services: AdminServices): Promise<void> {

@@ -21,7 +21,7 @@ import {
   lowerCase,
   newPasswordInput,
   passwordInput,
-  refuseAddressAsPassword,
+  refuseNamesAsPassword,
   verifyPassword,
 } from './passwords.ts'
 import { type Client, endSessions, openSession, ownerOf, type Session } from './sessions.ts'
@@ -57,7 +57,7 @@ export async function signUpDeveloper(
     throw new StoreFailure('forbidden', 'Developer accounts are opened by the operator of this server alone')
   }
   const given = readInput(newAccount, input)
-  refuseAddressAsPassword(given.Password, given.Email)
+  refuseNamesAsPassword(given.Password, { email: given.Email })
   const account = { kind: 'developer', email: await lowerCase(db, given.Email) } as const
   const counted = await countTry(services, { ...account, address, isSignUp: true })
   // Hashes before the insert, so that a taken address takes as long as a free one.
@@ -110,8 +110,9 @@ export async function changePassword(
   const { db, now } = services
   if (person.kind === 'customer') throw new Error('A customer has no password here')
   const { kind, id, email } = person
+  const storeName = person.kind === 'merchant' ? person.store.name : undefined
   const { CurrentPassword, NewPassword } = readInput(passwordChange, input)
-  refuseAddressAsPassword(NewPassword, email, 'NewPassword')
+  refuseNamesAsPassword(NewPassword, { email, storeName }, 'NewPassword')
   const attempt = { kind, email: await lowerCase(db, email), address: actor.address, devices }
   const counted = await countTry(services, attempt)
   const table = tableOf(kind)
@@ -156,8 +157,8 @@ async function createAccount(
   actor: Actor,
   taken: string,
 ): Promise<Account> {
-  refuseAddressAsPassword(Password, Email)
-  if (storeId !== null) await storeById(db, storeId)
+  const store = storeId === null ? undefined : await storeById(db, storeId)
+  refuseNamesAsPassword(Password, { email: Email, storeName: store?.name })
   const columns = { email: Email, passwordHash: await hashPassword(Password) }
   return inTransaction(db, async (tx) => {
     const account = await insertAccount(tx, now, storeId, columns, taken)
@@ -191,7 +192,8 @@ async function setPassword(
       UPDATE ${tableOf(kind)} SET "passwordHash" = ${passwordHash} WHERE "id" = ${id} ${ofStore}
       RETURNING "id", "email", "createdAt"`
     if (!account) throw 'storeId' in owner ? noSuchUser(id) : notFound(`No developer has the id ${id}`, id)
-    refuseAddressAsPassword(Password, account.email)
+    const store = 'storeId' in owner ? await storeById(tx, owner.storeId) : undefined
+    refuseNamesAsPassword(Password, { email: account.email, storeName: store?.name })
     await endSessions(tx, { kind, id })
     await forgetFailures(tx, secrets, { kind, email: await lowerCase(tx, account.email) })
     await recordAudit(tx, now, { actor, action: 'account.password-changed', target: account.email, ...owner })

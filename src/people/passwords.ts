@@ -13,19 +13,23 @@ const NEW_LENGTH_MIN = 12
 const COMMON_MAX = 10_000
 /** Shorter prefixes of a digit sequence are too common to reject. */
 const DIGITS_MIN = 6
+/** The longest syllable, and the shortest text that repeats one. */
+const SYLLABLE_MAX = 4
+const REPEATED_MIN = 6
+const PRODUCT = 'storeplatform'
 
 const email = `must be an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`
 const typed = `must be a text of 1 to ${PASSWORD_LENGTH_MAX} characters`
 const length = `must be a text of ${NEW_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
 const common =
-  'must not be one of the 10,000 most common passwords, nor one of them repeated, or with digits or signs at its ends'
+  'must not be one of the 10,000 most common passwords, nor one of them repeated, nor repeated letters or syllables, nor the name of this software, with or without digits and signs at its ends'
 
 export const emailInput = z.string(email).trim().max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
 
 /** A password to verify. The stored one may be older than the rule for new passwords. */
 export const passwordInput = z.string(typed).min(1, typed).max(PASSWORD_LENGTH_MAX, typed)
 
-/** A new password of a merchant or developer. Callers must also call `refuseAddressAsPassword`. */
+/** A new password of a merchant or developer. Callers must also call `refuseNamesAsPassword`. */
 export const newPasswordInput = z
   .string(length)
   .max(PASSWORD_LENGTH_MAX, length)
@@ -47,24 +51,70 @@ function isListed(password: string): boolean {
 /** Few listed passwords have 12 characters, so exact comparison would accept `password2024!` and `123456123456`. */
 function isCommon(password: string): boolean {
   const plain = comparable(password)
-  const [, unit = plain] = /^(.+?)\1+$/su.exec(plain) ?? []
-  return [plain, unit].some((text) => isListed(text) || isCommonInside(text))
+  if (isRepeated(plain) || isRepeated(withoutEnds(plain)) || once(wordOf(password)) === PRODUCT) return true
+  return [plain, once(plain)].some((text) => isListed(text) || isCommonInside(text))
+}
+
+/** A text that is repeated, and nothing else, counts as that text. */
+function once(text: string): string {
+  return /^(.+?)\1+$/su.exec(text)?.[1] ?? text
+}
+
+/** Whether the text is letters or syllables over and over (`abcabcab`), or a few letters, each of them repeated (`aaabbbccc`). */
+function isRepeated(text: string): boolean {
+  const letters = text.replace(/(.)\1+/gsu, '$1')
+  const lengths = Array.from({ length: SYLLABLE_MAX }, (_, index) => index + 1)
+  const repeats = lengths.some((length) => text.slice(length) === text.slice(0, -length))
+  const isLong = text.length >= REPEATED_MIN && /[\p{L}\p{N}\p{P}]/u.test(text)
+  return isLong && (repeats || letters.length <= SYLLABLE_MAX)
 }
 
 /** Whether the text is a common password with only digits and signs added at its ends. */
 function isCommonInside(text: string): boolean {
-  const letters = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  const letters = withoutEnds(text)
   if (letters !== '') return isListed(letters)
   // Rejects text such as 1234567890!?, whose prefix 123456 is common, and text of blanks alone.
   const beginnings = Array.from(text, (_, index) => text.slice(0, index + 1))
   return text === '' || beginnings.some((beginning) => beginning.length >= DIGITS_MIN && isListed(beginning))
 }
 
-/** Throws (400, naming `field`) when the password is the account's e-mail address, ignoring case. */
-export function refuseAddressAsPassword(password: string, address: string, field = 'Password'): void {
-  if (comparable(password) === comparable(address)) {
+interface AccountNames {
+  readonly email: string
+  /** Absent: a developer's account. */
+  readonly storeName?: string | undefined
+}
+
+/**
+ * Throws (400, naming `field`) when the password is the account's e-mail address, ignoring case; or the address' part before the @ or
+ * the store's name, ignoring case, separators, and digits and signs at its ends.
+ */
+export function refuseNamesAsPassword(
+  password: string,
+  { email, storeName = '' }: AccountNames,
+  field = 'Password',
+): void {
+  if (comparable(password) === comparable(email)) {
     throw fieldFault(field, 'must be another text than the e-mail address')
   }
+  const names = {
+    'beginning of the e-mail address': email.replace(/@[^@]*$/, ''),
+    'name of the store': storeName,
+  }
+  const word = wordOf(password)
+  for (const [what, name] of Object.entries(names)) {
+    if (word === '' || word !== wordOf(name)) continue
+    throw fieldFault(field, `must not be the ${what}, with or without digits and signs`)
+  }
+}
+
+/** The text without separators, and without digits and signs at its ends. */
+function wordOf(text: string): string {
+  return withoutEnds(comparable(text)).replace(/[\s\p{P}\p{S}]+/gu, '')
+}
+
+/** The text without digits and signs at its ends. */
+function withoutEnds(text: string): string {
+  return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
 }
 
 function comparable(text: string): string {

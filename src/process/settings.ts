@@ -382,16 +382,19 @@ function wholeNumber(problem: string, min: number, max: number) {
 
 function isBaseAddress(text: string): boolean {
   const url = URL.parse(text)
+  // Parsers drop tabs and line breaks silently.
+  if (/\p{Cc}/u.test(text)) return false
   return url !== null && /^https?:$/.test(url.protocol) && !`${url.username}${url.password}${url.search}${url.hash}`
 }
 
-function isPrefix(text: string): boolean {
+/** Whether REST_PREFIXES may name it. */
+export function isPrefix(text: string): boolean {
   const [, first = ''] = /^(\/[A-Za-z0-9._~-]+)(?:\/[A-Za-z0-9._~-]+)*\/?$/.exec(text) ?? []
   return first !== '' && !OWN_ADDRESSES.split(', ').includes(first.toLowerCase())
 }
 
-/** An absolute URI; envelopes have namespaces of their own. */
-function isNamespace(text: string): boolean {
+/** Whether SOAP_NAMESPACES may name it: an absolute URI; envelopes have namespaces of their own. */
+export function isNamespace(text: string): boolean {
   const isUri = /^[a-z][a-z0-9+.-]*:[\w:/?#[\]@!$&'()*+;=.~%-]+$/i.test(text)
   return isUri && text.length <= NAMESPACE_LENGTH_MAX && !/^http:\/\/(schemas\.xmlsoap|www\.w3)\.org\//.test(text)
 }

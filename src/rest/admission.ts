@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
 import type { BucketReading } from '../applications/leaky-bucket.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
-import { type Caller, callerKey } from '../engine/caller.ts'
+import { callerKey } from '../engine/caller.ts'
 import { accessOf, type Method } from '../engine/define.ts'
 import type { Endpoint, Operations } from '../engine/endpoints.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
@@ -29,7 +29,7 @@ export interface AdmissionServices {
  */
 export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { caller, throttle: rateLimit } = await identify(request, reply)
+    const { caller, throttle: rateLimit, isByBearer } = await identify(request, reply)
     request.caller = caller
     const show = (reading: BucketReading) => showBucket(reply, rateLimit, reading)
     const reading = throttle.take(rateLimit.key, rateLimit)
@@ -38,14 +38,18 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
     else if (method === 'GET') request.counted = reading.then(show)
     else show(await reading)
     try {
-      check(request, reply, caller)
+      check(request, reply, { caller, isByBearer })
     } catch (error) {
       await request.counted
       throw error
     }
   }
 
-  function check(request: FastifyRequest, reply: FastifyReply, caller: Caller): void {
+  function check(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { caller, isByBearer }: Pick<Authenticated, 'caller' | 'isByBearer'>,
+  ): void {
     bytesInFlight.admit(callerKey(caller))
     const method = methodOf(request)
     if (operations[method] === undefined) {
@@ -56,9 +60,7 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
     try {
       for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))
     } catch (error) {
-      if (bearerToken(request.headers.authorization) !== null) {
-        reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
-      }
+      if (isByBearer) reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
       throw error
     }
   }

@@ -5,10 +5,12 @@ import type { Caller } from '../engine/caller.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
 import type { Query } from '../engine/paging.ts'
+import { isPrefix } from '../process/settings.ts'
 import { servedResources } from '../registry.ts'
 import { encodedTag } from '../server/compression.ts'
 import { sendOptions } from '../server/headers.ts'
 import { plainHttpFault } from '../server/plain-http.ts'
+import { type AdviceServices, settingAdvice } from '../server/setting-advice.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'
@@ -18,25 +20,32 @@ import { readTaken, receiveBodies } from './body.ts'
 import { endpointsOf } from './endpoints.ts'
 import { recordSchema } from './xsd.ts'
 
-export interface RestServices extends AdmissionServices {
-  config: { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
+export interface RestServices extends AdmissionServices, AdviceServices {
+  config: AdviceServices['config'] & { readonly publicUrl: string; readonly restPrefixes: readonly string[] }
   callLog: Pick<CallLog, 'record'>
   secrets: Secrets
 }
 
 const versions = ['v1', 'v2']
 
-/** Registers every service of the registry under every prefix, in both versions (contract §4.1), and `/records.xsd`. */
-export async function rest(app: FastifyInstance, services: RestServices): Promise<void> {
+/**
+ * Registers every service of the registry under every prefix, in both versions (contract §4.1), and `/records.xsd`. `advisePrefix`
+ * is that of `prefixAdvice`.
+ */
+export async function rest(
+  app: FastifyInstance,
+  services: RestServices,
+  advisePrefix: (request: FastifyRequest) => string,
+): Promise<void> {
   app.decorateRequest('counted', null)
   logCalls(app, services.callLog)
   recordSchema(app)
   for (const prefix of services.config.restPrefixes) {
-    app.register(async (scope) => serve(scope, services), { prefix })
+    app.register(async (scope) => serve(scope, services, advisePrefix), { prefix })
   }
 }
 
-function serve(app: FastifyInstance, services: RestServices): void {
+function serve(app: FastifyInstance, services: RestServices, advisePrefix: (request: FastifyRequest) => string): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders)
     const fault = plainHttpFault(services.config.publicUrl, request)
@@ -57,7 +66,7 @@ function serve(app: FastifyInstance, services: RestServices): void {
       }
     }
   }
-  addUnknownAddresses(app)
+  addUnknownAddresses(app, advisePrefix)
 }
 
 /** A compressed answer has an entity tag of its own. */
@@ -166,12 +175,12 @@ function decode(text: string, field: string): string {
 }
 
 /** Answers unknown addresses with an array, because an empty 404 means that a record does not exist. */
-function addUnknownAddresses(app: FastifyInstance): void {
+function addUnknownAddresses(app: FastifyInstance, advisePrefix: (request: FastifyRequest) => string): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
     // Lets a web page send its request and read the refusal.
     if (request.method === 'OPTIONS') return sendOptions(reply, 'GET, HEAD, POST, PUT, DELETE')
     const { '*': path = '' } = request.params as { readonly '*'?: string }
-    const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}`)]
+    const items = [resultItem('Error', '', 404, `No such address: ${expectedAt(path)}${advisePrefix(request)}`)]
     return sendAnswer(request, reply, { kind: 'results', status: 404, items })
   }
   for (const url of ['', '/*']) {
@@ -186,6 +195,18 @@ function expectedAt(path: string): string {
     return 'expected /v1 or /v2, the name of a service, an identifier'
   }
   return `the services are ${serviceNames.join(', ')}`
+}
+
+/** Returns the function for a request of an unknown address, which may have a prefix that REST_PREFIXES lacks (`settingAdvice`). */
+export function prefixAdvice(services: Pick<RestServices, 'config' | 'now'>): (request: FastifyRequest) => string {
+  const served = services.config.restPrefixes.map((prefix) => prefix.toLowerCase())
+  const advise = settingAdvice(services, 'REST_PREFIXES')
+  return (request) => {
+    const [path = ''] = request.url.replace(/\/{2,}/g, '/').split(/[?#]/, 1)
+    const [, prefix = '', service = ''] = /^(\/.+?)\/v[12]\/([^/]+)/i.exec(path) ?? []
+    const isOurs = knownNames.has(service.toLowerCase()) && isPrefix(prefix) && !served.includes(prefix.toLowerCase())
+    return isOurs ? advise(request, prefix) : ''
+  }
 }
 
 const ownRoots = servedResources.flatMap((resource) => endpointsOf(resource).flatMap(({ root }) => root ?? []))

@@ -40,16 +40,40 @@ const requestHeaders =
   'SecureURL, PrivateKey, Token, Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, ' +
   'X-Request-Id'
 
+/** RFC 9110 §5.6.2: a token. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const ASKED_LENGTH_MAX = 1024
+
+/**
+ * The names that `Access-Control-Allow-Headers` has: those of REST, and behind them up to 1 kB of others that the page asks for,
+ * which its libraries add, such as `traceparent`.
+ */
+function allowedHeaders(asked: string): string {
+  const known = new Set(requestHeaders.toLowerCase().split(', '))
+  const added: string[] = []
+  let length = 0
+  for (const name of asked.split(',').map((text) => text.trim())) {
+    const isTaken = HEADER_NAME.test(name) && !known.has(name.toLowerCase())
+    if (!isTaken || length + name.length > ASKED_LENGTH_MAX) continue
+    known.add(name.toLowerCase())
+    added.push(name)
+    length += name.length + ', '.length
+  }
+  return [requestHeaders, ...added].join(', ')
+}
+
 /** How long a browser may cache the preflight response. Browsers cap it at two hours to a day. */
 const MAX_AGE_SECONDS = 86_400
 
 /** Responds to OPTIONS, the CORS preflight, with 204 and the `methods` of the address. */
 export function sendOptions(reply: FastifyReply, methods: string): FastifyReply {
+  const { 'access-control-request-headers': asked } = reply.request.headers
   reply.headers({
     ...anyOrigin,
     allow: methods,
     'access-control-allow-methods': methods,
-    'access-control-allow-headers': requestHeaders,
+    'access-control-allow-headers': allowedHeaders(String(asked ?? '')),
+    vary: 'access-control-request-headers',
     'access-control-max-age': String(MAX_AGE_SECONDS),
   })
   return reply.code(204).send()

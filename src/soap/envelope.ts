@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { isNamespace } from '../process/settings.ts'
 import {
   attributeText,
   childElements,
@@ -14,8 +15,15 @@ import { SoapFault, type SoapVersion, soapVersions } from './faults.ts'
 import type { SoapModel, SoapOperation } from './model.ts'
 import { Parameters } from './operation.ts'
 
-/** Reads which operation a request calls, with which parameters. Sets the version of the answer. Throws SoapFault. */
-export function readCall(request: FastifyRequest, model: SoapModel) {
+/**
+ * Reads which operation a request calls, with which parameters. Sets the version of the answer. Throws SoapFault. `advise`
+ * (`settingAdvice`) is asked about a namespace that SOAP_NAMESPACES lacks.
+ */
+export function readCall(
+  request: FastifyRequest,
+  model: SoapModel,
+  advise: (request: FastifyRequest, namespace: string) => string,
+) {
   const { body } = request
   if (typeof body !== 'string' || body === '') {
     throw new SoapFault('Client', 'The body is empty; an Envelope is expected')
@@ -25,7 +33,9 @@ export function readCall(request: FastifyRequest, model: SoapModel) {
   if (operations === null) {
     const rule = `must be ${model.namespaces.join(' or ')}`
     const logMessage = `The namespace of the operation ${rule}`
-    throw new SoapFault('Client', `The namespace of ${shown(called.name)} ${rule}`, { logMessage })
+    const isCall = model.operations.some(({ name }) => name === called.name) && isNamespace(called.namespace)
+    const advice = isCall ? advise(request, called.namespace) : ''
+    throw new SoapFault('Client', `The namespace of ${shown(called.name)} ${rule}${advice}`, { logMessage })
   }
   const operation = operations.get(called.name)
   if (operation === undefined) {

@@ -9,6 +9,7 @@ import { wantsHtml } from '../html/request.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { sendCompressible, sendTagged } from '../server/compression.ts'
 import type { Metrics } from '../server/metrics.ts'
+import { type AdviceServices, settingAdvice } from '../server/setting-advice.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { type AdmissionServices, admit, createSoapMetrics } from './admission.ts'
@@ -22,9 +23,13 @@ import { operations } from './operations/index.ts'
 import { Queue, type QueueServices } from './queue.ts'
 import { type Answer, ResultError, writeError } from './result.ts'
 
-export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices {
+export interface SoapServices extends Pick<AdmissionServices, 'authenticator'>, QueueServices, AdviceServices {
   throttle: Throttle
-  config: { readonly publicUrl: string; readonly soapPath: string; readonly soapNamespaces: readonly string[] }
+  config: AdviceServices['config'] & {
+    readonly publicUrl: string
+    readonly soapPath: string
+    readonly soapNamespaces: readonly string[]
+  }
   secrets: Secrets
   outbound: Pick<Outbound, 'send' | 'addressFault'>
   metrics: Pick<Metrics, 'registry' | 'throttledRequests'>
@@ -42,6 +47,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   const { publicUrl, soapPath, soapNamespaces } = services.config
   const address = publicUrl + soapPath
   const model = createModel({ namespaces: soapNamespaces, address })
+  const adviseNamespace = settingAdvice(services, 'SOAP_NAMESPACES')
   const queue = new Queue(services)
   const { calls, givenUpCalls } = createSoapMetrics(services.metrics.registry, () => queue.size)
   const answering = { ...services, queue, givenUpCalls, postBack: createPostBack(services.outbound) }
@@ -66,7 +72,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   })
 
   app.post(soapPath, async (request, reply) => {
-    const { operation, parameters } = readCall(request, model)
+    const { operation, parameters } = readCall(request, model, adviseNamespace)
     // The call may wait half a minute for its turn, and needs its text no more.
     request.body = undefined
     const { xml, error } = await answerCall(answering, request, reply, parameters)

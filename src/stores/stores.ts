@@ -15,7 +15,7 @@ import {
 import type { Store as StoreRow } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import { type Caller, type CallerStore, OPERATOR } from '../engine/caller.ts'
-import { emailInput, hashPassword, newPasswordInput, refuseAddressAsPassword } from '../people/passwords.ts'
+import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'
 import { type AccessServices, changeAccess } from '../subscriptions/access-changes.ts'
 import { isAddressBlock } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -118,14 +118,14 @@ const initialMethods = [
 
 /**
  * Creates a store with its merchant's account, user key, order statuses and payment methods, in one transaction. Throws
- * when the password is the e-mail address (400) or another store has the host (409).
+ * when the password is a name of the account (400) or another store has the host (409).
  */
 export async function createStore(
   { db, secrets, now, defaultTimeZone }: CreateStore,
   given: z.output<typeof newStore>,
   actor: Actor = installation,
 ): Promise<Store> {
-  refuseAddressAsPassword(given.Password, given.Email)
+  refuseNamesAsPassword(given.Password, { email: given.Email, storeName: given.Name })
   const createdAt = now()
   const merchant = { email: given.Email, passwordHash: await hashPassword(given.Password), createdAt }
   const data = {

@@ -4,7 +4,7 @@ import type { RateLimit } from '../applications/leaky-bucket.ts'
 import { endOfKey } from '../applications/oauth-clients.ts'
 import { allows, bothOf } from '../applications/privileges.ts'
 import { contractRateLimit, rateLimitOf } from '../applications/throttle.ts'
-import type { DataServices, Db } from '../database/client.ts'
+import type { DataServices } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import { passOverReadOnly } from '../database/outage.ts'
 import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.ts'
@@ -32,12 +32,14 @@ export interface Authenticated {
   readonly caller: Caller
   /** The bucket of the call: one per application and store, and one per store for cartAPI (contract §8). */
   readonly throttle: RateLimit & { readonly key: string }
+  /** A Bearer token named the caller, and not the header Token. */
+  readonly isByBearer: boolean
 }
 
 /** A 401 with a valid token. The message is that of an unknown token, so as not to confirm that the token is valid. */
 export class RefusedSubscription extends StoreFailure {
   readonly subscriptionId: number
-  /** The reason, for the owners of the store and of the application. */
+  /** The reason, for the log of calls that the merchant sees. */
   readonly reason: string
 
   constructor(subscriptionId: number, message: string, reason: string) {
@@ -81,7 +83,8 @@ export type Authenticator = ReturnType<typeof createAuthenticator>
 
 /**
  * Creates an authenticator. It finds the caller by a token in the header Token, or as Bearer in Authorization, which
- * takes precedence (contract §5, rest-protocol §9.3). A subscription's token requires PrivateKey and SecureURL, so that
+ * takes precedence (contract §5, rest-protocol §9.3). A Bearer that was never a token of this server is ignored beside three
+ * valid headers. A subscription's token requires PrivateKey and SecureURL, so that
  * rotating the key ends the access of the former one. An OAuth access token identifies application and store by itself;
  * PrivateKey and SecureURL must match it if sent. The former private key works until it expires. Callers are cached for
  * seconds, but never longer than their key is valid. Failures are not cached, so that a new token works at once.
@@ -101,21 +104,23 @@ export function createAuthenticator({ db, secrets, now }: DataServices) {
    */
   async function authenticate(credentials: Credentials): Promise<Authenticated> {
     const presented = read(credentials)
-    const { token } = presented
-    if (token === null) throw failed(refusalOf(presented), `not sent: ${missingOf(presented).join(', ')}`)
+    const first = presented.bearer ?? presented.token
+    if (first === null) throw failed(refusalOf(presented), `not sent: ${missingOf(presented).join(', ')}`)
     // The cache key includes missing headers: a request without PrivateKey never matches the entry of one with it.
     const cacheKey = cacheKeyOf(presented)
     const known = cache.get(cacheKey)
     if (known) return known
     const before = generation
-    const subscription = await findSubscription(db, secrets.lookups(token))
+    const subscription =
+      (await findSubscription({ db, secrets }, first)) ?? (await findByThreeHeaders({ db, secrets }, presented))
     if (!subscription) throw failed(refusalOf(presented), 'the token belongs to no subscription')
     const untilMs = check(subscription, presented, { secrets, now })
-    const { unsealedTokenId } = subscription
+    const { token, unsealedTokenId } = subscription
     if (unsealedTokenId !== null) {
       await sealAccessToken({ db, secrets }, unsealedTokenId, token).catch(passOverReadOnly)
     }
-    const authenticated = authenticatedBy(subscription, { db, secrets, now })
+    const isByBearer = token === presented.bearer
+    const authenticated = { ...authenticatedBy(subscription, { db, secrets, now }), isByBearer }
     // A cache entry is still served in the last millisecond of its TTL, when the key has already expired.
     const ttl = Math.min(CACHED_MS, untilMs - 1 - now().getTime())
     // A lookup that began before a revocation may answer this call, but must not be cached.
@@ -152,18 +157,18 @@ type Presented = ReturnType<typeof read>
 function read({ secureUrl, privateKey, token, authorization }: Credentials) {
   const bearer = bearerToken(authorization)
   const host = secureUrl ? normaliseHost(secureUrl) : null
-  return { token: bearer ?? (token || null), isBearer: bearer !== null, privateKey: privateKey || null, host }
+  return { bearer, token: token || null, privateKey: privateKey || null, host }
 }
 
-/** Returns the names of the headers that were not sent. */
-function missingOf({ token, privateKey, host }: Presented): string[] {
-  const sent = { PrivateKey: privateKey, Token: token, SecureURL: host }
+/** Returns the names of the headers that were not sent. A Bearer token stands for Token. */
+function missingOf({ bearer, token, privateKey, host }: Presented): string[] {
+  const sent = { PrivateKey: privateKey, Token: bearer ?? token, SecureURL: host }
   return Object.entries(sent).flatMap(([name, value]) => (value === null ? [name] : []))
 }
 
 /** Returns the message to the caller: the same for every token sent in the same header. */
 function refusalOf(presented: Presented): string {
-  if (presented.isBearer) return REFUSED_BEARER
+  if (presented.bearer !== null) return REFUSED_BEARER
   const missing = missingOf(presented)
   if (missing.length === 0) return REFUSED
   const names = new Intl.ListFormat('en-GB').format(missing)
@@ -172,6 +177,8 @@ function refusalOf(presented: Presented): string {
 
 interface SubscriptionFound
   extends Pick<Application, 'privateKeyHash' | 'previousPrivateKeyHash' | 'previousPrivateKeyUntil'> {
+  /** By which it was found. */
+  token: string
   application: NonNullable<Caller['application']>
   /** False: the token of the subscription itself. */
   isAccessToken: boolean
@@ -186,8 +193,12 @@ interface SubscriptionFound
 }
 
 /** Reads everything that a call needs in one statement. */
-async function findSubscription(db: Db, tokenHashes: string[]): Promise<SubscriptionFound | undefined> {
-  const rows = await db.$queryRaw<SubscriptionFound[]>`
+async function findSubscription(
+  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
+  token: string,
+): Promise<SubscriptionFound | undefined> {
+  const tokenHashes = secrets.lookups(token)
+  const [row] = await db.$queryRaw<Omit<SubscriptionFound, 'token'>[]>`
     SELECT "isAccessToken", "unsealedTokenId", ${callerStoreJson} AS "store", "host", json_build_object('id', "Application"."id",
         'name', "Application"."name", 'subscriptionId', "Subscription"."id") AS "application",
       "privateKeyHash", "previousPrivateKeyHash", "previousPrivateKeyUntil", "Application"."privileges" AS "asked",
@@ -204,7 +215,32 @@ async function findSubscription(db: Db, tokenHashes: string[]): Promise<Subscrip
     JOIN "Subscription" ON "Subscription"."id" = "found"."id"
     JOIN "Store" ON "Store"."id" = "Subscription"."storeId"
     JOIN "Application" ON "Application"."id" = "Subscription"."applicationId"`
-  return rows[0]
+  return row && { ...row, token }
+}
+
+/**
+ * Returns the subscription of the header Token, if the request has all three headers and its Bearer token is unknown: a gateway or
+ * an HTTP library added it. Throws RefusedSubscription for a Bearer token of another application or store that has ended, because
+ * the program may mean that one.
+ */
+async function findByThreeHeaders(
+  { db, secrets }: Pick<DataServices, 'db' | 'secrets'>,
+  presented: Presented,
+): Promise<SubscriptionFound | undefined> {
+  const { bearer, token } = presented
+  if (bearer === null || token === null || missingOf(presented).length > 0) return
+  const found = await findSubscription({ db, secrets }, token)
+  if (!found) return
+  const { application, store } = found
+  const ended = await db.endedToken.findFirst({
+    where: {
+      tokenHash: { in: secrets.lookups(bearer) },
+      OR: [{ storeId: { not: store.id } }, { applicationId: { not: application.id } }],
+    },
+  })
+  if (!ended) return found
+  const reason = 'the Bearer token is an ended token of another application or store'
+  throw new RefusedSubscription(application.subscriptionId, refusalOf(presented), reason)
 }
 
 /** Gives up without an error, since a database that only reads still answers the caller; the next use tries again. */
@@ -244,13 +280,13 @@ function failed(message: string, logDetail: string): StoreFailure {
   return new StoreFailure('unauthorized', message, { logDetail })
 }
 
-function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataServices): Authenticated {
+function authenticatedBy(found: SubscriptionFound, { db, secrets, now }: DataServices) {
   const { store, application } = found
   const privileges = bothOf(found.asked, found.agreed)
   // Removes a high surrogate that the cut left at the end, which PostgreSQL would reject.
   const actor = application.name.slice(0, ACTOR_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
   return {
-    caller: { store, application, channel: 'api', privileges, actor, db, now, secrets },
+    caller: { store, application, channel: 'api' as const, privileges, actor, db, now, secrets },
     throttle: { key: `${store.id}:${application.id}`, ...(rateLimitOf(found) ?? contractRateLimit) },
   }
 }
@@ -275,6 +311,7 @@ export async function findStoreEntry(
   return {
     caller: { ...ofCartApi, store: callerStoreOf(row), db, now, secrets },
     throttle: { key: `cartAPI ${id}`, ...(rateLimitOf(row) ?? contractRateLimit) },
+    isByBearer: false,
     isEnabled: cartApiEnabled,
     isAllowed: cartApiAddresses.length === 0 ? () => true : inBlocks(cartApiAddresses),
   }

@@ -1,5 +1,5 @@
 import type { Privileges } from '../../engine/caller.ts'
-import { refuseAddressAsPassword } from '../../people/passwords.ts'
+import { refuseNamesAsPassword } from '../../people/passwords.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { Refusal, type Server } from '../server.ts'
 import { fields } from './fields.ts'
@@ -65,16 +65,18 @@ async function ensureStore(opening: Opening): Promise<Pick<Opened, 'store' | 'me
 async function makeStore({ server, form, isPasswordMade, timeZone }: Opening, SecureURL: string) {
   const Name = await form.require(fields.name)
   const Email = await form.require(fields.email)
-  const { password, isMade } = await form.password(isPasswordMade, (given) => faultOfPassword(given, Email))
+  const { password, isMade } = await form.password(isPasswordMade, (given) =>
+    faultOfPassword(given, { email: Email, storeName: Name }),
+  )
   const Currency = await form.withDefault(fields.currency, CURRENCY_DEFAULT)
   const TimeZone = await form.withDefault(fields.timeZone, timeZone)
   const store = await openStore(server, { Name, SecureURL, Email, Password: password, Currency, TimeZone })
   return { store, merchant: { email: Email, madePassword: isMade ? password : null } }
 }
 
-function faultOfPassword(password: string, email: string): string | null {
+function faultOfPassword(password: string, names: Parameters<typeof refuseNamesAsPassword>[1]): string | null {
   try {
-    refuseAddressAsPassword(password, email)
+    refuseNamesAsPassword(password, names)
     return null
   } catch (error) {
     if (error instanceof StoreFailure) return error.message

@@ -99,6 +99,12 @@ export type AuthorizationCode = Prisma.AuthorizationCodeModel
  */
 export type AccessToken = Prisma.AccessTokenModel
 /**
+ * Model EndedToken
+ * A token of a subscription, or an access token, that was revoked or removed: written by triggers. It has no foreign keys,
+ * because it outlives its store and its application.
+ */
+export type EndedToken = Prisma.EndedTokenModel
+/**
  * Model Session
  * A browser in which somebody is signed in: a developer, a merchant or a customer.
  */

@@ -39,7 +39,7 @@ export const headers = {
   ...retryAfter,
   'WWW-Authenticate': {
     description:
-      'Where an Authorization header, or no credentials at all, were sent; with `error` for a Bearer token that was refused, or whose application lacks the privilege.',
+      'Where an Authorization header was refused, or no credentials at all were sent; with `error` for a Bearer token that was refused, or whose application lacks the privilege.',
     schema: { type: 'string', enum: challenges },
   },
   Allow: always('The methods that the address takes.', { type: 'string' }),

@@ -78,7 +78,7 @@ export function describeRest(examples: Examples): ApiPart {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An OAuth access token, alone. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it.',
+            'An OAuth access token, alone. The token of a subscription may come as Bearer as well, with PrivateKey and SecureURL beside it. An unknown Bearer beside three valid headers is ignored.',
         },
       },
     },

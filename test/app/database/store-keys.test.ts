@@ -19,6 +19,7 @@ const exceptions: Readonly<Record<string, string>> = {
   Delivery_eventId_storeId_webhookId_key:
     'Serves the foreign key to the event as well, whose id alone tells the store.',
   Delivery_pkey: ALL_STORES,
+  EndedToken_pkey: BY_HASH,
   Event_pkey: ALL_STORES,
   Handshake_applicationId_fkey: NO_STORE,
   RecordCount_pkey: SUMMAND,

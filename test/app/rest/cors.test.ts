@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../../src/app.ts'
 import { lastCalls } from '../../../src/applications/call-log.ts'
@@ -14,15 +15,15 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** As browsers ask, which leave the credentials out. */
-const preflight = (url: string, method = 'GET') =>
+/** As browsers ask, which leave the credentials out. Null: for no header that needs asking. */
+const preflight = (url: string, asked: string | null = 'privatekey,secureurl,token') =>
   server.app.inject({
     method: 'OPTIONS',
     url,
     headers: {
       origin: 'https://page.example',
-      'access-control-request-method': method,
-      'access-control-request-headers': 'privatekey,secureurl,token',
+      'access-control-request-method': 'GET',
+      ...(asked !== null && { 'access-control-request-headers': asked }),
     },
   })
 
@@ -72,6 +73,62 @@ describe('OPTIONS', () => {
     expect(allowed).toEqual(
       expect.arrayContaining([...names, 'authorization', 'content-type', 'accept', 'x-request-id']),
     )
+  })
+
+  describe('allows the headers that a page asks for', () => {
+    const allowedFor = async (asked: string | null, url = '/StoreWebAPI/v1/Products') =>
+      namesIn((await preflight(url, asked)).headers['access-control-allow-headers'])
+
+    test.each(['/StoreWebAPI/v1/Products', '/StoreWebAPI/v1/Nothing', '/openapi.json', '/records.xsd', '/docs'])(
+      'at %s, beside its own',
+      async (url) => {
+        const own = await allowedFor(null, url)
+        expect(own).toContain('idempotency-key')
+        expect(await allowedFor('x-correlation-id, traceparent,privatekey', url)).toEqual([
+          ...own,
+          'x-correlation-id',
+          'traceparent',
+        ])
+        const { headers } = await preflight(url, 'x-correlation-id')
+        expect(namesIn(headers.vary)).toContain('access-control-request-headers')
+      },
+    )
+
+    test.each([
+      ['names that are none', 'x-good, x bad, x:bad, "x-bad", x-bad\u00e9, , x-good-too', ['x-good', 'x-good-too']],
+      ['one name twice', 'X-Good, x-good, TOKEN', ['x-good']],
+      ['nothing', '', []],
+    ])('%s: %j', async (_what, asked, expected) => {
+      const own = await allowedFor(null)
+      expect((await allowedFor(asked)).slice(own.length)).toEqual(expected)
+    })
+
+    test('as far as their names have 1 kB', async () => {
+      const own = await allowedFor(null)
+      const names = Array.from({ length: 400 }, (_, index) => `x-${String(index).padStart(8, '0')}`)
+      const allowed = (await allowedFor(names.join(','))).slice(own.length)
+      // 10 characters each, and two between them.
+      expect(allowed).toEqual(names.slice(0, 85))
+      expect((await allowedFor(`x-${'y'.repeat(2_000)}, x-short`)).slice(own.length)).toEqual(['x-short'])
+    })
+
+    test('whatever they are, as a list of header names that any client can read', async () => {
+      const own = await allowedFor(null)
+      const name = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9a-z-]{1,40}$/)
+      const other = fc.string({ unit: 'binary-ascii', maxLength: 20 }).map((text) => text.replace(/[^\x20-\x7e]/g, ''))
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.oneof(name, other), { maxLength: 20 }), async (asked) => {
+          const allowed = await allowedFor(asked.join(','))
+          expect(allowed.slice(0, own.length)).toEqual(own)
+          for (const each of allowed) expect(each).toMatch(/^[!#$%&'*+.^_`|~0-9a-z-]+$/)
+          const parts = asked.join(',').split(',')
+          const valid = parts
+            .map((each) => each.trim().toLowerCase())
+            .filter((each) => /^[^\s"(),/:;<=>?@[\\\]{}]+$/.test(each))
+          expect(new Set(allowed)).toEqual(new Set([...own, ...valid]))
+        }),
+      )
+    })
   })
 
   test('takes from no bucket, counts as no refused sign-in, and is no call of the application', async () => {

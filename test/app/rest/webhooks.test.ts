@@ -102,6 +102,7 @@ describe('a webhook', () => {
     ['https://me:secret@desk.example/', 'Url must not hold a user name or password'],
     ['http://desk.example:25/', 'Url must not use port 25, which belongs to another protocol'],
     ['https://desk.example/\0', 'Url holds a character that text cannot have (U+0000 or half of a surrogate pair)'],
+    ['https://desk.example/\torders', 'Url must not hold a control character, such as a tab or a line break'],
     ['   ', 'Url is required and must not be empty'],
     [`https://desk.example/${'x'.repeat(980)}`, 'Url has 1001 characters; at most 1000 are allowed'],
   ])('that would lead to %j is refused', async (Url, message) => {

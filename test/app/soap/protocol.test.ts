@@ -470,11 +470,15 @@ describe('a request is a Client fault that says why', () => {
       inBody(`<getProductCountResponse xmlns="${defaultNamespace}"/>`),
       `There is no operation getProductCountResponse; there are ${known}`,
     ],
-    ['another namespace', inBody('<getProductCount xmlns="http://tempuri.org/"/>'), ofNamespace('getProductCount')],
+    [
+      'another namespace',
+      inBody('<getProductCount xmlns="http://tempuri.org/"/>'),
+      `${ofNamespace('getProductCount')}. To serve http://tempuri.org/, add it to SOAP_NAMESPACES`,
+    ],
     [
       'a namespace but for its slash',
       inBody('<getProductCount xmlns="http://3dcart.com"/>'),
-      ofNamespace('getProductCount'),
+      `${ofNamespace('getProductCount')}. To serve http://3dcart.com, add it to SOAP_NAMESPACES`,
     ],
     ['no namespace', inBody('<getProductCount/>'), ofNamespace('getProductCount')],
     ['a namespace that is taken away', inBody('<a:b xmlns:a="urn:x"/>'), ofNamespace('b')],

@@ -179,7 +179,9 @@ describe('a Bearer token', () => {
     const unknown = `Bearer ${generateKey()}`
     const wrong: Credentials[] = [
       { authorization: unknown },
-      { ...credentials, authorization: unknown },
+      { ...credentials, token: generateKey(), authorization: unknown },
+      { ...credentials, privateKey: other.privateKey, authorization: unknown },
+      { ...credentials, secureUrl: other.secureUrl, authorization: unknown },
       { authorization: ofSubscription },
       { authorization: ofSubscription, privateKey },
       { authorization: ofSubscription, secureUrl },

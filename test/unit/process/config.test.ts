@@ -231,6 +231,7 @@ test.each([
   ['PORT', '0x10'],
   ['PUBLIC_URL', 'shop.example'],
   ['PUBLIC_URL', 'https://user@shop.example'],
+  ['PUBLIC_URL', 'https://shop.example/a\tb'],
   ['PUBLIC_URL', 'https://shop.example/?a=b'],
   ['TRUST_PROXY', '10.0.0.0/33'],
   ['MAX_CONNECTIONS', '9'],

@@ -408,6 +408,7 @@ export const ModelName = {
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
+  EndedToken: 'EndedToken',
   Session: 'Session',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
@@ -466,7 +467,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeUser" | "developer" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventTemplate" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeUser" | "developer" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventTemplate" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1281,6 +1282,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AccessTokenCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AccessTokenCountAggregateOutputType> | number
+        }
+      }
+    }
+    EndedToken: {
+      payload: Prisma.$EndedTokenPayload<ExtArgs>
+      fields: Prisma.EndedTokenFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EndedTokenFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EndedTokenFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>
+        }
+        findFirst: {
+          args: Prisma.EndedTokenFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EndedTokenFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>
+        }
+        findMany: {
+          args: Prisma.EndedTokenFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>[]
+        }
+        create: {
+          args: Prisma.EndedTokenCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>
+        }
+        createMany: {
+          args: Prisma.EndedTokenCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EndedTokenCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>[]
+        }
+        delete: {
+          args: Prisma.EndedTokenDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>
+        }
+        update: {
+          args: Prisma.EndedTokenUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>
+        }
+        deleteMany: {
+          args: Prisma.EndedTokenDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EndedTokenUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EndedTokenUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>[]
+        }
+        upsert: {
+          args: Prisma.EndedTokenUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EndedTokenPayload>
+        }
+        aggregate: {
+          args: Prisma.EndedTokenAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEndedToken>
+        }
+        groupBy: {
+          args: Prisma.EndedTokenGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EndedTokenGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EndedTokenCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EndedTokenCountAggregateOutputType> | number
         }
       }
     }
@@ -4665,6 +4740,15 @@ export const AccessTokenScalarFieldEnum = {
 export type AccessTokenScalarFieldEnum = (typeof AccessTokenScalarFieldEnum)[keyof typeof AccessTokenScalarFieldEnum]
 
 
+export const EndedTokenScalarFieldEnum = {
+  tokenHash: 'tokenHash',
+  storeId: 'storeId',
+  applicationId: 'applicationId'
+} as const
+
+export type EndedTokenScalarFieldEnum = (typeof EndedTokenScalarFieldEnum)[keyof typeof EndedTokenScalarFieldEnum]
+
+
 export const SessionScalarFieldEnum = {
   id: 'id',
   tokenHash: 'tokenHash',
@@ -5622,6 +5706,7 @@ export type GlobalOmitConfig = {
   secretKey?: Prisma.SecretKeyOmit
   authorizationCode?: Prisma.AuthorizationCodeOmit
   accessToken?: Prisma.AccessTokenOmit
+  endedToken?: Prisma.EndedTokenOmit
   session?: Prisma.SessionOmit
   signInDelay?: Prisma.SignInDelayOmit
   customerLoginToken?: Prisma.CustomerLoginTokenOmit

@@ -62,6 +62,7 @@ export const ModelName = {
   SecretKey: 'SecretKey',
   AuthorizationCode: 'AuthorizationCode',
   AccessToken: 'AccessToken',
+  EndedToken: 'EndedToken',
   Session: 'Session',
   SignInDelay: 'SignInDelay',
   CustomerLoginToken: 'CustomerLoginToken',
@@ -281,6 +282,15 @@ export const AccessTokenScalarFieldEnum = {
 } as const
 
 export type AccessTokenScalarFieldEnum = (typeof AccessTokenScalarFieldEnum)[keyof typeof AccessTokenScalarFieldEnum]
+
+
+export const EndedTokenScalarFieldEnum = {
+  tokenHash: 'tokenHash',
+  storeId: 'storeId',
+  applicationId: 'applicationId'
+} as const
+
+export type EndedTokenScalarFieldEnum = (typeof EndedTokenScalarFieldEnum)[keyof typeof EndedTokenScalarFieldEnum]
 
 
 export const SessionScalarFieldEnum = {

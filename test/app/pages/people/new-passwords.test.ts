@@ -35,9 +35,9 @@ const doors = [
   },
   {
     door: 'PUT /admin/developers/{id}',
-    address: 'changed@tools.example',
+    address: 'set.anew@tools.example',
     set: async (Password: string) => {
-      const account = { Email: 'changed@tools.example', Password: 'correct horse battery' }
+      const account = { Email: 'set.anew@tools.example', Password: 'correct horse battery' }
       await byOperator('POST', '/admin/developers', account)
       const [{ id = 0 } = {}] = await server.services.db.developer.findMany({ where: { email: account.Email } })
       return byOperator('PUT', `/admin/developers/${id}`, { Password })
@@ -89,6 +89,9 @@ const bad: [string, string, RegExp][] = [
   ['that is common digits with further ones', '123456789012', common],
   ['of one digit', '111111111111', common],
   ['of blanks', '            ', common],
+  ['of one letter', 'aaaaaaaaaaaa', common],
+  ['of one syllable', 'abcabcabcabc', common],
+  ['that is the name of the product', 'Store-Platform1', common],
 ]
 
 describe.each(doors)('a new password at $door', ({ address, set }) => {
@@ -107,6 +110,14 @@ describe.each(doors)('a new password at $door', ({ address, set }) => {
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json()[0].Message).toMatch(/Password must be another text than the e-mail address/)
+  })
+
+  test('is refused, saying the rule: the beginning of the e-mail address with digits behind it', async () => {
+    const [beginning = ''] = address.split('@')
+    const answer = await set(`${beginning.replaceAll('.', '-').toUpperCase()}123456`)
+
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()[0].Message).toMatch(/Password must not be the beginning of the e-mail address/)
   })
 
   test('is taken when it has twelve characters', async () => {

@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { OAuthRefusal } from './refusal.ts'
+
+/**
+ * Returns the fields of a whole `multipart/form-data` body as `application/x-www-form-urlencoded`. Refuses a file, and a body that
+ * is not multipart (400).
+ */
+export async function formOfMultipart(contentType: string, body: Buffer): Promise<string> {
+  const form = new URLSearchParams()
+  let hasFile = false
+  try {
+    // Loaded with the first such form, because few clients send one.
+    const { Busboy } = await import('@fastify/busboy')
+    const isPartAFile = (_name: unknown, _type: unknown, fileName: unknown) => fileName !== undefined
+    const parser = new Busboy({ headers: { 'content-type': contentType }, isPartAFile })
+    parser.on('field', (name, value) => form.append(name, value))
+    parser.on('file', (_name, file) => {
+      hasFile = true
+      file.resume()
+    })
+    await pipeline(Readable.from([body]), parser)
+  } catch {
+    throw new OAuthRefusal('invalid_request', 'The body is not valid multipart/form-data')
+  }
+  if (hasFile) throw new OAuthRefusal('invalid_request', 'The form has a file: send each parameter as a text')
+  return String(form)
+}
