@@ -85,6 +85,12 @@ export async function addLines(
   if (added < lines.length) throw new StoreFailure('gone', 'The import was deleted while its file was being read.')
 }
 
+/** Keeps an import whose file is still arriving from being taken for given up. */
+export async function renewReading({ db, store, now }: Caller, id: number): Promise<void> {
+  const leasedUntil = new Date(now().getTime() + READING_MS)
+  await db.csvImport.updateMany({ where: { storeId: store.id, id, state: 'reading' }, data: { leasedUntil } })
+}
+
 /** The file has been read to its end. */
 export async function endReading({ db, store }: Caller, id: number): Promise<void> {
   await db.csvImport.updateMany({

@@ -4,7 +4,7 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { readHeadings } from './columns.ts'
 import { Comparison } from './compare.ts'
-import { addImport, addLines, deleteImport, endReading } from './imports.ts'
+import { addImport, addLines, deleteImport, endReading, READING_MS, renewReading } from './imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX } from './limits.ts'
 import { readRow } from './records.ts'
 import { type Row, rowsOf } from './rows.ts'
@@ -21,12 +21,17 @@ export interface CsvFile {
  * read, and stores nothing of it then.
  */
 export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, secrets: Secrets): Promise<number> {
-  const rows = rowsOf(textOf(file.bytes))
+  let importId: number | null = null
+  const renew = async () => {
+    if (importId !== null) await renewReading(caller, importId)
+  }
+  const rows = rowsOf(textOf(renewing(file.bytes, caller.now, renew)))
   try {
     const { value: first } = await rows.next()
     if (first === undefined) throw new StoreFailure('bad-request', 'The file is empty.')
     const headings = readHeadings(resource, (first as Row).cells)
     const id = await addImport(caller, resource, { fileName: file.name, ignored: headings.ignored })
+    importId = id
     try {
       const comparison = new Comparison(caller, resource)
       let count = 0
@@ -46,6 +51,18 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
     }
   } finally {
     await rows.return(undefined)
+  }
+}
+
+/** Renews the lease while bytes arrive: a batch of long lines over a poor line takes minutes. */
+async function* renewing(bytes: CsvFile['bytes'], now: Caller['now'], renew: () => Promise<void>) {
+  let renewedMs = now().getTime()
+  for await (const chunk of bytes) {
+    if (now().getTime() - renewedMs >= READING_MS / 3) {
+      await renew()
+      renewedMs = now().getTime()
+    }
+    yield chunk
   }
 }
 

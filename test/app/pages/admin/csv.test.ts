@@ -307,6 +307,24 @@ describe('a file', () => {
     expect(most).toBeLessThan(5_000)
   }, 120_000)
 
+  test('is not taken for given up while it arrives, however slowly', async () => {
+    const { db } = server.database
+    let asked = 0
+    async function* bytes() {
+      yield Buffer.from(`ManufacturerID,Logo\n1,${'x'.repeat(100_000)}\n`)
+      for (; asked < 20; asked++) {
+        const found = await db.csvImport.findFirst({ where: { storeId: shop.store.id } })
+        if (found !== null) expect(found.leasedUntil?.getTime()).toBeGreaterThan(server.clock.ms)
+        server.clock.ms += 25_000
+        yield Buffer.from('2')
+      }
+      yield Buffer.from(',logo.png\n')
+    }
+    const file = { name: 'logos.csv', bytes: bytes() }
+    await takeInFile(shop.caller, manufacturers, file, server.services.secrets)
+    expect(asked).toBe(20)
+  })
+
   test('is refused without the token of its form, before it is read', async () => {
     const headers = { cookie: [...merchant.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
     const payload =
