@@ -1,4 +1,5 @@
-const armed = /^'*[=+\-@\t\r]/
+// Spreadsheets take full-width signs for the others, and may begin a formula behind a line break.
+const armed = /^'*[=+\-@\t\r\n＝＋－＠]/
 
 /** The text for a file. What a spreadsheet would take for a formula gets an apostrophe before it. */
 export function disarm(text: string): string {
