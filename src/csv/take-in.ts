@@ -4,9 +4,10 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { readHeadings } from './columns.ts'
 import { Comparison } from './compare.ts'
-import { addImport, addLines, deleteImport, endReading, READING_MS, renewReading } from './imports.ts'
+import { addImport, addLines, deleteImport, endReading, READING_MS, renewReading, settleLines } from './imports.ts'
 import { BATCH_LENGTH_MAX, BATCH_LINES_MAX } from './limits.ts'
 import { readRow } from './records.ts'
+import { References } from './references.ts'
 import { type Row, rowsOf } from './rows.ts'
 import { textOf } from './text.ts'
 
@@ -33,15 +34,18 @@ export async function takeIn(caller: Caller, resource: Resource, file: CsvFile, 
     const id = await addImport(caller, resource, { fileName: file.name, ignored: headings.ignored })
     importId = id
     try {
+      const reading = { resource, headings, references: new References(caller, headings) }
       const comparison = new Comparison(caller, resource)
       let count = 0
       for await (const batch of batchesOf(rows)) {
+        await reading.references.read(batch)
         const records = []
-        for (const row of batch) records.push(await readRow(caller, resource, headings, row))
+        for (const row of batch) records.push(await readRow(caller, reading, row))
         await addLines(caller, { secrets, id, lines: await comparison.compare(records) })
         count += batch.length
       }
       if (count === 0) throw new StoreFailure('bad-request', 'The file has no lines behind the first one.')
+      await settleLines(caller, id, comparison.settle())
       await endReading(caller, id)
       return id
     } catch (error) {

@@ -5238,6 +5238,7 @@ export const CsvImportScalarFieldEnum = {
   changes: 'changes',
   creates: 'creates',
   refused: 'refused',
+  marked: 'marked',
   changed: 'changed',
   added: 'added',
   failed: 'failed',
@@ -5264,6 +5265,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  marked: 'marked',
+  together: 'together',
   problems: 'problems'
 } as const
 
