@@ -76,6 +76,12 @@ export function readHeadings(resource: Resource, cells: readonly string[]): Head
   return { columns: taken, ignored }
 }
 
+/** How many of the names are headings. */
+export function countHeadings(resource: Resource, names: readonly string[]): number {
+  const known = new Set(columnsOf(resource).map(({ name }) => name.toLowerCase()))
+  return names.filter((name) => known.has(name.trim().toLowerCase())).length
+}
+
 /** Headings that are named in a refusal. A file that is none has no end of them. */
 const NAMED_MAX = 10
 const HEADING_LENGTH_MAX = 60

@@ -6,6 +6,8 @@ import { findByAlternateKeys } from '../engine/read.ts'
 import { compileReader, type WireRecord } from '../engine/reader.ts'
 import { type Representation, recordValues } from '../engine/representations.ts'
 import { readByIds } from '../engine/rows.ts'
+import { isEmailAddress } from '../resources/customers/rules.ts'
+import type { Cell } from './cells.ts'
 import { type Column, isTaken, namedBy, namingOf } from './columns.ts'
 import { Exchanges, type Settled } from './exchanges.ts'
 import {
@@ -140,13 +142,13 @@ export class Comparison {
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
     if (found.length > 0) return refused({ ...known, outcome: 'refused' }, found)
-    if (stored === undefined) {
-      const changed = changedCells(this.#caller, read, null, () => false)
-      return { ...known, ...contentOf(changed), outcome: 'new' }
-    }
-    const isName = (column: Column) => record.id === 0 && column.name === this.#naming.text?.name
-    const changed = changedCells(this.#caller, record, stored, isName)
-    return { ...known, ...contentOf(changed), outcome: changed.length === 0 ? 'same' : 'change' }
+    const isName = (column: Column) =>
+      stored !== undefined && record.id === 0 && column.name === this.#naming.text?.name
+    const changed = changedCells(this.#caller, read, stored ?? null, isName)
+    const unfit = changed.flatMap(({ cell }) => unfitAddress(cell))
+    if (unfit.length > 0) return refused({ ...known, outcome: 'refused' }, unfit)
+    const outcome = stored === undefined ? 'new' : changed.length === 0 ? 'same' : 'change'
+    return { ...known, ...contentOf(changed), outcome }
   }
 
   #problemsOf({ line, id: given, name }: FileRecord, id: number, isThere: boolean): Problem[] {
@@ -167,6 +169,12 @@ export class Comparison {
     if (before === undefined) this.#lines.set(key, line)
     return before ?? null
   }
+}
+
+/** What the rules of the service would refuse. Addresses with other letters are left to them. */
+function unfitAddress({ column: { name, field }, text, typed }: Cell): Problem[] {
+  const isFit = field.bounds.format !== 'email' || !/^\p{ASCII}*$/u.test(text) || isEmailAddress(text.trim())
+  return isFit ? [] : [[name, typed, 'must be an e-mail address such as name@shop.example']]
 }
 
 function refused(line: Line, problems: readonly Problem[]): Line {
