@@ -58,7 +58,12 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       address,
       tabs,
       tab: tab ?? null,
-      lines: lines.slice(0, LINES_SHOWN),
+      // Beside a hundred other columns, nobody finds the one to look at.
+      lines: lines
+        .slice(0, LINES_SHOWN)
+        .map((line) =>
+          isMarked ? { ...line, changes: line.changes.filter(([, , , mark]) => mark !== undefined) } : line,
+        ),
       next: lines.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
       first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
       toMake: found.changes + found.creates,

@@ -136,6 +136,14 @@ describe('two lines of a file', () => {
   })
 })
 
+test('a list of changes by REST may exchange SKUs too', async () => {
+  const ids = await addProducts(['A', 'B', 'C'])
+  const body = ids.map((CatalogID, at) => ({ SKUInfo: { CatalogID, SKU: 'ABC'[(at + 1) % 3] } }))
+  const answer = await shop.call('PUT', '/Products', { body })
+  expect(answer.statusCode, answer.body).toBe(200)
+  expect(await skusOf(ids)).toEqual(['B', 'C', 'A'])
+})
+
 test('more than 100 lines that depend on one another are refused, and the others are made', async () => {
   const skus = Array.from({ length: 101 }, (_, at) => `S-${at}`)
   const ids = await addProducts([...skus, 'OTHER'])
