@@ -42,8 +42,9 @@ export function spelt({ field: { kind } }: Column, typed: string, separator: str
   return isComma && !withTwoReadings.test(text) ? text.replaceAll('.', '').replace(',', '.') : typed
 }
 
-/** What is wrong with the commas of a number; null: it has none. */
-export function commaProblem({ column: { field }, typed }: Cell): string | null {
+/** What is wrong with the commas of a number; null: it has none, or they were read. */
+export function commaProblem({ column: { field }, text: read, typed }: Cell): string | null {
+  if (read !== typed) return null
   const text = typed.trim()
   if ((field.kind !== 'decimal' && field.kind !== 'integer') || !/^[+-]?[\d.]*,[\d.,]*$/.test(text)) return null
   const readings = `can be read as ${text.replace(',', '.')} and as ${text.replace(',', '')}`

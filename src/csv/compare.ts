@@ -15,6 +15,7 @@ import {
   type ChangedCell,
   changedCells,
   type Difference,
+  exponentMark,
   type FileRecord,
   type Problem,
   readNew,
@@ -181,14 +182,19 @@ function refused(line: Line, problems: readonly Problem[]): Line {
   return { ...line, outcome: 'refused', body: {}, secret: null, changes: [], marked: false, problems }
 }
 
-/** The line of a new record, whose unique text a stored one has with leading zeros (`longer`). */
+/** The line with a mark at its unique text, if a stored record has it with leading zeros (`longer`), or if it looks shortened. */
 function marked(line: Line, text: Column | null, longer: string | undefined): Line {
-  if (text === null || longer === undefined) return line
-  const mark = `is new, but ${longer} exists: spreadsheets take leading zeros off`
-  if (line.outcome === 'refused') return { ...line, problems: [...line.problems, [text.name, line.name, mark]] }
-  const changes = line.changes.map(([column, before, after, own]): Difference => {
-    const found = column === text.name ? mark : own
-    return found === undefined ? [column, before, after] : [column, before, after, found]
+  const zeros = longer === undefined ? null : `is new, but ${longer} exists: spreadsheets take leading zeros off`
+  if (text === null || line.recordId !== null) return line
+  if (line.outcome === 'refused') {
+    // It is refused because it is new, which would say nothing of why.
+    const mark = zeros ?? exponentMark(line.name)
+    return mark === null ? line : { ...line, problems: [...line.problems, [text.name, line.name, mark]] }
+  }
+  if (zeros === null) return line
+  const changes = line.changes.map((change): Difference => {
+    const [column, before, after] = change
+    return column === text.name ? [column, before, after, zeros] : change
   })
   return { ...line, changes, marked: true }
 }

@@ -175,13 +175,17 @@ export function changedCells(
   })
 }
 
-/** As spreadsheets show a long number. */
-const exponent = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i
+/** The mark of a text that is written as spreadsheets show a long number; null: it is not. */
+export function exponentMark(text: string): string | null {
+  const isExponent = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i.test(text.trim())
+  return isExponent ? 'looks like a long number that a spreadsheet has shortened' : null
+}
 
 /** What a spreadsheet seems to have made of a text, for a person to look at. */
 function markOf({ field }: Column, before: string, after: string): [] | [mark: string] {
   if (field.kind !== 'text' || field.bounds.values !== undefined) return []
-  if (exponent.test(after.trim())) return ['looks like a long number that a spreadsheet has shortened']
+  const shortened = exponentMark(after)
+  if (shortened !== null) return [shortened]
   if (/^0\d+$/.test(before) && (before.replace(/^0+/, '') || '0') === after) {
     return ['is the stored value without its leading zeros, which spreadsheets take off']
   }

@@ -227,6 +227,14 @@ describe('a decimal comma', () => {
     )
   })
 
+  test('is no part of a whole number', async () => {
+    await product('P-1')
+    expect(await saidOf('SKUInfo.SKU;StockAlert\nP-1;12,0\n')).toBe('StockAlert 0 → 12')
+    expect(await saidOf('SKUInfo.SKU;StockAlert\nP-1;12,5\n', 'errors')).toBe(
+      'StockAlert “12,5” must be a whole number from -2147483648 to 2147483647',
+    )
+  })
+
   test('is text in a text', async () => {
     await product('P-1')
     expect(await saidOf('SKUInfo.SKU;ShortDescription\nP-1;12,5\n')).toBe('ShortDescription 12,5')
@@ -301,6 +309,9 @@ describe('what a spreadsheet seems to have changed is marked', () => {
     // Without a name it could not be added, which would say nothing about the zeros.
     expect(await saidOf('SKUInfo.SKU,SKUInfo.Stock\n734,3\n', 'errors')).toBe(
       `SKUInfo.Name is required and must not be empty | SKUInfo.SKU “734” ${mark}`,
+    )
+    expect(await saidOf('SKUInfo.SKU,SKUInfo.Stock\n9.4E+21,3\n', 'errors')).toBe(
+      `SKUInfo.Name is required and must not be empty | SKUInfo.SKU “9.4E+21” ${shortened.slice(0, -1)}`,
     )
   })
 
