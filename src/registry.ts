@@ -46,3 +46,11 @@ export function resourceNamed(service: string): Resource {
   if (!resource) throw new Error(`There is no service ${service}`)
   return resource
 }
+
+/** The service whose records a field of `resource` names by number: the definitions of what is named say so. Null: none. */
+export function targetOf({ table }: Resource, path: string): Resource | null {
+  const found = resources.find((each: Resource) =>
+    each.referrers.some((referrer) => referrer.table === table && referrer.fields.includes(path)),
+  )
+  return found ?? null
+}

@@ -3,7 +3,7 @@ import { outageOf } from '../database/outage.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { changeRecord } from '../engine/change.ts'
-import { changeTogether, type Ended, type Member } from '../engine/change-sets.ts'
+import { changeAsOne, changeTogether, type Ended, type Member } from '../engine/change-sets.ts'
 import type { Resource } from '../engine/define.ts'
 import type { Log } from '../engine/endpoints.ts'
 import { isRecord } from '../engine/input.ts'
@@ -35,6 +35,8 @@ interface OpenLine {
   readonly recordId: number | null
   readonly body: object
   readonly sealed: string | null
+  /** The number of the lines that it is made with in one transaction; null: any others. */
+  readonly together: number | null
 }
 
 interface Result {
@@ -45,8 +47,9 @@ interface Result {
 }
 
 /**
- * Makes the changes of the next lines behind `after`, each with its outcome in its own transaction, so that a process that is
- * killed at any moment leaves a line either made and noted, or neither. Returns the last line; null: none was left. Throws
+ * Makes the changes of the next lines behind `after`, or of lines that exchange unique texts when no others are left, each with its
+ * outcome in its own transaction, so that a process that is killed at any moment leaves a line either made and noted, or neither.
+ * Returns what the next call begins behind; null: none was left. Throws
  * `in-progress` when the import was cancelled or another process took over, and whatever keeps it from going on; the rest is still
  * to be made then.
  */
@@ -54,12 +57,17 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
   const lines = await openLines(run, after)
   const last = lines.at(-1)
   if (last === undefined) return null
+  const isExchange = last.together !== null
   const { caller, resource } = run
   const plans = await planChanges(
     caller,
     resource,
     lines.map((line) => requestOf(run, line)),
   )
+  if (isExchange) {
+    await exchange(run, lines, plans)
+    return after
+  }
   const refused: Result[] = []
   const set = new Map<number, Member & { line: OpenLine }>()
   for (const [place, line] of lines.entries()) {
@@ -73,6 +81,43 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
     if (!made.has(place)) await makeOne(run, line, planned)
   }
   return last.line
+}
+
+/** Makes lines that exchange unique texts, or none of them. */
+async function exchange(run: Run, lines: readonly OpenLine[], plans: Awaited<ReturnType<typeof planChanges>>) {
+  const { caller, resource } = run
+  try {
+    const set = new Map<number, Member>()
+    for (const [place, planned] of plans.entries()) {
+      if (planned instanceof StoreFailure) throw planned
+      set.set(place, { caller, planned })
+    }
+    await changeAsOne(resource, set, (tx, ended) => {
+      const keys = [...ended].map(([place, key]) => [lines[place] as OpenLine, Number(key)] as const)
+      return note(
+        run,
+        tx,
+        keys.map(([line, key]) => succeeded(line, key)),
+      )
+    })
+  } catch (error) {
+    const failure = failureOf(run, error, lines[0])
+    const others = lines.map(({ line }) => line).join(', ')
+    const problem = `was left out with lines ${others}, which exchange names`
+    const all = lines.map((line): Result => {
+      const own = failed(line, failure)
+      return lines.length === 1 ? own : { ...own, problems: [...own.problems, ['', '', problem]] }
+    })
+    await note(run, caller, all)
+  }
+}
+
+/** What a line is refused for; null: a defect, which is logged. Throws what keeps the import from going on. */
+function failureOf({ log }: Run, error: unknown, line: OpenLine | undefined): StoreFailure | null {
+  const failure = error instanceof StoreFailure ? error : outageOf(error)
+  if (failure !== null && (failure.kind === 'in-progress' || failure.status >= 500)) throw error
+  if (failure === null) log.error({ err: error, line: line?.line }, 'a line of a CSV file failed')
+  return failure
 }
 
 async function makeTogether(run: Run, set: ReadonlyMap<number, Member & { line: OpenLine }>) {
@@ -98,7 +143,7 @@ async function makeTogether(run: Run, set: ReadonlyMap<number, Member & { line: 
 }
 
 async function makeOne(run: Run, line: OpenLine, planned: PlannedChange): Promise<void> {
-  const { caller, resource, log } = run
+  const { caller, resource } = run
   const requested = requestOf(run, line)
   try {
     await changeRecord(caller, resource, requested, {
@@ -106,10 +151,7 @@ async function makeOne(run: Run, line: OpenLine, planned: PlannedChange): Promis
       remember: (tx, key) => note(run, tx, [succeeded(line, Number(key))]),
     })
   } catch (error) {
-    const failure = error instanceof StoreFailure ? error : outageOf(error)
-    if (failure !== null && (failure.kind === 'in-progress' || failure.status >= 500)) throw error
-    if (failure === null) log.error({ err: error, line: line.line }, 'a line of a CSV file failed')
-    await note(run, caller, [failed(line, failure)])
+    await note(run, caller, [failed(line, failureOf(run, error, line))])
   }
 }
 
@@ -139,16 +181,23 @@ function failed({ line, recordId }: OpenLine, failure: StoreFailure | null): Res
 }
 
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
+  const open = sql`"storeId" = ${store.id}::int AND "importId" = ${id}::int AND "outcome" IN ('change', 'new')`
+  const columns = sql`"line", "outcome", "recordId", "body", "sealed", "together"`
   // By the primary key: behind what this process has done, all lines are open.
   const lines = await queryRows<OpenLine>(
     db,
     sql`
-    SELECT "line", "outcome", "recordId", "body", "sealed" FROM "CsvImportLine"
-    WHERE "storeId" = ${store.id}::int AND "importId" = ${id}::int AND "line" > ${after}::int
-      AND "outcome" IN ('change', 'new')
+    SELECT ${columns} FROM "CsvImportLine" WHERE ${open} AND "line" > ${after}::int AND "together" IS NULL
     ORDER BY "line" LIMIT ${BATCH_LINES_MAX}::int`,
   )
-  return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines
+  if (lines.length > 0) return lines.some(({ sealed }) => sealed !== null) ? lines.slice(0, SECRET_LINES_MAX) : lines
+  return queryRows<OpenLine>(
+    db,
+    sql`
+    SELECT ${columns} FROM "CsvImportLine" WHERE ${open} AND "together" = (
+      SELECT min("together") FROM "CsvImportLine" WHERE ${open} AND "together" IS NOT NULL)
+    ORDER BY "line"`,
+  )
 }
 
 /** Writes what became of lines. Throws `in-progress` unless the import is still this process's: what `db` has changed goes back. */

@@ -1,5 +1,6 @@
 import type { Resource } from '../engine/define.ts'
 import { columnPath, type ValueField } from '../engine/fields.ts'
+import { targetOf } from '../registry.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
 import { nearest } from './nearest.ts'
 
@@ -8,6 +9,8 @@ export interface Column {
   readonly name: string
   readonly path: readonly string[]
   readonly field: ValueField
+  /** The service whose records it names; null: none. */
+  readonly target: Resource | null
 }
 
 /** What names a record in a file. */
@@ -17,11 +20,18 @@ export interface Naming {
   readonly text: Column | null
 }
 
+const columns = new WeakMap<Resource, readonly Column[]>()
+
 /** All values of a service's records outside of lists, in wire order. */
-export function columnsOf({ fields }: Resource): readonly Column[] {
-  return fields.leaves.flatMap(({ path, field }) =>
-    field.kind === 'list' ? [] : [{ name: path.join('.'), path, field }],
-  )
+export function columnsOf(resource: Resource): readonly Column[] {
+  const known = columns.get(resource)
+  if (known !== undefined) return known
+  const all = resource.fields.leaves.flatMap(({ path, field }) => {
+    const name = path.join('.')
+    return field.kind === 'list' ? [] : [{ name, path, field, target: targetOf(resource, name) }]
+  })
+  columns.set(resource, all)
+  return all
 }
 
 /** Whether a file may give the column. */
@@ -64,6 +74,12 @@ export function readHeadings(resource: Resource, cells: readonly string[]): Head
     taken[at] ? [] : [name === '' ? `column ${at + 1}, which has no heading` : name],
   )
   return { columns: taken, ignored }
+}
+
+/** How many of the names are headings. */
+export function countHeadings(resource: Resource, names: readonly string[]): number {
+  const known = new Set(columnsOf(resource).map(({ name }) => name.toLowerCase()))
+  return names.filter((name) => known.has(name.trim().toLowerCase())).length
 }
 
 /** Headings that are named in a refusal. A file that is none has no end of them. */

@@ -6,12 +6,16 @@ import { findByAlternateKeys } from '../engine/read.ts'
 import { compileReader, type WireRecord } from '../engine/reader.ts'
 import { type Representation, recordValues } from '../engine/representations.ts'
 import { readByIds } from '../engine/rows.ts'
+import { isEmailAddress } from '../resources/customers/rules.ts'
+import type { Cell } from './cells.ts'
 import { type Column, isTaken, namedBy, namingOf } from './columns.ts'
+import { Exchanges, type Settled } from './exchanges.ts'
 import {
   bodyOf,
   type ChangedCell,
   changedCells,
   type Difference,
+  exponentMark,
   type FileRecord,
   type Problem,
   readNew,
@@ -44,8 +48,13 @@ export interface Line {
   /** Those, likewise; null: there are none. */
   readonly secret: object | null
   readonly changes: readonly Difference[]
+  /** Whether one of them has a mark. */
+  readonly marked: boolean
   readonly problems: readonly Problem[]
 }
+
+/** Zeros that a spreadsheet may have taken off the beginning of a unique text. */
+const ZEROS_MAX = 12
 
 /** Compares the records of a file with those of the store, in order, a batch at a time. */
 export class Comparison {
@@ -54,6 +63,7 @@ export class Comparison {
   readonly #naming: ReturnType<typeof namingOf>
   /** The lines of the records so far, by id or by the hash of a new record's name. */
   readonly #lines = new Map<number | string, number>()
+  readonly #exchanges = new Exchanges()
 
   constructor(caller: Caller, resource: Resource) {
     this.#caller = caller
@@ -70,37 +80,76 @@ export class Comparison {
       wanted.length === 0
         ? new Map<number, WireRecord>()
         : await readByIds(this.#caller, source, wanted, valuesOf(this.#resource))
-    return records.map((record, at) => this.#lineOf(record, ids[at] ?? 0, stored.get(ids[at] ?? 0)))
+    const longer = await this.#withZeros(records.filter((_, at) => ids[at] === 0))
+    const lines = records.map((record, at) => {
+      const id = ids[at] ?? 0
+      return marked(this.#lineOf(record, id, stored.get(id)), this.#naming.text, longer.get(record.name))
+    })
+    return this.#takeNames(records, lines)
+  }
+
+  /** What is known when all lines are: which of them wait for a text that no line frees, and which exchange texts. */
+  settle(): Settled {
+    return this.#exchanges.settle(this.#naming.text?.name ?? '', this.#resource.typeName)
+  }
+
+  /** Refuses lines that give a record the text of an earlier line. */
+  async #takeNames(records: readonly FileRecord[], lines: readonly Line[]): Promise<Line[]> {
+    const { text } = this.#naming
+    const isRenaming = ({ outcome, changes }: Line, at: number) =>
+      outcome === 'change' && (records[at]?.id ?? 0) > 0 && changes.some(([column]) => column === text?.name)
+    const names = lines.flatMap((line, at) => (isRenaming(line, at) ? [line.name] : []))
+    const holders = await this.#find(names)
+    return lines.map((line, at) => {
+      if (text === null || !isRenaming(line, at)) return line
+      const { name, recordId } = line
+      const before = this.#lineBefore(line.line, 0, name)
+      if (before !== null) return refused(line, [[text.name, name, `is given to another record by line ${before}`]])
+      this.#exchanges.add({ line: line.line, recordId: recordId as number, name, holder: holders.get(name) })
+      return line
+    })
+  }
+
+  /** The unique texts that new records have without leading zeros. */
+  async #withZeros(added: readonly FileRecord[]): Promise<ReadonlyMap<string, string>> {
+    const names = added.map(({ name }) => name).filter((name) => /^[1-9]\d{0,19}$/.test(name))
+    const longer = new Map(
+      names.flatMap((name) => Array.from({ length: ZEROS_MAX }, (_, zeros) => ['0'.repeat(zeros + 1) + name, name])),
+    )
+    const found = await this.#find([...longer.keys()])
+    return new Map([...found.keys()].map((text) => [longer.get(text) ?? '', text]))
+  }
+
+  async #find(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const alternateKey = namedBy(this.#resource)
+    if (names.length === 0 || alternateKey === undefined) return new Map()
+    return findByAlternateKeys(this.#caller, { ...this.#resource, alternateKey }, names)
   }
 
   /** The ids of the records, by their names where they give none. 0: there is no such record. */
   async #idsOf(records: readonly FileRecord[]): Promise<number[]> {
-    const names = [...new Set(records.flatMap(({ id, name }) => (id === 0 && name !== '' ? [name] : [])))]
-    const alternateKey = namedBy(this.#resource)
-    const found: ReadonlyMap<string, number> =
-      names.length === 0 || alternateKey === undefined
-        ? new Map()
-        : await findByAlternateKeys(this.#caller, { ...this.#resource, alternateKey }, names)
+    const found = await this.#find([
+      ...new Set(records.flatMap(({ id, name }) => (id === 0 && name !== '' ? [name] : []))),
+    ])
     return records.map(({ id, name }) => (id === 0 ? (found.get(name) ?? 0) : id))
   }
 
   #lineOf(record: FileRecord, id: number, stored: WireRecord | undefined): Line {
     const { line } = record
     const name = record.name === '' && id > 0 ? String(id) : record.name
-    const known = { line, recordId: stored === undefined ? null : id, name }
+    const nothing = { body: {}, secret: null, changes: [], marked: false, problems: [] }
+    const known = { line, recordId: stored === undefined ? null : id, name, ...nothing }
     const problems = record.problems.length > 0 ? record.problems : this.#problemsOf(record, id, stored !== undefined)
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
-    if (found.length > 0) {
-      return { ...known, outcome: 'refused', body: {}, secret: null, changes: [], problems: found }
-    }
-    if (stored === undefined) {
-      const changed = changedCells(this.#caller, read, null, () => false)
-      return { ...known, ...contentOf(changed), outcome: 'new', problems: [] }
-    }
-    const isName = (column: Column) => record.id === 0 && column.name === this.#naming.text?.name
-    const changed = changedCells(this.#caller, record, stored, isName)
-    return { ...known, ...contentOf(changed), outcome: changed.length === 0 ? 'same' : 'change', problems: [] }
+    if (found.length > 0) return refused({ ...known, outcome: 'refused' }, found)
+    const isName = (column: Column) =>
+      stored !== undefined && record.id === 0 && column.name === this.#naming.text?.name
+    const changed = changedCells(this.#caller, read, stored ?? null, isName)
+    const unfit = changed.flatMap(({ cell }) => unfitAddress(cell))
+    if (unfit.length > 0) return refused({ ...known, outcome: 'refused' }, unfit)
+    const outcome = stored === undefined ? 'new' : changed.length === 0 ? 'same' : 'change'
+    return { ...known, ...contentOf(changed), outcome }
   }
 
   #problemsOf({ line, id: given, name }: FileRecord, id: number, isThere: boolean): Problem[] {
@@ -123,18 +172,46 @@ export class Comparison {
   }
 }
 
+/** What the rules of the service would refuse. Addresses with other letters are left to them. */
+function unfitAddress({ column: { name, field }, text, typed }: Cell): Problem[] {
+  const isFit = field.bounds.format !== 'email' || !/^\p{ASCII}*$/u.test(text) || isEmailAddress(text.trim())
+  return isFit ? [] : [[name, typed, 'must be an e-mail address such as name@shop.example']]
+}
+
+function refused(line: Line, problems: readonly Problem[]): Line {
+  return { ...line, outcome: 'refused', body: {}, secret: null, changes: [], marked: false, problems }
+}
+
+/** The line with a mark at its unique text, if a stored record has it with leading zeros (`longer`), or if it looks shortened. */
+function marked(line: Line, text: Column | null, longer: string | undefined): Line {
+  const zeros = longer === undefined ? null : `is new, but ${longer} exists: spreadsheets take leading zeros off`
+  if (text === null || line.recordId !== null) return line
+  if (line.outcome === 'refused') {
+    // It is refused because it is new, which would say nothing of why.
+    const mark = zeros ?? exponentMark(line.name)
+    return mark === null ? line : { ...line, problems: [...line.problems, [text.name, line.name, mark]] }
+  }
+  if (zeros === null) return line
+  const changes = line.changes.map((change): Difference => {
+    const [column, before, after] = change
+    return column === text.name ? [column, before, after, zeros] : change
+  })
+  return { ...line, changes, marked: true }
+}
+
 /** Names may be long, and there may be as many as a file has lines. */
 function hashOf(name: string): string {
   return createHash('sha256').update(name.toLowerCase()).digest('base64url').slice(0, 16)
 }
 
-function contentOf(changed: readonly ChangedCell[]): Pick<Line, 'body' | 'secret' | 'changes'> {
-  const isSecret = ({ cell: [{ field }] }: ChangedCell) => field.access === 'wo'
+function contentOf(changed: readonly ChangedCell[]): Pick<Line, 'body' | 'secret' | 'changes' | 'marked'> {
+  const isSecret = ({ cell: { column } }: ChangedCell) => column.field.access === 'wo'
   const cellsOf = (cells: readonly ChangedCell[]) => bodyOf(cells.map(({ cell }) => cell))
   const secrets = changed.filter(isSecret)
   return {
     body: cellsOf(changed.filter((cell) => !isSecret(cell))),
     secret: secrets.length === 0 ? null : cellsOf(secrets),
     changes: changed.map(({ difference }) => difference),
+    marked: changed.some(({ difference: [, , , mark] }) => mark !== undefined),
   }
 }

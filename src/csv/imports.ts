@@ -1,12 +1,13 @@
 import { execute, queryRows } from '../database/client.ts'
 import type { CsvImport, CsvImportLine } from '../database/generated/client.ts'
-import { sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/define.ts'
 import { reserveIds } from '../engine/write.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import type { Line } from './compare.ts'
+import type { Settled } from './exchanges.ts'
 import { IMPORTS_MAX } from './limits.ts'
 import type { Difference, Problem } from './records.ts'
 
@@ -68,21 +69,66 @@ export async function addLines(
     sealed: secret === null ? null : secrets.seal(JSON.stringify(secret)),
   }))
   const count = (outcome: keyof typeof counted) => lines.filter((line) => line.outcome === outcome).length
+  const marked = lines.filter((line) => line.marked).length
   const added = await execute(
     db,
     sql`
     WITH held AS (
       UPDATE "CsvImport" SET "same" = "same" + ${count('same')}::int, "changes" = "changes" + ${count('change')}::int,
-        "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int,
+        "creates" = "creates" + ${count('new')}::int, "refused" = "refused" + ${count('refused')}::int, "marked" = "marked" + ${marked}::int,
         "leasedUntil" = ${new Date(now().getTime() + READING_MS)}
       WHERE "storeId" = ${store.id}::int AND "id" = ${id}::int AND "state" = 'reading' RETURNING "storeId", "id")
     INSERT INTO "CsvImportLine"
-      ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "changes", "problems")
-    SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."changes", n."problems"
+      ("storeId", "importId", "line", "outcome", "recordId", "name", "body", "sealed", "changes", "marked", "problems")
+    SELECT held."storeId", held."id", n."line", n."outcome", n."recordId", n."name", n."body", n."sealed", n."changes", n."marked", n."problems"
     FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("line" int, "outcome" text, "recordId" int,
-      "name" text, "body" json, "sealed" text, "changes" json, "problems" json)`,
+      "name" text, "body" json, "sealed" text, "changes" json, "marked" boolean, "problems" json)`,
   )
   if (added < lines.length) throw new StoreFailure('gone', 'The import was deleted while its file was being read.')
+}
+
+/** Refuses lines that were to be changes, and groups others. */
+export async function settleLines({ db, store }: Caller, id: number, { refused, together }: Settled): Promise<void> {
+  const ofImport = sql`l."storeId" = ${store.id}::int AND l."importId" = ${id}::int`
+  for (const some of inParts(together)) {
+    await execute(
+      db,
+      sql`
+      UPDATE "CsvImportLine" l SET "together" = n."together"
+      FROM json_to_recordset(${JSON.stringify(some)}::text::json) AS n ("line" int, "together" int)
+      WHERE ${ofImport} AND l."line" = n."line"`,
+    )
+  }
+  for (const some of inParts(refused)) {
+    const rows = JSON.stringify(some.map(({ line, problem }) => ({ line, problems: [problem] })))
+    await execute(
+      db,
+      sql`
+      WITH found AS (
+        SELECT l."line", l."marked", n."problems" FROM json_to_recordset(${rows}::text::json) AS n ("line" int, "problems" json)
+        JOIN "CsvImportLine" l ON ${ofImport} AND l."line" = n."line"),
+      counted AS (
+        UPDATE "CsvImport" i SET "changes" = "changes" - f."all", "refused" = "refused" + f."all", "marked" = i."marked" - f."marked"
+        FROM (SELECT count(*)::int AS "all", count(*) FILTER (WHERE "marked")::int AS "marked" FROM found) f
+        WHERE i."storeId" = ${store.id}::int AND i."id" = ${id}::int)
+      UPDATE "CsvImportLine" l SET "outcome" = 'refused', "body" = '{}', "sealed" = NULL, "changes" = '[]', "marked" = false,
+        "problems" = f."problems"
+      FROM found f WHERE ${ofImport} AND l."line" = f."line"`,
+    )
+  }
+}
+
+/** Lines that are written at a time. */
+const PART = 1_000
+
+function* inParts<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += PART) yield all.slice(from, from + PART)
+}
+
+/** Keeps an import whose file is still arriving from being taken for given up. */
+export async function renewReading({ db, store, now }: Caller, id: number): Promise<void> {
+  const leasedUntil = new Date(now().getTime() + READING_MS)
+  await db.csvImport.updateMany({ where: { storeId: store.id, id, state: 'reading' }, data: { leasedUntil } })
 }
 
 /** The file has been read to its end. */
@@ -113,12 +159,19 @@ export async function listImports({ db, store }: Caller): Promise<Import[]> {
   })) as Import[]
 }
 
-/** Lines with one of these outcomes, in the order of the file, behind the line `after`. */
-export async function listLines(
-  { db, store }: Caller,
-  importId: number,
-  { outcomes, after, limit }: { outcomes: readonly Outcome[]; after: number; limit: number },
-): Promise<StoredLine[]> {
+/** Which lines of a file are asked for. */
+export interface Wanted {
+  readonly outcomes: readonly Outcome[]
+  /** Those with a mark alone. */
+  readonly isMarked?: boolean
+  /** Behind this line. */
+  readonly after: number
+  readonly limit: number
+}
+
+/** Lines with one of these outcomes, in the order of the file. */
+export async function listLines({ db, store }: Caller, importId: number, wanted: Wanted): Promise<StoredLine[]> {
+  const { outcomes, isMarked = false, after, limit } = wanted
   // The lines of each outcome are in the order of an index; those of several are not.
   const found = await queryRows<StoredLine>(
     db,
@@ -127,7 +180,8 @@ export async function listLines(
     FROM json_array_elements_text(${JSON.stringify(outcomes)}::text::json) AS o ("outcome")
     CROSS JOIN LATERAL (
       SELECT * FROM "CsvImportLine" n WHERE n."storeId" = ${store.id}::int AND n."importId" = ${importId}::int
-        AND n."outcome" = o."outcome" AND n."line" > ${after}::int ORDER BY n."line" LIMIT ${limit}::int) l
+        AND n."outcome" = o."outcome" AND n."line" > ${after}::int ${isMarked ? sql`AND n."marked"` : empty}
+      ORDER BY n."line" LIMIT ${limit}::int) l
     ORDER BY l."line" LIMIT ${limit}::int`,
   )
   return found

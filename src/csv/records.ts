@@ -5,22 +5,23 @@ import { type Patch, patchSteps, readPatch } from '../engine/input.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { runInSlices } from '../values/slices.ts'
-import { rearm } from './cells.ts'
+import { type Cell, commaProblem, rearm, spelt } from './cells.ts'
 import { type Column, type Headings, namingOf } from './columns.ts'
+import type { References } from './references.ts'
 import type { Row } from './rows.ts'
 
 // A row of a file as the definition reads it.
 
 /** What is wrong with a cell, in short: the column (empty: the row), what it has, and a sentence without its subject. */
 export type Problem = readonly [column: string, value: string, problem: string]
-/** A column whose value differs, in short. */
-export type Difference = readonly [column: string, before: string, after: string]
+/** A column whose value differs, in short. The mark is a sentence without its subject about a value that a person should look at. */
+export type Difference = readonly [column: string, before: string, after: string, mark?: string]
 type Json = { [name: string]: unknown }
 
-/** A row with the texts of its cells; cells that say nothing are left out. */
+/** A row with its cells; those that say nothing are left out. */
 export interface FileRecord {
   readonly line: number
-  readonly cells: readonly (readonly [column: Column, text: string])[]
+  readonly cells: readonly Cell[]
   /** The identifier; 0: none is given. */
   readonly id: number
   /** The unique text; empty: none is given. */
@@ -35,54 +36,71 @@ const SHOWN_LENGTH_MAX = 200
 /** Stands for a value that nobody is shown. */
 const HIDDEN = '••••••'
 
+/** What rows are read by. */
+export interface Reading {
+  readonly resource: Resource
+  readonly headings: Headings
+  readonly references: References
+}
+
 /** Reads a row as an update, which may have any of the columns. */
-export async function readRow(
-  { store }: Caller,
-  resource: Resource,
-  { columns }: Headings,
-  row: Row,
-): Promise<FileRecord> {
-  const cells = cellsOf(columns, row)
-  const { key, text } = namingOf(resource)
-  const textIn = (column: Column | null) =>
-    cells.find(([each]) => each === column || each.name === column?.name)?.[1] ?? ''
-  const rules = { mode: 'update', timeZone: store.timeZone } as const
-  const given = { line: row.line, cells, id: 0, name: textIn(text).trim(), patch: none }
-  const beyond = row.cells.slice(columns.length).some((cell) => cell.trim() !== '')
-  if (beyond || row.cells.length < columns.length) {
+export async function readRow({ store }: Caller, reading: Reading, row: Row): Promise<FileRecord> {
+  const { resource, headings, references } = reading
+  const { columns } = headings
+  const cells = cellsOf(columns, row, references)
+  const { text } = namingOf(resource)
+  const typedName = cells.find(({ column }) => column === text)?.text ?? ''
+  const given = { line: row.line, cells, id: 0, name: printable(typedName.trim()), patch: none }
+  if (row.cells.slice(columns.length).some((cell) => cell.trim() !== '')) {
     const problem = `has ${row.cells.length} cells, and the first line has ${columns.length}`
     return { ...given, problems: [['', '', problem]] }
   }
+  const rules = { mode: 'update', timeZone: store.timeZone } as const
   try {
     const patch = await runInSlices(patchSteps(resource.fields, bodyOf(cells), rules))
-    const id = Number(patch.key ?? 0)
-    if (id < 0) return { ...given, problems: [[key.name, String(id), 'must be a whole number from 1']] }
-    const name = text?.field.column === undefined ? '' : String(patch.columns[text.field.column] ?? '').trim()
-    return { ...given, patch, id, name, problems: [] }
+    if (cells.every((cell) => ownProblemOf(cell, references) === null)) {
+      const name = text?.field.column === undefined ? '' : String(patch.columns[text.field.column] ?? '').trim()
+      return { ...given, patch, id: Number(patch.key ?? 0), name, problems: [] }
+    }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    // The first of its problems; people want to see all.
-    return { ...given, problems: cells.flatMap((cell) => problemsOf(resource, cell, rules.timeZone)) }
   }
+  // The definition names the first of its problems; people want to see all.
+  return { ...given, problems: cells.flatMap((cell) => problemsOf(reading, cell, rules.timeZone)) }
 }
 
-function cellsOf(columns: Headings['columns'], { cells }: Row): [Column, string][] {
-  return columns.flatMap((column, at): [Column, string][] => {
+/** Cells that a row leaves out at its end say nothing. */
+function cellsOf(columns: Headings['columns'], { cells, separator }: Row, references: References): Cell[] {
+  return columns.slice(0, cells.length).flatMap((column, at): Cell[] => {
     if (column === null) return []
-    const cell = cells[at] ?? ''
-    if (column.field.kind === 'text' && column.field.bounds.values === undefined) return [[column, rearm(cell)]]
-    return cell.trim() === '' ? [] : [[column, cell]]
+    const typed = cells[at] ?? ''
+    if (column.field.kind === 'text' && column.field.bounds.values === undefined) {
+      return [{ column, text: rearm(typed), typed }]
+    }
+    if (typed.trim() === '') return []
+    const text = column.target === null ? spelt(column, typed, separator) : references.numberOf(column, typed)
+    return [{ column, text, typed }]
   })
 }
 
-function problemsOf({ fields }: Resource, cell: readonly [Column, string], timeZone: string): Problem[] {
-  const [column, text] = cell
+/** What is wrong with a cell by other rules than the definition's, or is said of it in other words; null: nothing. */
+function ownProblemOf(cell: Cell, references: References): string | null {
+  const { access, bounds, schema } = cell.column.field
+  if (access !== 'key') return references.problemOf(cell)
+  return Number(schema.safeParse(cell.text).data) >= 1 ? null : `must be a whole number from 1 to ${bounds.max}`
+}
+
+function problemsOf({ resource: { fields }, references }: Reading, cell: Cell, timeZone: string): Problem[] {
+  const { column, typed } = cell
+  const shown = column.field.access === 'wo' ? HIDDEN : short(typed)
+  const own = ownProblemOf(cell, references)
+  if (own !== null) return [[column.name, shown, own]]
   try {
     readPatch(fields, bodyOf([cell]), { mode: 'update', timeZone })
     return []
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    return [[column.name, column.field.access === 'wo' ? HIDDEN : short(text), withoutSubject(error, column.name)]]
+    return [[column.name, shown, commaProblem(cell) ?? withoutSubject(error, column.name)]]
   }
 }
 
@@ -104,7 +122,7 @@ export function withoutSubject({ message }: StoreFailure, subject: string): stri
 /** The cells as the body of a request. */
 export function bodyOf(cells: FileRecord['cells']): Json {
   const body: Json = {}
-  for (const [{ path }, text] of cells) put(body, path, text)
+  for (const { column, text } of cells) put(body, column.path, text)
   return body
 }
 
@@ -130,7 +148,7 @@ function valueIn(object: unknown, path: readonly string[]): unknown {
 
 /** A cell that changes something. */
 export interface ChangedCell {
-  readonly cell: readonly [Column, string]
+  readonly cell: Cell
   readonly difference: Difference
 }
 
@@ -141,18 +159,37 @@ export function changedCells(
   stored: object | null,
   isLeftOut: (column: Column) => boolean,
 ): ChangedCell[] {
-  return cells.flatMap((cell) => {
-    const [column, text] = cell
-    const { field, name, path } = column
+  return cells.flatMap((cell): ChangedCell[] => {
+    const { column, text, typed } = cell
+    const { field, name, path, target } = column
     const said = saidBy(column, patch)
     if (said === undefined || field.access === 'key' || isLeftOut(column)) return []
-    if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] as const }]
+    if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] }]
     const before = stored === null ? field.default : ((valueIn(stored, path) ?? field.default) as Scalar)
     const after = said ?? field.default
     if (isSame(column, before, after, timeZone)) return []
-    const shown = field.kind === 'date' ? text.trim() : String(after)
-    return [{ cell, difference: [name, stored === null ? '' : short(String(before)), short(shown)] as const }]
+    const named = target === null || text === typed ? String(after) : `${after} (${typed.trim()})`
+    const shown = field.kind === 'date' ? text.trim() : named
+    const shownBefore = stored === null ? '' : short(String(before))
+    return [{ cell, difference: [name, shownBefore, short(shown), ...markOf(column, String(before), String(after))] }]
   })
+}
+
+/** The mark of a text that is written as spreadsheets show a long number; null: it is not. */
+export function exponentMark(text: string): string | null {
+  const isExponent = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i.test(text.trim())
+  return isExponent ? 'looks like a long number that a spreadsheet has shortened' : null
+}
+
+/** What a spreadsheet seems to have made of a text, for a person to look at. */
+function markOf({ field }: Column, before: string, after: string): [] | [mark: string] {
+  if (field.kind !== 'text' || field.bounds.values !== undefined) return []
+  const shortened = exponentMark(after)
+  if (shortened !== null) return [shortened]
+  if (/^0\d+$/.test(before) && (before.replace(/^0+/, '') || '0') === after) {
+    return ['is the stored value without its leading zeros, which spreadsheets take off']
+  }
+  return []
 }
 
 function isSame({ field: { kind } }: Column, before: Scalar, after: Scalar, timeZone: string): boolean {
@@ -166,5 +203,10 @@ function withLineFeeds(text: string): string {
 }
 
 function short(text: string): string {
-  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…`.toWellFormed() : text
+  return printable(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…`.toWellFormed() : text)
+}
+
+/** Without U+0000, which the database does not store. */
+function printable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
 }

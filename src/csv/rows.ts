@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { StoreFailure } from '../values/failure.ts'
 import { LINE_LENGTH_MAX, LINES_MAX } from './limits.ts'
+import { notUtf8 } from './text.ts'
 
 /** A record of a file. */
 export interface Row {
@@ -8,6 +9,8 @@ export interface Row {
   readonly line: number
   readonly cells: readonly string[]
   readonly length: number
+  /** What separates the file's cells. */
+  readonly separator: string
 }
 
 const separators = [',', ';', '\t']
@@ -16,10 +19,10 @@ const HEADING_LENGTH_MAX = 64 * 1024
 
 /**
  * The rows of a file with line feeds, the headings first. Empty ones are left out. The first line says whether commas, semicolons
- * or tabs separate the cells. Throws `bad-request` that names the line, `body-too-large` beyond 100,000 records.
+ * or tabs separate the cells: the headings, or before them `sep=;`, as Excel takes it. Throws `bad-request` that names the line, `body-too-large` beyond 100,000 records.
  */
 export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> {
-  const { head, rest } = await beginningOf(text)
+  const { separator, rest } = await beginningOf(text)
   // Loaded with the first file, because a start does not need it.
   const { parse } = await import('csv-parse')
   let lastLine = 0
@@ -29,7 +32,7 @@ export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> 
       lastLine = lines
       return record
     },
-    delimiter: separatorIn(head),
+    delimiter: separator,
     record_delimiter: '\n',
     info: true,
     raw: true,
@@ -46,7 +49,7 @@ export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> 
       if (rows++ > LINES_MAX) throw tooLong()
       // Empty lines before it are part of what was read.
       const own = raw.replace(/^\n+/, '')
-      yield { line: info.lines - own.split('\n').length + 2, cells: record, length: own.length }
+      yield { line: info.lines - own.split('\n').length + 2, cells: record, length: own.length, separator }
     }
   } catch (error) {
     throw problemAt(lastLine + 1, error)
@@ -66,7 +69,10 @@ function tooLong(): StoreFailure {
   return new StoreFailure('body-too-large', `The file has more than ${most} records. Divide it into several files.`)
 }
 
-/** Reads up to the end of the first line that has text; `rest` begins with what was read. */
+/** A first line that names the separator. */
+const separatorLine = /^(\n*)"?sep=(.)"?[ ,;\t]*\n/i
+
+/** Reads up to the end of the first line that has text, which says the separator; `rest` begins with what was read. */
 async function beginningOf(text: AsyncIterable<string>) {
   const pieces = text[Symbol.asyncIterator]()
   let head = ''
@@ -77,21 +83,29 @@ async function beginningOf(text: AsyncIterable<string>) {
       throw new StoreFailure('bad-request', 'The first line of the file is too long.')
   }
   if (head.trim() === '') throw new StoreFailure('bad-request', 'The file is empty.')
+  const [before = '', first = ''] = /^(\n*)(.*)/.exec(head)?.slice(1) ?? []
+  // Every second byte of ASCII in UTF-16, which nothing else tells from UTF-8 without a mark.
+  if (first.includes('\0')) throw notUtf8(before.length + 1)
+  const [, , named] = separatorLine.exec(head) ?? []
+  const separator = named ?? separatorIn(first)
+  if (!separators.includes(separator)) {
+    const problem = `The cells of the file are separated by "${separator}". Separate them by commas, semicolons or tabs.`
+    throw new StoreFailure('bad-request', problem)
+  }
   async function* rest() {
-    yield head
+    // Lines are counted as they stand in the file.
+    yield head.replace(separatorLine, '$1\n')
     yield* { [Symbol.asyncIterator]: () => pieces }
   }
-  return { head, rest: rest() }
+  return { separator, rest: rest() }
 }
 
-function separatorIn(head: string): string {
-  const heading =
-    head
-      .trimStart()
-      .split('\n', 1)[0]
-      ?.replaceAll(/"[^"]*"/g, '') ?? ''
-  const counts = separators.map((separator) => ({ separator, count: heading.split(separator).length }))
-  return counts.toSorted((one, other) => other.count - one.count)[0]?.separator ?? ','
+/** What is most frequent outside of quotation marks; a bar, which many programs write, where nothing else is there. */
+function separatorIn(line: string): string {
+  const heading = line.replaceAll(/"[^"]*"/g, '')
+  const counts = [...separators, '|'].map((separator) => ({ separator, count: heading.split(separator).length }))
+  const [first, second] = counts.toSorted((one, other) => other.count - one.count)
+  return (first?.separator === '|' && second?.count !== 1 ? second : first)?.separator ?? ','
 }
 
 const problems: Readonly<Record<string, string>> = {

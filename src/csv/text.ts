@@ -37,28 +37,36 @@ function notText(problem: string, advice: string): StoreFailure {
   return new StoreFailure('bad-request', `${problem} ${advice}, and take in that file.`)
 }
 
-/** Makes a line feed of each line break, and counts them. */
+/** Refuses a file of another encoding by the line that shows it. */
+export function notUtf8(line: number): StoreFailure {
+  return notText(`Line ${line} has characters that are not UTF-8.`, 'Save the file as "CSV UTF-8"')
+}
+
+/** What DOS programs fill the end of a file with. */
+const DOS_END = '\x1A'
+/** Half of a line break, and the end of a DOS file: the next piece says what it is. */
+const UNDECIDED = new RegExp(`\\r?${DOS_END}{0,128}$`)
+
+/** Makes a line feed of each line break, counts them, and leaves the end mark of DOS out. */
 class LineFeeds {
   #line = 1
-  #isAfterReturn = false
+  #held = ''
   #last = '\n'
 
   read(decoded: string): string {
-    // The other half of a line break may come with the next piece.
-    const whole = (this.#isAfterReturn ? '\r' : '') + decoded
-    this.#isAfterReturn = whole.endsWith('\r')
-    const text = (this.#isAfterReturn ? whole.slice(0, -1) : whole).replaceAll(/\r\n?/g, '\n')
+    const whole = this.#held + decoded
+    const end = whole.search(UNDECIDED)
+    this.#held = whole.slice(end)
+    const text = whole.slice(0, end).replaceAll(/\r\n?/g, '\n')
     const wrong = text.indexOf(UNREADABLE)
     this.#line += (wrong === -1 ? text : text.slice(0, wrong)).split('\n').length - 1
-    if (wrong !== -1) {
-      throw notText(`Line ${this.#line} has characters that are not UTF-8.`, 'Save the file as "CSV UTF-8"')
-    }
+    if (wrong !== -1) throw notUtf8(this.#line)
     if (text !== '') this.#last = text.slice(-1)
     return text
   }
 
   /** The end of the last line, if it has none. */
   end(): string {
-    return this.#isAfterReturn || this.#last !== '\n' ? '\n' : ''
+    return this.#held.startsWith('\r') || this.#last !== '\n' ? '\n' : ''
   }
 }

@@ -4,6 +4,7 @@ import { createBatches } from '../values/batches.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
 import { type Change, inChange, keyOf, merge, type Tx, writeAll } from './change.ts'
+import { refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import type { Log } from './endpoints.ts'
 import type { Scalar } from './fields.ts'
@@ -74,6 +75,33 @@ export async function changeTogether(
   }
 }
 
+/**
+ * Makes changes in one transaction, or none of them. Throws what one of them is refused for. `remember` runs at the end of the
+ * transaction, with the keys of the records by place.
+ */
+export async function changeAsOne(
+  resource: Resource,
+  set: ReadonlyMap<number, Member>,
+  remember: (tx: Tx, keys: ReadonlyMap<number, Scalar>) => Promise<void>,
+): Promise<void> {
+  const members = [...set.values()]
+  const { caller } = members[0] as Member
+  try {
+    await withRowIds(caller, newRowsOf(members), (rowIds) =>
+      inChange(
+        caller,
+        async (tx) => {
+          const ended = await changeSet(tx, resource, { set, rowIds: rowIds.anew(), isWhole: true })
+          return new Map([...ended].flatMap(([place, one]) => ('key' in one ? [[place, one.key]] : [])))
+        },
+        remember,
+      ),
+    )
+  } catch (error) {
+    throw refusalOf(error, resource) ?? error
+  }
+}
+
 /** Whether it is PostgreSQL itself that refused a statement, and with it the transaction. */
 function isSqlState(code: string | undefined): boolean {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code)
@@ -87,17 +115,24 @@ function newRowsOf(members: readonly Member[]): NewRows {
 interface SetInTransaction {
   readonly set: ReadonlyMap<number, Member>
   readonly rowIds: RowIds
-  readonly waitMs: number
+  /** Omitted: as long as any transaction. */
+  readonly waitMs?: number
+  /** All changes or none: throws the first refusal. */
+  readonly isWhole?: boolean
 }
 
 /** The steps of a set, in the transaction `tx`. */
-async function changeSet(tx: Tx, resource: Resource, { set, rowIds, waitMs }: SetInTransaction): Promise<EndedSet> {
+async function changeSet(tx: Tx, resource: Resource, options: SetInTransaction): Promise<EndedSet> {
+  const { set, rowIds, waitMs, isWhole = false } = options
   const ended = new Map<number, Ended>()
   const existing = [...set.values()].map(({ planned }) => planned).filter(({ kind }) => kind !== 'create')
   const ids = existing.map(({ id }) => id)
   const lists = [...new Set(existing.flatMap((planned) => planned.lists))]
   // In the order of ids, as everywhere.
-  const locked = ids.length === 0 ? none : await lockRecords(tx, resource, ids, lists, { waitMs, bytesMax: BYTES_MAX })
+  const locked =
+    ids.length === 0
+      ? none
+      : await lockRecords(tx, resource, ids, lists, { waitMs, bytesMax: isWhole ? null : BYTES_MAX })
   if (locked === null) return ended
   const changes = new Map<number, Change>()
   for (const [place, { caller, planned }] of set) {
@@ -121,6 +156,7 @@ async function changeSet(tx: Tx, resource: Resource, { set, rowIds, waitMs }: Se
     ended.set(place, { error: refusal })
     changes.delete(place)
   }
+  if (isWhole) for (const one of ended.values()) if ('error' in one) throw one.error
   const made = [...changes.values()]
   await writeAll(tx, resource, made)
   for (const [place, change] of changes) ended.set(place, { key: keyOf((set.get(place) as Member).planned, change) })

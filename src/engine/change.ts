@@ -13,7 +13,7 @@ import { type PlannedChange, planChange, type RequestedChange } from './plan-cha
 import { getRecord } from './read.ts'
 import type { Selected } from './reader.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
-import { updateRows } from './update-rows.ts'
+import { freeNames, updateRows } from './update-rows.ts'
 import {
   deleteRow,
   insertRows,
@@ -178,7 +178,8 @@ async function write(tx: Tx, resource: Resource, changes: readonly Change[]): Pr
   // A record's lists are written after it.
   const isFinal = ({ after }: Change) => resource.isFinalOnceWritten && Object.keys(after.lists).length === 0
   const final = new Set(stored.filter(isFinal).map(({ id }) => id))
-  const [, written] = await Promise.all([
+  const [, , written] = await Promise.all([
+    freeNames(tx, resource, updated, created),
     insertRows(tx, resource.table, created),
     updateRows(tx, resource, updated, final.size > 0 ? resource.reader.select : null),
     storeLists(tx, resource, stored),

@@ -19,6 +19,27 @@ export function changedColumns({ before, after }: ChangedRow): string[] {
   )
 }
 
+/** Gives up the unique texts that records take from one another: their index compares each row with the others as they are. */
+export async function freeNames(
+  { db, store }: Caller,
+  { table, alternateKey = '', namedBy: column = alternateKey }: Resource,
+  updated: readonly ChangedRow[],
+  created: readonly Row[],
+): Promise<void> {
+  if (column === '' || updated.length + created.length < 2) return
+  const nameOf = (row: Row) => String(row[column]).toLowerCase()
+  const renamed = updated.filter(({ before, after }) => nameOf(before) !== nameOf(after))
+  const taken = new Set([...renamed.map(({ after }) => after), ...created].map(nameOf))
+  const ids = renamed.filter(({ before }) => taken.has(nameOf(before))).map(({ before }) => Number(before.id))
+  if (ids.length === 0) return
+  await execute(
+    db,
+    sql`
+    UPDATE ${identifier(table)} SET ${identifier(column)} = gen_random_uuid()::text
+    WHERE "storeId" = ${store.id}::int AND "id" = ${anyOfFew(ids)}`,
+  )
+}
+
 /** Writes what has changed in rows. With `select`, returns the json array of each record as it is then, by id. */
 export async function updateRows(
   { db, store }: Caller,

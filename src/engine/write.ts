@@ -103,7 +103,7 @@ export async function withRowIds<T>(caller: Caller, { keyless, all }: NewRows, w
 interface Locking {
   readonly kind?: 'update' | 'delete'
   /** How long the transaction waits for a lock from now on, if less than usual; 0: leaves out what somebody else has locked. */
-  readonly waitMs?: number
+  readonly waitMs?: number | undefined
   /** Bytes that all rows together may have; null: any number. */
   readonly bytesMax?: number | null
 }

@@ -70,7 +70,7 @@ export function pagesFor(app: FastifyInstance, ...roles: Roles) {
   const config = { roles }
   const get = (path: string, handler: RouteHandlerMethod) => app.get(path, { config }, handler)
   const post = (path: string, handler: RouteHandlerMethod) => app.post(path, { config }, handler)
-  const uploadConfig = { ...config, streamed: true, isUpload: true }
+  const uploadConfig = { ...config, isUpload: true }
   const asForm =
     (
       carryOut: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
@@ -108,7 +108,10 @@ export async function orShowAgain<T>(
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof StoreFailure) || !wantsHtml(reply.request)) throw error
+    if (!(error instanceof StoreFailure)) throw error
+    // The body did not arrive in time, which the client was told.
+    if (reply.sent) return reply.hijack()
+    if (!wantsHtml(reply.request)) throw error
     return sendPage(reply, { ...(await pageOf(error)), failure: error })
   }
 }

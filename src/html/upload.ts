@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { StoreFailure } from '../values/failure.ts'
@@ -34,7 +34,8 @@ export function takeUploads(app: FastifyInstance): void {
 
 /**
  * Hands the file of a form over while it arrives, after checking the form's token, which has to stand before it. Rejects when `use`
- * does, behind the end of the body. The file is never in memory as a whole.
+ * does. However `use` ends, the rest of the body is read and discarded first, so that the answer reaches a browser that is still
+ * sending. The file is never in memory as a whole.
  */
 export async function receiveFile<T>(
   request: FastifyRequest,
@@ -54,35 +55,49 @@ export async function receiveFile<T>(
   const limits = { fieldSize: FIELD_BYTES_MAX, fields: 1, files: 1, fileSize: bytesMax, parts: 2, headerPairs: 20 }
   const parser = readable(() => new Busboy({ headers, limits }))
   const { promise: begun, resolve, reject } = Promise.withResolvers<{ file: Readable; name: string }>()
+  // What `use` reads is a stream of its own: nothing that waits for it can keep the form's file from being read to its end.
+  const lent = new PassThrough()
+  // Reported by the loop that reads it.
+  lent.on('error', () => {})
   let token = ''
   parser.on('field', (name, value) => {
     if (name === '_csrf') token = value
   })
   parser.on('file', (_field, file, name) => {
-    // Reported by the loop that reads the file.
-    file.on('error', () => {})
-    resolve({ file, name: name ?? '' })
+    file.once('error', (error) => lent.destroy(endedEarly(error)))
+    file.once('limit', () => lent.destroy(tooLarge(bytesMax)))
+    resolve({ file, name: nameOf(name) })
   })
   const arrived = pipeline(boundedBy(body, bytesMax + DISCARDED_BYTES_MAX), parser).then(
     () => reject(new StoreFailure('bad-request', 'Choose a file first.')),
     (error) => {
       const failure = error instanceof StoreFailure ? error : endedEarly(error)
       reject(failure)
-      void begun.then(
-        ({ file }) => file.destroy(failure),
-        () => {},
-      )
+      lent.destroy(failure)
+      return discard(body, reply)
     },
   )
   begun.catch(() => {})
-  const { file, name } = await begun
   try {
-    await checkToken(request, reply, token)
-    return await use({ name: name.slice(0, FILE_NAME_LENGTH_MAX).toWellFormed(), bytes: upTo(file, bytesMax) })
+    const { file, name } = await begun
+    try {
+      await checkToken(request, reply, token)
+      return await use({ name, bytes: file.pipe(lent) })
+    } finally {
+      file.unpipe(lent).resume()
+      lent.end()
+    }
   } finally {
-    file.resume()
     await arrived
   }
+}
+
+/** Without control characters, which no file system shows and no database text holds. */
+function nameOf(sent: string | undefined): string {
+  return (sent ?? '')
+    .replaceAll(/\p{Cc}/gu, '')
+    .slice(0, FILE_NAME_LENGTH_MAX)
+    .toWellFormed()
 }
 
 function readable<T>(make: () => T): T {
@@ -109,12 +124,13 @@ async function* boundedBy(body: Readable, bytesMax: number): AsyncGenerator<Uint
   }
 }
 
-async function* upTo(file: Readable & { readonly truncated?: boolean }, bytesMax: number): AsyncGenerator<Uint8Array> {
-  for await (const chunk of file.iterator({ destroyOnReturn: false })) {
-    if (file.truncated) throw tooLarge(bytesMax)
-    yield chunk
+/** Reads what is left of a body that could not be read as a form. One without an end is left with its connection. */
+async function discard(body: Readable, reply: FastifyReply): Promise<void> {
+  try {
+    for await (const _chunk of boundedBy(body, DISCARDED_BYTES_MAX));
+  } catch {
+    reply.header('connection', 'close')
   }
-  if (file.truncated) throw tooLarge(bytesMax)
 }
 
 function tooLarge(bytesMax: number): StoreFailure {

@@ -80,13 +80,14 @@ function cutSlowBodies(
 
   function check(): void {
     for (const body of bodies) {
-      // The first tick is not a whole one.
-      if (++body.ticks <= TICKS) continue
       const { raw } = body.request
       const { bytesRead } = raw.socket
-      // The buffer is full: the request waits for its turn, not for the sender.
-      const isWaiting = raw.readableLength >= raw.readableHighWaterMark
-      if (isWaiting || bytesRead - body.bytesRead >= bytesMin) Object.assign(body, { bytesRead, ticks: 0 })
+      // The request waits for its turn or its reader, not for the sender: the body has arrived whole, or the buffer is full.
+      const isWaiting = raw.complete || raw.readableLength >= raw.readableHighWaterMark
+      if (isWaiting) Object.assign(body, { bytesRead, ticks: 0 })
+      // The first tick is not a whole one.
+      else if (++body.ticks <= TICKS) continue
+      else if (bytesRead - body.bytesRead >= bytesMin) Object.assign(body, { bytesRead, ticks: 0 })
       else {
         bodies.delete(body)
         closedConnections.inc({ reason: 'slow-body' })
@@ -99,11 +100,14 @@ function cutSlowBodies(
 }
 
 function cutBody({ request: { raw }, reply }: Body): void {
+  cutOff.add(raw)
   // The request was answered before its body was read, and Node is still discarding the body.
-  if (reply.raw.headersSent) {
-    cutOff.add(raw)
-    raw.destroy()
-  } else reply.code(408).header('connection', 'close').send(errorBody(408, 'The body was not sent in time'))
+  if (reply.raw.headersSent) raw.destroy()
+  else {
+    // Node does not tell the reader of an answered request's body that its connection is closed.
+    raw.socket.once('close', () => raw.destroy())
+    reply.code(408).header('connection', 'close').send(errorBody(408, 'The body was not sent in time'))
+  }
 }
 
 /**

@@ -69,7 +69,8 @@ const pages = {
     ['admin-records', '/admin/records'],
     ['admin-csv', '/admin/csv'],
     ['admin-csv-products', '/admin/products/csv'],
-    ['admin-csv-preview', '/admin/csv/{csvId}'],
+    ['admin-csv-marked', '/admin/csv/{csvId}'],
+    ['admin-csv-preview', '/admin/csv/{csvId}?show=new'],
     ['admin-csv-errors', '/admin/csv/{csvId}?show=errors'],
     ['admin-csv-applying', '/admin/csv/{applyingCsvId}'],
     ['admin-csv-done', '/admin/csv/{doneCsvId}'],
@@ -482,6 +483,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const csvId = await take('prices of spring '.repeat(4), [
       ...many,
       `LAMP,${'LongName'.repeat(25)},7,`,
+      // Marked as a number that a spreadsheet has shortened.
+      '9.4001E+21,Label,7,',
       'CSV-0,Lamp,much,',
       'NONE,,1,',
     ])

@@ -5322,6 +5322,7 @@ export const CsvImportScalarFieldEnum = {
   changes: 'changes',
   creates: 'creates',
   refused: 'refused',
+  marked: 'marked',
   changed: 'changed',
   added: 'added',
   failed: 'failed',
@@ -5348,6 +5349,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  marked: 'marked',
+  together: 'together',
   problems: 'problems'
 } as const
 

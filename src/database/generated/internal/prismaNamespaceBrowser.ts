@@ -866,6 +866,7 @@ export const CsvImportScalarFieldEnum = {
   changes: 'changes',
   creates: 'creates',
   refused: 'refused',
+  marked: 'marked',
   changed: 'changed',
   added: 'added',
   failed: 'failed',
@@ -892,6 +893,8 @@ export const CsvImportLineScalarFieldEnum = {
   body: 'body',
   sealed: 'sealed',
   changes: 'changes',
+  marked: 'marked',
+  together: 'together',
   problems: 'problems'
 } as const
 

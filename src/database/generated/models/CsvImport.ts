@@ -33,6 +33,7 @@ export type CsvImportAvgAggregateOutputType = {
   changes: number | null
   creates: number | null
   refused: number | null
+  marked: number | null
   changed: number | null
   added: number | null
   failed: number | null
@@ -47,6 +48,7 @@ export type CsvImportSumAggregateOutputType = {
   changes: number | null
   creates: number | null
   refused: number | null
+  marked: number | null
   changed: number | null
   added: number | null
   failed: number | null
@@ -64,6 +66,7 @@ export type CsvImportMinAggregateOutputType = {
   changes: number | null
   creates: number | null
   refused: number | null
+  marked: number | null
   changed: number | null
   added: number | null
   failed: number | null
@@ -87,6 +90,7 @@ export type CsvImportMaxAggregateOutputType = {
   changes: number | null
   creates: number | null
   refused: number | null
+  marked: number | null
   changed: number | null
   added: number | null
   failed: number | null
@@ -111,6 +115,7 @@ export type CsvImportCountAggregateOutputType = {
   changes: number
   creates: number
   refused: number
+  marked: number
   changed: number
   added: number
   failed: number
@@ -133,6 +138,7 @@ export type CsvImportAvgAggregateInputType = {
   changes?: true
   creates?: true
   refused?: true
+  marked?: true
   changed?: true
   added?: true
   failed?: true
@@ -147,6 +153,7 @@ export type CsvImportSumAggregateInputType = {
   changes?: true
   creates?: true
   refused?: true
+  marked?: true
   changed?: true
   added?: true
   failed?: true
@@ -164,6 +171,7 @@ export type CsvImportMinAggregateInputType = {
   changes?: true
   creates?: true
   refused?: true
+  marked?: true
   changed?: true
   added?: true
   failed?: true
@@ -187,6 +195,7 @@ export type CsvImportMaxAggregateInputType = {
   changes?: true
   creates?: true
   refused?: true
+  marked?: true
   changed?: true
   added?: true
   failed?: true
@@ -211,6 +220,7 @@ export type CsvImportCountAggregateInputType = {
   changes?: true
   creates?: true
   refused?: true
+  marked?: true
   changed?: true
   added?: true
   failed?: true
@@ -322,6 +332,7 @@ export type CsvImportGroupByOutputType = {
   changes: number
   creates: number
   refused: number
+  marked: number
   changed: number
   added: number
   failed: number
@@ -369,6 +380,7 @@ export type CsvImportWhereInput = {
   changes?: Prisma.IntFilter<"CsvImport"> | number
   creates?: Prisma.IntFilter<"CsvImport"> | number
   refused?: Prisma.IntFilter<"CsvImport"> | number
+  marked?: Prisma.IntFilter<"CsvImport"> | number
   changed?: Prisma.IntFilter<"CsvImport"> | number
   added?: Prisma.IntFilter<"CsvImport"> | number
   failed?: Prisma.IntFilter<"CsvImport"> | number
@@ -394,6 +406,7 @@ export type CsvImportOrderByWithRelationInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -423,6 +436,7 @@ export type CsvImportWhereUniqueInput = Prisma.AtLeast<{
   changes?: Prisma.IntFilter<"CsvImport"> | number
   creates?: Prisma.IntFilter<"CsvImport"> | number
   refused?: Prisma.IntFilter<"CsvImport"> | number
+  marked?: Prisma.IntFilter<"CsvImport"> | number
   changed?: Prisma.IntFilter<"CsvImport"> | number
   added?: Prisma.IntFilter<"CsvImport"> | number
   failed?: Prisma.IntFilter<"CsvImport"> | number
@@ -448,6 +462,7 @@ export type CsvImportOrderByWithAggregationInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -480,6 +495,7 @@ export type CsvImportScalarWhereWithAggregatesInput = {
   changes?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   creates?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   refused?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
+  marked?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   changed?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   added?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
   failed?: Prisma.IntWithAggregatesFilter<"CsvImport"> | number
@@ -504,6 +520,7 @@ export type CsvImportCreateInput = {
   changes?: number
   creates?: number
   refused?: number
+  marked?: number
   changed?: number
   added?: number
   failed?: number
@@ -529,6 +546,7 @@ export type CsvImportUncheckedCreateInput = {
   changes?: number
   creates?: number
   refused?: number
+  marked?: number
   changed?: number
   added?: number
   failed?: number
@@ -554,6 +572,7 @@ export type CsvImportUpdateInput = {
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
@@ -579,6 +598,7 @@ export type CsvImportUncheckedUpdateInput = {
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
@@ -604,6 +624,7 @@ export type CsvImportCreateManyInput = {
   changes?: number
   creates?: number
   refused?: number
+  marked?: number
   changed?: number
   added?: number
   failed?: number
@@ -628,6 +649,7 @@ export type CsvImportUpdateManyMutationInput = {
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
@@ -652,6 +674,7 @@ export type CsvImportUncheckedUpdateManyInput = {
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
@@ -681,6 +704,7 @@ export type CsvImportCountOrderByAggregateInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -701,6 +725,7 @@ export type CsvImportAvgOrderByAggregateInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -718,6 +743,7 @@ export type CsvImportMaxOrderByAggregateInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -741,6 +767,7 @@ export type CsvImportMinOrderByAggregateInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -761,6 +788,7 @@ export type CsvImportSumOrderByAggregateInput = {
   changes?: Prisma.SortOrder
   creates?: Prisma.SortOrder
   refused?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
   changed?: Prisma.SortOrder
   added?: Prisma.SortOrder
   failed?: Prisma.SortOrder
@@ -807,6 +835,7 @@ export type CsvImportCreateWithoutRowsInput = {
   changes?: number
   creates?: number
   refused?: number
+  marked?: number
   changed?: number
   added?: number
   failed?: number
@@ -831,6 +860,7 @@ export type CsvImportUncheckedCreateWithoutRowsInput = {
   changes?: number
   creates?: number
   refused?: number
+  marked?: number
   changed?: number
   added?: number
   failed?: number
@@ -871,6 +901,7 @@ export type CsvImportUpdateWithoutRowsInput = {
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
@@ -895,6 +926,7 @@ export type CsvImportUncheckedUpdateWithoutRowsInput = {
   changes?: Prisma.IntFieldUpdateOperationsInput | number
   creates?: Prisma.IntFieldUpdateOperationsInput | number
   refused?: Prisma.IntFieldUpdateOperationsInput | number
+  marked?: Prisma.IntFieldUpdateOperationsInput | number
   changed?: Prisma.IntFieldUpdateOperationsInput | number
   added?: Prisma.IntFieldUpdateOperationsInput | number
   failed?: Prisma.IntFieldUpdateOperationsInput | number
@@ -950,6 +982,7 @@ export type CsvImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   changes?: boolean
   creates?: boolean
   refused?: boolean
+  marked?: boolean
   changed?: boolean
   added?: boolean
   failed?: boolean
@@ -976,6 +1009,7 @@ export type CsvImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   changes?: boolean
   creates?: boolean
   refused?: boolean
+  marked?: boolean
   changed?: boolean
   added?: boolean
   failed?: boolean
@@ -1000,6 +1034,7 @@ export type CsvImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   changes?: boolean
   creates?: boolean
   refused?: boolean
+  marked?: boolean
   changed?: boolean
   added?: boolean
   failed?: boolean
@@ -1024,6 +1059,7 @@ export type CsvImportSelectScalar = {
   changes?: boolean
   creates?: boolean
   refused?: boolean
+  marked?: boolean
   changed?: boolean
   added?: boolean
   failed?: boolean
@@ -1037,7 +1073,7 @@ export type CsvImportSelectScalar = {
   process?: boolean
 }
 
-export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "same" | "changes" | "creates" | "refused" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
+export type CsvImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "id" | "service" | "fileName" | "state" | "ignored" | "same" | "changes" | "creates" | "refused" | "marked" | "changed" | "added" | "failed" | "actor" | "appliedBy" | "createdAt" | "startedAt" | "endedAt" | "claim" | "leasedUntil" | "process", ExtArgs["result"]["csvImport"]>
 export type CsvImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   rows?: boolean | Prisma.CsvImport$rowsArgs<ExtArgs>
   _count?: boolean | Prisma.CsvImportCountOutputTypeDefaultArgs<ExtArgs>
@@ -1073,6 +1109,10 @@ export type $CsvImportPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     changes: number
     creates: number
     refused: number
+    /**
+     * Those of `changes` and `creates` with a value that a spreadsheet seems to have changed.
+     */
+    marked: number
     /**
      * What has become of `changes` and `creates`.
      */
@@ -1530,6 +1570,7 @@ export interface CsvImportFieldRefs {
   readonly changes: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly creates: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly refused: Prisma.FieldRef<"CsvImport", 'Int'>
+  readonly marked: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly changed: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly added: Prisma.FieldRef<"CsvImport", 'Int'>
   readonly failed: Prisma.FieldRef<"CsvImport", 'Int'>

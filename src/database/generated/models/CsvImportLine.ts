@@ -31,6 +31,7 @@ export type CsvImportLineAvgAggregateOutputType = {
   importId: number | null
   line: number | null
   recordId: number | null
+  together: number | null
 }
 
 export type CsvImportLineSumAggregateOutputType = {
@@ -38,6 +39,7 @@ export type CsvImportLineSumAggregateOutputType = {
   importId: number | null
   line: number | null
   recordId: number | null
+  together: number | null
 }
 
 export type CsvImportLineMinAggregateOutputType = {
@@ -48,6 +50,8 @@ export type CsvImportLineMinAggregateOutputType = {
   recordId: number | null
   name: string | null
   sealed: string | null
+  marked: boolean | null
+  together: number | null
 }
 
 export type CsvImportLineMaxAggregateOutputType = {
@@ -58,6 +62,8 @@ export type CsvImportLineMaxAggregateOutputType = {
   recordId: number | null
   name: string | null
   sealed: string | null
+  marked: boolean | null
+  together: number | null
 }
 
 export type CsvImportLineCountAggregateOutputType = {
@@ -70,6 +76,8 @@ export type CsvImportLineCountAggregateOutputType = {
   body: number
   sealed: number
   changes: number
+  marked: number
+  together: number
   problems: number
   _all: number
 }
@@ -80,6 +88,7 @@ export type CsvImportLineAvgAggregateInputType = {
   importId?: true
   line?: true
   recordId?: true
+  together?: true
 }
 
 export type CsvImportLineSumAggregateInputType = {
@@ -87,6 +96,7 @@ export type CsvImportLineSumAggregateInputType = {
   importId?: true
   line?: true
   recordId?: true
+  together?: true
 }
 
 export type CsvImportLineMinAggregateInputType = {
@@ -97,6 +107,8 @@ export type CsvImportLineMinAggregateInputType = {
   recordId?: true
   name?: true
   sealed?: true
+  marked?: true
+  together?: true
 }
 
 export type CsvImportLineMaxAggregateInputType = {
@@ -107,6 +119,8 @@ export type CsvImportLineMaxAggregateInputType = {
   recordId?: true
   name?: true
   sealed?: true
+  marked?: true
+  together?: true
 }
 
 export type CsvImportLineCountAggregateInputType = {
@@ -119,6 +133,8 @@ export type CsvImportLineCountAggregateInputType = {
   body?: true
   sealed?: true
   changes?: true
+  marked?: true
+  together?: true
   problems?: true
   _all?: true
 }
@@ -219,6 +235,8 @@ export type CsvImportLineGroupByOutputType = {
   body: runtime.JsonValue
   sealed: string | null
   changes: runtime.JsonValue
+  marked: boolean
+  together: number | null
   problems: runtime.JsonValue
   _count: CsvImportLineCountAggregateOutputType | null
   _avg: CsvImportLineAvgAggregateOutputType | null
@@ -255,6 +273,8 @@ export type CsvImportLineWhereInput = {
   body?: Prisma.JsonFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonFilter<"CsvImportLine">
+  marked?: Prisma.BoolFilter<"CsvImportLine"> | boolean
+  together?: Prisma.IntNullableFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonFilter<"CsvImportLine">
   import?: Prisma.XOR<Prisma.CsvImportScalarRelationFilter, Prisma.CsvImportWhereInput>
 }
@@ -269,6 +289,8 @@ export type CsvImportLineOrderByWithRelationInput = {
   body?: Prisma.SortOrder
   sealed?: Prisma.SortOrderInput | Prisma.SortOrder
   changes?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
+  together?: Prisma.SortOrderInput | Prisma.SortOrder
   problems?: Prisma.SortOrder
   import?: Prisma.CsvImportOrderByWithRelationInput
 }
@@ -287,6 +309,8 @@ export type CsvImportLineWhereUniqueInput = Prisma.AtLeast<{
   body?: Prisma.JsonFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonFilter<"CsvImportLine">
+  marked?: Prisma.BoolFilter<"CsvImportLine"> | boolean
+  together?: Prisma.IntNullableFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonFilter<"CsvImportLine">
   import?: Prisma.XOR<Prisma.CsvImportScalarRelationFilter, Prisma.CsvImportWhereInput>
 }, "storeId_importId_line">
@@ -301,6 +325,8 @@ export type CsvImportLineOrderByWithAggregationInput = {
   body?: Prisma.SortOrder
   sealed?: Prisma.SortOrderInput | Prisma.SortOrder
   changes?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
+  together?: Prisma.SortOrderInput | Prisma.SortOrder
   problems?: Prisma.SortOrder
   _count?: Prisma.CsvImportLineCountOrderByAggregateInput
   _avg?: Prisma.CsvImportLineAvgOrderByAggregateInput
@@ -322,6 +348,8 @@ export type CsvImportLineScalarWhereWithAggregatesInput = {
   body?: Prisma.JsonWithAggregatesFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableWithAggregatesFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonWithAggregatesFilter<"CsvImportLine">
+  marked?: Prisma.BoolWithAggregatesFilter<"CsvImportLine"> | boolean
+  together?: Prisma.IntNullableWithAggregatesFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonWithAggregatesFilter<"CsvImportLine">
 }
 
@@ -333,6 +361,8 @@ export type CsvImportLineCreateInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: boolean
+  together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
   import: Prisma.CsvImportCreateNestedOneWithoutRowsInput
 }
@@ -347,6 +377,8 @@ export type CsvImportLineUncheckedCreateInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: boolean
+  together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -358,6 +390,8 @@ export type CsvImportLineUpdateInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   import?: Prisma.CsvImportUpdateOneRequiredWithoutRowsNestedInput
 }
@@ -372,6 +406,8 @@ export type CsvImportLineUncheckedUpdateInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -385,6 +421,8 @@ export type CsvImportLineCreateManyInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: boolean
+  together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -396,6 +434,8 @@ export type CsvImportLineUpdateManyMutationInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -409,6 +449,8 @@ export type CsvImportLineUncheckedUpdateManyInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -438,6 +480,8 @@ export type CsvImportLineCountOrderByAggregateInput = {
   body?: Prisma.SortOrder
   sealed?: Prisma.SortOrder
   changes?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
+  together?: Prisma.SortOrder
   problems?: Prisma.SortOrder
 }
 
@@ -446,6 +490,7 @@ export type CsvImportLineAvgOrderByAggregateInput = {
   importId?: Prisma.SortOrder
   line?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
+  together?: Prisma.SortOrder
 }
 
 export type CsvImportLineMaxOrderByAggregateInput = {
@@ -456,6 +501,8 @@ export type CsvImportLineMaxOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sealed?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
+  together?: Prisma.SortOrder
 }
 
 export type CsvImportLineMinOrderByAggregateInput = {
@@ -466,6 +513,8 @@ export type CsvImportLineMinOrderByAggregateInput = {
   recordId?: Prisma.SortOrder
   name?: Prisma.SortOrder
   sealed?: Prisma.SortOrder
+  marked?: Prisma.SortOrder
+  together?: Prisma.SortOrder
 }
 
 export type CsvImportLineSumOrderByAggregateInput = {
@@ -473,6 +522,7 @@ export type CsvImportLineSumOrderByAggregateInput = {
   importId?: Prisma.SortOrder
   line?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
+  together?: Prisma.SortOrder
 }
 
 export type CsvImportLineCreateNestedManyWithoutImportInput = {
@@ -525,6 +575,8 @@ export type CsvImportLineCreateWithoutImportInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: boolean
+  together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -536,6 +588,8 @@ export type CsvImportLineUncheckedCreateWithoutImportInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: boolean
+  together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -578,6 +632,8 @@ export type CsvImportLineScalarWhereInput = {
   body?: Prisma.JsonFilter<"CsvImportLine">
   sealed?: Prisma.StringNullableFilter<"CsvImportLine"> | string | null
   changes?: Prisma.JsonFilter<"CsvImportLine">
+  marked?: Prisma.BoolFilter<"CsvImportLine"> | boolean
+  together?: Prisma.IntNullableFilter<"CsvImportLine"> | number | null
   problems?: Prisma.JsonFilter<"CsvImportLine">
 }
 
@@ -589,6 +645,8 @@ export type CsvImportLineCreateManyImportInput = {
   body: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: string | null
   changes: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: boolean
+  together?: number | null
   problems: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -600,6 +658,8 @@ export type CsvImportLineUpdateWithoutImportInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -611,6 +671,8 @@ export type CsvImportLineUncheckedUpdateWithoutImportInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -622,6 +684,8 @@ export type CsvImportLineUncheckedUpdateManyWithoutImportInput = {
   body?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   sealed?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   changes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  marked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  together?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   problems?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
@@ -637,6 +701,8 @@ export type CsvImportLineSelect<ExtArgs extends runtime.Types.Extensions.Interna
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  marked?: boolean
+  together?: boolean
   problems?: boolean
   import?: boolean | Prisma.CsvImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["csvImportLine"]>
@@ -651,6 +717,8 @@ export type CsvImportLineSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  marked?: boolean
+  together?: boolean
   problems?: boolean
   import?: boolean | Prisma.CsvImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["csvImportLine"]>
@@ -665,6 +733,8 @@ export type CsvImportLineSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  marked?: boolean
+  together?: boolean
   problems?: boolean
   import?: boolean | Prisma.CsvImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["csvImportLine"]>
@@ -679,10 +749,12 @@ export type CsvImportLineSelectScalar = {
   body?: boolean
   sealed?: boolean
   changes?: boolean
+  marked?: boolean
+  together?: boolean
   problems?: boolean
 }
 
-export type CsvImportLineOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "importId" | "line" | "outcome" | "recordId" | "name" | "body" | "sealed" | "changes" | "problems", ExtArgs["result"]["csvImportLine"]>
+export type CsvImportLineOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"storeId" | "importId" | "line" | "outcome" | "recordId" | "name" | "body" | "sealed" | "changes" | "marked" | "together" | "problems", ExtArgs["result"]["csvImportLine"]>
 export type CsvImportLineInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.CsvImportDefaultArgs<ExtArgs>
 }
@@ -726,9 +798,17 @@ export type $CsvImportLinePayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     sealed: string | null
     /**
-     * The columns that differ, as [column, before, after], in short.
+     * The columns that differ, as [column, before, after, mark], in short.
      */
     changes: runtime.JsonValue
+    /**
+     * Whether one of them has a mark.
+     */
+    marked: boolean
+    /**
+     * Lines with the same number exchange unique texts, and are made in one transaction. Null: it is made with any others.
+     */
+    together: number | null
     /**
      * What is wrong, as [column, value, problem].
      */
@@ -1166,6 +1246,8 @@ export interface CsvImportLineFieldRefs {
   readonly body: Prisma.FieldRef<"CsvImportLine", 'Json'>
   readonly sealed: Prisma.FieldRef<"CsvImportLine", 'String'>
   readonly changes: Prisma.FieldRef<"CsvImportLine", 'Json'>
+  readonly marked: Prisma.FieldRef<"CsvImportLine", 'Boolean'>
+  readonly together: Prisma.FieldRef<"CsvImportLine", 'Int'>
   readonly problems: Prisma.FieldRef<"CsvImportLine", 'Json'>
 }
     

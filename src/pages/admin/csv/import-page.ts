@@ -22,6 +22,7 @@ interface Tab {
   readonly label: string
   readonly count: number
   readonly outcomes: readonly Outcome[]
+  readonly isMarked?: boolean
 }
 
 /** The latest imports of the store. */
@@ -42,8 +43,8 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   const asked = textIn(request.query, 'show')
   const tab = tabs.find(({ name }) => name === asked) ?? tabs[0]
   const after = /^\d{1,9}$/.test(textIn(request.query, 'after')) ? Number(textIn(request.query, 'after')) : 0
-  const { outcomes = [] } = tab ?? {}
-  const lines = await listLines(caller, found.id, { outcomes, after, limit: LINES_SHOWN + 1 })
+  const { outcomes = [], isMarked = false } = tab ?? {}
+  const lines = await listLines(caller, found.id, { outcomes, isMarked, after, limit: LINES_SHOWN + 1 })
   const address = `/admin/csv/${found.id}`
   const last = lines[LINES_SHOWN - 1]
   const service = serviceOf(found)
@@ -57,7 +58,12 @@ export async function importPage(request: FastifyRequest, services: CallerServic
       address,
       tabs,
       tab: tab ?? null,
-      lines: lines.slice(0, LINES_SHOWN),
+      // Beside a hundred other columns, nobody finds the one to look at.
+      lines: lines
+        .slice(0, LINES_SHOWN)
+        .map((line) =>
+          isMarked ? { ...line, changes: line.changes.filter(([, , , mark]) => mark !== undefined) } : line,
+        ),
       next: lines.length > LINES_SHOWN && tab && last ? `${address}?show=${tab.name}&after=${last.line}` : null,
       first: after > 0 && tab ? `${address}?show=${tab.name}` : null,
       toMake: found.changes + found.creates,
@@ -68,10 +74,11 @@ export async function importPage(request: FastifyRequest, services: CallerServic
   }
 }
 
-function tabsOf({ state, changes, creates, same, refused, changed, added, failed }: Import): Tab[] {
+function tabsOf({ state, changes, creates, same, refused, marked, changed, added, failed }: Import): Tab[] {
   const isOpen = state === 'ready' || state === 'reading'
   const first: Tab[] = isOpen
     ? [
+        { name: 'marked', label: 'To check', count: marked, outcomes: ['change', 'new'], isMarked: true },
         { name: 'changes', label: 'Changes', count: changes, outcomes: ['change'] },
         { name: 'new', label: 'New', count: creates, outcomes: ['new'] },
       ]

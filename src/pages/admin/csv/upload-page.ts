@@ -41,10 +41,17 @@ export function uploadPage(service: Service): Page {
 /** The template with every column. */
 export const ALL = 'all columns'
 
-const kinds = { text: 'Text', integer: 'A whole number', decimal: 'A number', boolean: 'true or false', date: 'A date' }
+const kinds = {
+  text: 'Text',
+  integer: 'A whole number',
+  decimal: 'A number',
+  boolean: 'true or false, yes or no',
+  date: 'A date',
+}
 
 function allowedIn(value: Value): string {
-  const { bounds, kind, required } = value.field
+  const { access, bounds, kind, required } = value.field
+  if (access === 'key') return 'A whole number from 1'
   const { hint } = inputOf(value)
   const allowed = bounds.values ? bounds.values.filter((each) => each !== '').join(', ') : hint || kinds[kind]
   return required ? `${allowed}; not empty` : allowed

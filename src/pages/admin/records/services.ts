@@ -1,7 +1,7 @@
 import type { Resource } from '../../../engine/define.ts'
 import type { Leaf, ListField, ValueField } from '../../../engine/fields.ts'
 import { containing, type Filter } from '../../../engine/filters.ts'
-import { resources } from '../../../registry.ts'
+import { resources, targetOf } from '../../../registry.ts'
 import { itemLabel, labelOf, plural, slugOf } from './labels.ts'
 import { type Sorting, sortsOf } from './sorts.ts'
 
@@ -179,12 +179,4 @@ function grouped(values: readonly Value[], beginning: ReadonlyMap<string, string
     else sections.push({ slug: slugOf(title), title, values: [value], list: null })
   }
   return sections
-}
-
-/** The service that a field names a record of: the definitions of the records that are named say so. */
-function targetOf({ table }: Resource, path: string): Resource | null {
-  const found = resources.find((each: Resource) =>
-    each.referrers.some((referrer) => referrer.table === table && referrer.fields.includes(path)),
-  )
-  return found ?? null
 }

@@ -11,10 +11,12 @@ import { hold, untilItWaits } from '../../../support/held.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
 import { openServer, type TestServer, type TestStore } from '../../../support/store.ts'
+import { csvPages, wordsOf } from './csv-fixture.ts'
 
 let server: TestServer
 let shop: TestStore
 let merchant: TestPerson
+const { takeIn, refusalOf, apply, linesAt, countsAt } = csvPages(() => ({ server, merchant }))
 
 beforeAll(async () => {
   server = await openServer()
@@ -35,49 +37,6 @@ const read = async (service: string, id: number) => (await shop.call('GET', `/${
 
 const lamp = (n: number, others: object = {}) =>
   add('Products', { SKUInfo: { SKU: `P-${n}`, Name: `Lamp ${n}`, Price: n, Stock: n }, ...others })
-
-/** Sends a file, and returns the address of its page. */
-async function takeIn(service: string, file: string | Uint8Array): Promise<string> {
-  const { statusCode, headers, body } = await merchant.upload(`/admin/${service}/csv`, file)
-  expect(statusCode, body).toBe(303)
-  return String(headers.location)
-}
-
-/** Sends a file that is refused, and returns what the page says. */
-async function refusalOf(service: string, file: string | Uint8Array): Promise<string> {
-  const { statusCode, body } = await merchant.upload(`/admin/${service}/csv`, file)
-  expect(statusCode).toBe(400)
-  expect(body).toContain(`action="/admin/${service}/csv"`)
-  return wordsOf(/role="alert">([\s\S]*?)<\/div>/.exec(body)?.[1] ?? '').replace('Please correct: ', '')
-}
-
-async function apply(address: string): Promise<void> {
-  expect((await merchant.submit(address, {}, { action: `${address}/apply` })).statusCode).toBe(303)
-  await server.services.csvImports.settle()
-}
-
-const wordsOf = (html: string) =>
-  html
-    .replaceAll(/<br>/g, ' | ')
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-
-/** The lines of a table of the page, as their cells' words. */
-async function linesAt(address: string, show: string): Promise<string[][]> {
-  const { body } = await merchant.open(`${address}?show=${show}`)
-  const rows = /<tbody[\s\S]*?<\/tbody>/.exec(body)?.[0].match(/<tr[\s\S]*?<\/tr>/g) ?? []
-  return rows.map((row) => [...row.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/g)].map(([, cell = '']) => wordsOf(cell)))
-}
-
-/** How the tabs of the page count its lines. */
-async function countsAt(address: string): Promise<string[]> {
-  const { body } = await merchant.open(address)
-  const tabs = /aria-label="Lines of the file"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? ''
-  return [...tabs.matchAll(/>([^<]+ \(\d[\d,]*\))</g)].map(([, text = '']) => text)
-}
 
 describe('an export that is taken in', () => {
   test('changes nothing as it is, and what was changed in it otherwise', async () => {
@@ -218,7 +177,7 @@ describe('a file', () => {
       'P-1,2,true,Lamp,',
       'p-1,3,true,Lamp,',
       'P-9,4,true,,',
-      'P-8,4',
+      'P-8,4,true,Lamp,,6',
       '=P-7,-4,true,Name,',
     ].join('\n')
     const address = await takeIn('products', text)
@@ -228,7 +187,7 @@ describe('a file', () => {
       ['2', 'P-1', `SKUInfo.Price “much” ${price} | Hide “perhaps” must be true or false (or 1 or 0)`],
       ['5', 'p-1', 'SKUInfo.SKU “p-1” names the same record as line 4'],
       ['6', 'P-9', 'SKUInfo.Name is required and must not be empty'],
-      ['7', 'P-8', 'has 2 cells, and the first line has 5'],
+      ['7', 'P-8', 'has 6 cells, and the first line has 5'],
     ])
     const problems = parse((await merchant.open(`${address}/problems`)).body, { bom: true }) as string[][]
     expect(problems[1]).toEqual(['2', 'SKUInfo.Price', 'much', price])
@@ -306,6 +265,24 @@ describe('a file', () => {
     expect(await stored()).toBe(lines)
     expect(most).toBeLessThan(5_000)
   }, 120_000)
+
+  test('is not taken for given up while it arrives, however slowly', async () => {
+    const { db } = server.database
+    let asked = 0
+    async function* bytes() {
+      yield Buffer.from(`ManufacturerID,Logo\n1,${'x'.repeat(100_000)}\n`)
+      for (; asked < 20; asked++) {
+        const found = await db.csvImport.findFirst({ where: { storeId: shop.store.id } })
+        if (found !== null) expect(found.leasedUntil?.getTime()).toBeGreaterThan(server.clock.ms)
+        server.clock.ms += 25_000
+        yield Buffer.from('2')
+      }
+      yield Buffer.from(',logo.png\n')
+    }
+    const file = { name: 'logos.csv', bytes: bytes() }
+    await takeInFile(shop.caller, manufacturers, file, server.services.secrets)
+    expect(asked).toBe(20)
+  })
 
   test('is refused without the token of its form, before it is read', async () => {
     const headers = { cookie: [...merchant.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
@@ -422,18 +399,19 @@ describe('applying', () => {
 
   test('tells which lines are refused now, and makes the others', async () => {
     const [one] = [await lamp(1), await lamp(2), await lamp(3)]
+    const maker = await add('Manufacturers', { ManufacturerName: 'Acme' })
     const address = await takeIn(
       'products',
-      `SKUInfo.CatalogID,SKUInfo.SKU,ManufacturerID,Hide\n${one},P-2,,1\n,P-2,999,0\n,P-3,,1\n,P-4,,\n`.replace(
-        'P-4,,\n',
-        'P-3 ,,\n',
-      ),
+      `SKUInfo.CatalogID,SKUInfo.SKU,ManufacturerID,Hide\n${one},P-9,,1\n,P-2,${maker},0\n,P-3,,1\n,P-3 ,,\n`,
     )
     expect(await countsAt(address)).toEqual(['Changes (3)', 'Errors (1)'])
+    // What the preview could not know.
+    await add('Products', { SKUInfo: { SKU: 'P-9', Name: 'Another' } })
+    expect((await shop.call('DELETE', `/Manufacturers/${maker}`)).statusCode).toBe(200)
     await apply(address)
     expect(await countsAt(address)).toEqual(['Changed (1)', 'Errors (3)'])
     expect(await linesAt(address, 'errors')).toEqual([
-      ['2', 'P-2', 'SKUInfo.SKU is already used by another Product'],
+      ['2', 'P-9', 'SKUInfo.SKU is already used by another Product'],
       ['3', 'P-2', 'ManufacturerID refers to a record that does not exist'],
       ['5', 'P-3', 'SKUInfo.SKU “P-3” names the same record as line 4'],
     ])
