@@ -1,5 +1,5 @@
 import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
-import { descriptionLines } from '../resources/orders/order-lines.ts'
+import { descriptionLines } from '../resources/orders/line-description.ts'
 
 /** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
 export interface OrderRecord {

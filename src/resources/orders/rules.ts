@@ -10,6 +10,7 @@ import { StoreFailure } from '../../values/failure.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
 import { knownChoices } from './choose-options.ts'
+import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
@@ -144,21 +145,35 @@ function causeOf(from: number, to: number): StockCause {
 
 async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<void> {
   const { caller, patch, before } = change
+  const { currency } = caller.store
   const stored = before.lists.OrderItemList ?? []
   const given = patch.lists.OrderItemList ?? []
   await refuseOtherShipments(change, given)
   const known = new Map(stored.map((row) => [row.id, row]))
   const fresh = sent.map((row, index) => ({ row, index })).filter(({ row }) => isOfOtherProduct(known.get(row.id), row))
-  const freshIds = fresh.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
+  const freshIds = fresh.flatMap(({ row }) => idsOf(row))
+  const repriced = sent.filter((row) => isRepriced(known.get(row.id), row))
   // Locks all at once and by id, before stocks move: a later lock of a lower id could deadlock.
   const moving = difference(takenBy(stored), takenBy(sent)).map(({ productId }) => productId)
   await lockProducts(caller, [...freshIds, ...moving])
-  const products = await readSoldProducts(caller, freshIds)
+  const products = await readSoldProducts(caller, [...freshIds, ...repriced.flatMap(idsOf)])
   for (const { row, index } of fresh) {
     if (row.productId === null) row.optionCode = null
-    else completeLine(row, products.get(Number(row.productId)), given[index], `OrderItemList[${index}]`)
+    else
+      completeLine(row, products.get(Number(row.productId)), given[index], {
+        currency,
+        path: `OrderItemList[${index}]`,
+      })
+  }
+  for (const row of repriced) {
+    const product = products.get(Number(row.productId))
+    if (product) describeAnew(row, known.get(row.id) as Row, product, currency)
   }
   putIntoNewShipment(change, sent)
+}
+
+function idsOf({ productId }: Row): number[] {
+  return productId === null ? [] : [Number(productId)]
 }
 
 /** Puts lines of `NEW_SHIPMENT` into the shipment that the same change adds. */
@@ -173,14 +188,35 @@ function isOfOtherProduct(stored: Row | undefined, row: Row): boolean {
   return (stored.details as Document).ItemOptions !== (row.details as Document).ItemOptions
 }
 
+function isRepriced(stored: Row | undefined, row: Row): boolean {
+  if (stored === undefined || isOfOtherProduct(stored, row)) return false
+  return Number(stored.optionPrice) !== Number(row.optionPrice) && stored.description === row.description
+}
+
+/** Lets a description that the platform made follow the price of the options. Keeps one that somebody else wrote. */
+function describeAnew(row: Row, stored: Row, product: SoldProduct, currency: string): void {
+  if (stored.description !== descriptionOf(describedLine(stored, product, currency))) return
+  row.description = descriptionOf(describedLine(row, product, currency))
+}
+
 /** Fills in omitted fields from the product, except prices. */
-function completeLine(row: Row, product: SoldProduct | undefined, given: Patch | undefined, path: string): void {
+function completeLine(
+  row: Row,
+  product: SoldProduct | undefined,
+  given: Patch | undefined,
+  { currency, path }: { currency: string; path: string },
+): void {
   if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
   const details = row.details as Document
-  const optionIds = optionIdsIn(String(details.ItemOptions ?? ''))
-  const columns = lineColumns(product, variantOf(product, optionIds), knownChoices(product, optionIds))
-  Object.assign(row, columns, given?.columns)
+  Object.assign(row, lineColumns(describedLine(row, product, currency)), given?.columns)
   row.details = { ...details, ...lineDetails(product) }
+}
+
+function describedLine({ details, optionPrice }: Row, product: SoldProduct, currency: string): DescribedLine {
+  const optionIds = optionIdsIn(String((details as Document).ItemOptions ?? ''))
+  const variant = variantOf(product, optionIds)
+  const choices = knownChoices(product, optionIds)
+  return { product, variant, choices, optionPrice: Number(optionPrice), currency }
 }
 
 async function refuseOtherShipments({ caller, id, after }: OrderChange, given: readonly Patch[]): Promise<void> {

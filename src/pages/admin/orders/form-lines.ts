@@ -4,8 +4,8 @@ import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'
+import { optionPriceOf } from '../../../resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
-import { optionPriceOf } from '../../../resources/orders/order-lines.ts'
 import { priceOf } from '../../../resources/orders/price.ts'
 import {
   findBySku,

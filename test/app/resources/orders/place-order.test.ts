@@ -324,7 +324,7 @@ describe('options', () => {
     const { id, large, navy } = await shirt()
     const placed = await shop.place([{ CatalogID: id, ItemQuantity: 2, ItemOptions: `,${large},${navy}` }])
     expect(await item(placed.id)).toMatchObject({
-      ItemDescription: 'Shirt<br><b>Size:</b>&nbsp;XL<br><b>Color &amp; trim:</b>&nbsp;&lt;Navy&gt;',
+      ItemDescription: 'Shirt<br><b>Size:</b>&nbsp;XL - $3.00<br><b>Color &amp; trim:</b>&nbsp;&lt;Navy&gt; - $1.50',
       ItemUnitPrice: 20,
       ItemOptionPrice: 4.5,
       ItemOptions: `,${large},${navy}`,
@@ -342,7 +342,7 @@ describe('options', () => {
     const CategoryList = [{ CategoryID: category }]
     const { id } = await shop.product({ CategoryList })
     const placed = await shop.place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: `${paper}` }])
-    expect((await item(placed.id)).ItemDescription).toBe('Tote Bag<br><b>Wrapping:</b>&nbsp;Paper')
+    expect((await item(placed.id)).ItemDescription).toBe('Tote Bag<br><b>Wrapping:</b> Paper - $0.00')
     const plain = await shop.product({ CategoryList, DoNotUseCategoryOptions: true })
     await expect(shop.place([{ CatalogID: plain.id, ItemQuantity: 1, ItemOptions: `${paper}` }])).rejects.toMatchObject(
       { field: 'OrderItemList[0].ItemOptions' },
