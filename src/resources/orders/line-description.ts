@@ -118,6 +118,13 @@ function priceText(price: bigint, currency: string): string {
   return priceFormats.memo(currency).format(toNumber(price))
 }
 
+/** Returns a line of `descriptionLines` without the price of its option. */
+export function withoutPrice(line: string, currency: string): string {
+  const place = / (?:- )?-?([^\s\d]+\s?)\d+\.\d{2,4}$/.exec(line)
+  const sign = place?.[1] ?? ''
+  return place !== null && priceText(0n, currency) === `${sign}0.00` ? line.slice(0, place.index) : line
+}
+
 function sum(choices: readonly PricedChoice[]): bigint {
   return choices.reduce((total, { price }) => total + price, 0n)
 }
