@@ -9,14 +9,13 @@ import { getRecord } from '../../../engine/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { exact, toNumber } from '../../../resources/orders/amounts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { writeDate } from '../../../values/dates.ts'
+import { type PaidRecord, paidOf, paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { addOnce } from './once.ts'
-import { type PaidRecord, paymentsOf } from './payments.ts'
 
 const address = '/admin/orders/:id/payments'
 
@@ -132,8 +131,7 @@ function addTransaction(
 }
 
 function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
-  const { paid, refunded } = paymentsOf(order)
-  const left = toNumber(exact(paid) - exact(refunded))
+  const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
   if (amount <= left) return
   const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
   const problem = left > 0 ? `must be at most ${left} for a refund: ${known}` : `cannot be refunded: ${known}`

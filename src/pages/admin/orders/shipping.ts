@@ -10,6 +10,7 @@ import { readIds } from '../../../server/parameters.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { orderFigures } from '../../order-figures.ts'
+import { paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
@@ -60,6 +61,7 @@ async function shippingPage(
       shipment,
       isShipped,
       lines,
+      payments: paymentsOf(order),
       etag: tagOf(text, typed, isOutdated),
       fieldLabels: labels,
       labels: { ...labels, ...Object.fromEntries(ofLines) },

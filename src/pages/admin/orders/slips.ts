@@ -107,11 +107,12 @@ function slipOf(order: Order) {
   const billTo = format.postalAddress(order, 'Billing')
   const shipments = order.ShipmentList.map((shipment) => ({
     ...shipment,
-    address: format.postalAddress(shipment, 'Shipment'),
+    address: format.shippingAddress(order, shipment),
     lines: orderFigures({ ...order, OrderItemList: itemsOf(order, shipment) }).lines,
   }))
   const figures = orderFigures(order)
   // Goods that nobody has put into a shipment are packed too.
-  const parcels = shipments.length > 0 ? shipments : [{ address: [], lines: figures.lines }]
+  const parcels =
+    shipments.length > 0 ? shipments : [{ address: format.shippingAddress(order, null), lines: figures.lines }]
   return { order, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels }
 }

@@ -174,3 +174,28 @@ test('notes are kept, and one to the customer is not lost to a change in between
   expect(await shop.order()).toMatchObject({ InternalComments: 'By a program', ExternalComments: 'Leaves on Monday' })
   expect((await send({ ExternalComments: 'x'.repeat(51) })).statusCode).toBe(400)
 })
+
+test.each([
+  ['its own', { ShipmentFirstName: 'Ada', ShipmentCity: 'London' }, /^Ada<br>\s*London<br>$/],
+  ['the billing address where it has none', {}, /^Grace<br>\s*Arlington<br>$/],
+  ['none where there is none at all', { BillingFirstName: '', BillingCity: '' }, /^no address/i],
+])('order page, packing slip and shipping page show one address: %s', async (_case, given, expected) => {
+  const { BillingFirstName = 'Grace', BillingCity = 'Arlington', ...ofShipment } = given as Record<string, string>
+  const shipment = { ShipmentID: 0, ShipmentFirstName: '', ShipmentCity: '', ...ofShipment }
+  await shop.shop.call('PUT', '/Orders/1', { body: { BillingFirstName, BillingCity, ShipmentList: [shipment] } })
+  const pages: [string, RegExp][] = [
+    ['/admin/orders/1', /<dt>To<\/dt><dd>([\s\S]*?)<\/dd>/],
+    ['/admin/orders/1/packing-slip', /<dt>Ship to<\/dt><dd>([\s\S]*?)<\/dd>/],
+    ['/admin/orders/1/shipments/0', /<h2>To<\/h2>\s*<p>([\s\S]*?)<\/p>/],
+  ]
+  for (const [address, place] of pages) {
+    const { body } = await shop.merchant.open(address)
+    expect(place.exec(body)?.[1]?.trim(), address).toMatch(expected)
+  }
+})
+
+test('an order without shipments goes to its billing address', async () => {
+  await shop.shop.call('PUT', '/Orders/1', { body: { BillingCity: 'Arlington', ShipmentList: [] } })
+  const { body } = await shop.merchant.open('/admin/orders/1')
+  expect(body).toMatch(/<dt>To<\/dt><dd>Ada<br>\s*Arlington<br>/)
+})
