@@ -1,4 +1,5 @@
 import { sql } from '../../database/sql.ts'
+import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import { type EventKind, orderNew, orderStatusChange } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
@@ -9,6 +10,7 @@ import { readRows, type Stored } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
+import { discountOf, lineAmount, refuseDiscountAbove } from './charges.ts'
 import { knownChoices } from './choose-options.ts'
 import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
@@ -43,8 +45,10 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
     nameOrderInQuestions(after.row.details as Document, id)
     dropFormerPaymentMethod(order)
     settleShipments(order)
+    settleTransactions(order)
     await settleStatus(order)
     await settleItems(order)
+    await settleDiscount(order)
   }
 }
 
@@ -58,6 +62,20 @@ function dropFormerPaymentMethod({ before, after }: OrderChange): void {
   const details = after.row.details as Document
   const { BillingPaymentMethodID: former } = before.row.details as Document
   if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
+}
+
+/** Dates new transactions that came without a date. */
+function settleTransactions({ caller, before, after }: OrderChange): void {
+  const known = new Set((before.lists.TransactionList ?? []).map(({ id }) => id))
+  dateTransactions(
+    after.lists.TransactionList?.filter(({ id }) => !known.has(id)),
+    caller,
+  )
+}
+
+/** Gives the current time to transactions without a date. */
+export function dateTransactions(transactions: readonly Row[] = [], { now }: Caller): void {
+  for (const row of transactions) row.occurredAt ??= now().toISOString()
 }
 
 /** Completes sent shipments: new ones get a number and a status, changed ones a time and an editor. */
@@ -135,6 +153,13 @@ async function settleItems(change: OrderChange): Promise<void> {
   const held = holdsStock(from) ? [...takenBy(stored), ...restockedBy(restocked)] : []
   const holds = holdsStock(to) ? [...takenBy(sent ?? stored), ...restockedBy(restocked)] : []
   await moveHeldStocks(caller, id, causeOf(from, to), held, holds)
+}
+
+/** Refuses (400) to raise the discounts above the goods. A change of the goods alone keeps the discounts. */
+async function settleDiscount({ caller, id, before, after }: OrderChange): Promise<void> {
+  if (discountOf(after.row) <= discountOf(before.row)) return
+  const lines = after.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
+  refuseDiscountAbove(lines.map(lineAmount), after.row)
 }
 
 function causeOf(from: number, to: number): StockCause {

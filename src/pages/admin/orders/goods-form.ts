@@ -3,6 +3,7 @@ import type { Patch } from '../../../engine/input.ts'
 import { planChange } from '../../../engine/plan-change.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
+import { roundCharges } from '../../../resources/orders/charges.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -128,6 +129,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
   const fresh = sent.slice(kept.length)
   const lines = await makeNewLines(caller, record, form, { fresh, added })
   sent.splice(kept.length, fresh.length, ...lines)
+  roundCharges(patch)
   patch.columns.orderAmount = amountAfter(record, patch, kept)
   const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }

@@ -7,8 +7,6 @@ export interface GoodsRecord extends OrderRecord {
   readonly CustomerID: number
   readonly OrderStatusID: number
   readonly OrderAmount: number
-  readonly OrderDiscountCoupon: number
-  readonly OrderDiscountPromotion: number
   readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
     readonly ItemIndexID: number
     readonly CatalogID: number
