@@ -109,7 +109,7 @@ test.each([
   [{ ShipmentTrackingCode: 'x'.repeat(101) }, 'Tracking number has 101 characters; at most 100 are allowed'],
   [{ ShipmentBoxes: '-1' }, 'Boxes must be'],
   [{ quantity: '4' }, 'Quantity of LAMP must be a number from 0 to 3'],
-  [{ quantity: 'two' }, 'Quantity of LAMP must be a number with at most four decimals'],
+  [{ quantity: 'two' }, 'Quantity of LAMP must be a number in digits'],
   [{ quantity: '0' }, 'Nothing leaves'],
 ])(
   '%j is refused beside its field, and nothing is written',
