@@ -34,6 +34,7 @@ export const auditActions = [
   'store.changed',
   'store.user-key-rotated',
   'order-statuses.changed',
+  'order-status.added',
   'payment-methods.changed',
   'webhook.created',
   'webhook.changed',

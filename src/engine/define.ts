@@ -26,6 +26,8 @@ export interface Definition {
   table?: string
   /** Omitted: all. */
   methods?: readonly Method[]
+  /** How records are created, for the refusal of POST to a collection that does not take it. */
+  createdBy?: string
   /** False: PUT is allowed for one record, not for the collection. */
   changesMany?: boolean
   /** Maximum records per page (contract §8). */

@@ -92,6 +92,8 @@ export interface Endpoint {
   /** The services for which the caller needs the method's privilege. */
   readonly privileges: readonly string[]
   readonly operations: Operations
+  /** A sentence about how records are created, for the refusal of a POST that the address does not take. */
+  readonly createdBy?: string
 }
 
 export interface Parameter {

@@ -57,11 +57,18 @@ export function postalAddress(record: object, prefix: 'Billing' | 'Shipment'): s
   return [name, of('Company'), of('Address'), of('Address2'), place, of('Country')].filter((line) => line !== '')
 }
 
+/** Returns the lines of the address that a shipment goes to: its own, or the billing address if it has none. */
+export function shippingAddress(order: object, shipment: object | null): string[] {
+  const own = shipment === null ? [] : postalAddress(shipment, 'Shipment')
+  return own.length > 0 ? own : postalAddress(order, 'Billing')
+}
+
 /** Formats values for the pages, in English. */
 export const format = {
   money,
   date,
   postalAddress,
+  shippingAddress,
   /** With its sign, such as `+$3.00` or `-$1.50`. */
   surcharge: (amount: number, currency: string) => `${amount > 0 ? '+' : ''}${money(amount, currency)}`,
   /** Formats a stored amount in full: `$10.00`, and `$9.1234` where money would be rounded. */

@@ -45,6 +45,7 @@ const notices = new Map(
     unsubscribed: 'The application is removed. Its token no longer works.',
     'user-key-rotated': 'There is a new user key. The former one no longer works.',
     'settings-saved': 'The settings are saved.',
+    'status-added': 'The status is added.',
     'webhook-added': 'The webhook is added. Send a test event to see that it arrives.',
     'webhook-saved': 'The changes are saved. They count from the next attempt on.',
     'webhook-off': 'The webhook is switched off. What waited for it is not sent any more.',

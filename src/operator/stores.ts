@@ -3,6 +3,7 @@ import type { RateLimit } from '../applications/leaky-bucket.ts'
 import { describeRecord } from '../engine/json-schema.ts'
 import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/request.ts'
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
+import { addedStatus, addOrderStatus } from '../resources/order-statuses/add-status.ts'
 import { changedStatuses, updateOrderStatuses } from '../resources/order-statuses/update-statuses.ts'
 import { orderBodyType } from '../resources/orders/order-body.ts'
 import { type PlacedOrder, placeOrder } from '../resources/orders/place-order.ts'
@@ -131,6 +132,20 @@ export const storeRoutes = [
     run: async ({ request, ids, body }, services: CallerServices) => {
       await updateOrderStatuses(await storeCaller(request, services, ids.id), body(), actorOf(request))
       return resultItem('Id', ids.id, 200, 'updated successfully')
+    },
+  }),
+  operatorRoute('POST /admin/stores/:id/order-statuses', {
+    ...ofStore,
+    id: 'addOrderStatus',
+    summary: 'Add an order status of the store’s own',
+    description:
+      'Without `OrderStatusID` it gets the lowest free id from 13 on. Statuses are never removed, because orders name them: hide them. A store has at most 500.',
+    body: jsonBody(addedStatus, { StatusText: 'Quote', OrderStatusID: 21 }),
+    answers: { 201: done('It is added; `Value` is its id.') },
+    refusals: [409],
+    run: async ({ request, ids, body }, services: CallerServices) => {
+      const added = await addOrderStatus(await storeCaller(request, services, ids.id), body(), actorOf(request))
+      return resultItem('OrderStatusID', added, 201, 'Created successfully')
     },
   }),
   operatorRoute('GET /admin/stores/:id/payment-methods', {

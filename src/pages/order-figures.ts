@@ -1,5 +1,5 @@
-import { amountOf, exact, toNumber } from '../resources/orders/amounts.ts'
-import { descriptionLines } from '../resources/orders/order-lines.ts'
+import { amountOf, exact, inCents, toNumber } from '../resources/orders/amounts.ts'
+import { descriptionLines } from '../resources/orders/line-description.ts'
 
 /** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
 export interface OrderRecord {
@@ -17,7 +17,8 @@ export interface OrderRecord {
     readonly ShipmentShippedDate: string
     readonly ShipmentTrackingCode: string
   }[]
-  readonly OrderDiscount: number
+  readonly OrderDiscountCoupon: number
+  readonly OrderDiscountPromotion: number
   readonly SalesTax: number
   readonly SalesTax2: number
   readonly SalesTax3: number
@@ -34,7 +35,7 @@ export function orderFigures(record: OrderRecord) {
     /** The total of the lines. */
     subtotal: sum(lines.map(({ amount }) => amount)),
     shipping: sum(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
-    discount: record.OrderDiscount,
+    discount: sum([record.OrderDiscountCoupon, record.OrderDiscountPromotion]),
     tax: sum([record.SalesTax, record.SalesTax2, record.SalesTax3]),
   }
 }
@@ -53,6 +54,7 @@ function lineOf(item: OrderRecord['OrderItemList'][number]) {
   }
 }
 
+/** Rounds each amount to a cent, as the order's total does. */
 function sum(amounts: readonly number[]): number {
-  return toNumber(amounts.reduce((total, amount) => total + exact(amount), 0n))
+  return toNumber(amounts.reduce((total, amount) => total + inCents(exact(amount)), 0n))
 }

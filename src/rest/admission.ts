@@ -27,7 +27,10 @@ export interface AdmissionServices {
  * Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. A read may
  * begin before a shared bucket has answered, but `request.counted` comes before its answer.
  */
-export function admission({ authenticator, throttle }: AdmissionServices, { operations, privileges }: Endpoint) {
+export function admission(
+  { authenticator, throttle }: AdmissionServices,
+  { operations, privileges, createdBy }: Endpoint,
+) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: rateLimit, isByBearer } = await identify(request, reply)
     request.caller = caller
@@ -55,7 +58,8 @@ export function admission({ authenticator, throttle }: AdmissionServices, { oper
     if (operations[method] === undefined) {
       const allowed = allowedMethods(operations)
       reply.header('allow', allowed)
-      throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}`)
+      const hint = method === 'POST' && createdBy !== undefined ? `. ${createdBy}` : ''
+      throw new StoreFailure('method-not-allowed', `Method not allowed: this address takes ${allowed}${hint}`)
     }
     try {
       for (const privilege of privileges) requireAccess(caller, privilege, accessOf(method))

@@ -69,7 +69,13 @@ function recordEndpoints(resource: Resource): Endpoint[] {
   const collection = { GET: list, POST: create, ...(resource.changesMany && { PUT: update(true) }) }
   const item = { GET: get(resource), PUT: update(false), DELETE: remove }
   return [
-    { path: '', params: {}, privileges, operations: allowed(methods, collection) },
+    {
+      path: '',
+      params: {},
+      privileges,
+      operations: allowed(methods, collection),
+      ...(resource.createdBy !== undefined && { createdBy: resource.createdBy }),
+    },
     { path: '/:id', params: idOf(resource), privileges, operations: allowed(methods, item) },
   ]
 }

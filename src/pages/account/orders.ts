@@ -2,18 +2,20 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Prisma } from '../../database/generated/client.ts'
 import { getRecord, notFound } from '../../engine/read.ts'
-import { postalAddress } from '../../html/format.ts'
+import { shippingAddress } from '../../html/format.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'
 import { type CallerServices, personOf, wantsHtml } from '../../html/request.ts'
 import type { Person } from '../../people/sessions.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../resources/orders/orders.ts'
+import { statusNew, statusUnpaid } from '../../resources/orders/statuses.ts'
 import { readIds, wholeNumber } from '../../server/parameters.ts'
 import { writeDate } from '../../values/dates.ts'
 import { namedObject, readInput } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import { type OrderRecord, orderFigures } from '../order-figures.ts'
+import { type PaidRecord, paidOf } from '../order-payments.ts'
 
 type Customer = Extract<Person, { kind: 'customer' }>
 
@@ -35,7 +37,8 @@ export function customerOrders(app: FastifyInstance, services: CallerServices): 
       take: PAGE_LENGTH + 1,
     })
     const statuses = await readStatusTexts({ db: services.db, store })
-    const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses))
+    const paid = await paidAmong(services, store.id, rows)
+    const shown = rows.slice(0, PAGE_LENGTH).map((row) => orderOf(row, statuses, paid.has(row.id)))
     const older = rows.length > PAGE_LENGTH ? `/account?before=${shown.at(-1)?.id}` : null
     if (!wantsHtml(request)) {
       if (older !== null) reply.header('link', `<${older}>; rel="next"`)
@@ -64,13 +67,40 @@ const shownColumns = {
   orderAmount: true,
 } as const
 
+type ShownRow = Prisma.OrderGetPayload<{ select: typeof shownColumns }>
+
+/** Returns the ids of the orders that are Unpaid by their status and paid by their transactions. */
+async function paidAmong({ db }: CallerServices, storeId: number, rows: readonly ShownRow[]): Promise<Set<number>> {
+  const unpaid = rows.filter(({ statusId }) => statusId === statusUnpaid)
+  if (unpaid.length === 0) return new Set()
+  const found = await db.orderTransaction.findMany({
+    where: { storeId, orderId: { in: unpaid.map(({ id }) => id) } },
+    select: { orderId: true, type: true, amount: true, captured: true },
+  })
+  const byOrder = Map.groupBy(found, ({ orderId }) => orderId)
+  const isPaid = ({ id, orderAmount }: ShownRow) => {
+    const transactions = (byOrder.get(id) ?? []).map(({ type, amount, captured }) => ({
+      TransactionType: type,
+      TransactionAmount: amount.toNumber(),
+      TransactionCaptured: captured,
+    }))
+    return paidOf(orderAmount.toNumber(), transactions).open <= 0
+  }
+  return new Set(unpaid.filter(isPaid).map(({ id }) => id))
+}
+
+/** The status that a customer sees. Recording a payment does not move an order from Unpaid; to its customer it is New. */
+function seenStatus(statusId: number, isPaid: boolean): number {
+  return statusId === statusUnpaid && isPaid ? statusNew : statusId
+}
+
 /** Returns an order as its customer sees it: the merchant's text as status, amounts in the store's currency. */
-function orderOf(row: Prisma.OrderGetPayload<{ select: typeof shownColumns }>, statuses: StatusTexts) {
+function orderOf(row: ShownRow, statuses: StatusTexts, isPaid: boolean) {
   return {
     id: row.id,
     invoice: `${row.invoicePrefix}${row.invoiceNumber}`,
     date: row.orderDate,
-    status: statuses.textOf(row.statusId),
+    status: statuses.textOf(seenStatus(row.statusId, isPaid)),
     total: row.orderAmount.toNumber(),
   }
 }
@@ -80,18 +110,21 @@ async function findOrder(services: CallerServices, { id: customerId, store }: Cu
   const row = await services.db.order.findFirst({ where: { storeId: store.id, id, customerId }, select: shownColumns })
   if (!row) throw notFound(orders, id)
   const caller = { store, application: null, channel: 'customer' as const, privileges: null, actor: '', ...services }
-  const record: OrderRecord = JSON.parse(await getRecord(caller, orders, id))
+  const record: OrderRecord & PaidRecord = JSON.parse(await getRecord(caller, orders, id))
   const statuses = await readStatusTexts({ db: services.db, store })
+  const payments = paidOf(record.OrderAmount, record.TransactionList)
   return {
-    ...orderOf(row, statuses),
+    ...orderOf(row, statuses, payments.open <= 0),
     ...orderFigures(record),
+    paid: payments.paid,
+    refunded: payments.refunded,
     shipments: record.ShipmentList.map((shipment) => ({
       method: shipment.ShipmentMethodName,
-      status: statuses.textOf(shipment.ShipmentOrderStatus),
+      status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, payments.open <= 0)),
       /** As entered. Empty: not shipped yet. */
       shippedDate: shipment.ShipmentShippedDate,
       trackingCode: shipment.ShipmentTrackingCode,
-      address: postalAddress(shipment, 'Shipment'),
+      address: shippingAddress(record, shipment),
     })),
     comments: record.CustomerComments,
     note: record.ExternalComments,

@@ -12,6 +12,7 @@ import {
 } from '../../applications/own-applications.ts'
 import type { Throttle } from '../../applications/throttle.ts'
 import type { DataServices } from '../../database/client.ts'
+import { numberIn } from '../../html/numbers.ts'
 import { sendPage } from '../../html/page.ts'
 import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
@@ -25,9 +26,10 @@ import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } fro
 /** Returns the body, with a form's number converted from text. A program may omit the body. */
 function sent(request: FastifyRequest): unknown {
   if (!isForm(request)) return request.body ?? {}
-  const { KeepFormerForHours: hours, ...others } = formOf(request)
-  if (hours === undefined) return others
-  return { ...others, KeepFormerForHours: /^\d{1,9}$/.test(String(hours)) ? Number(hours) : hours }
+  const form = formOf(request)
+  const hours = numberIn(form, 'KeepFormerForHours')
+  const { KeepFormerForHours, ...others } = form
+  return { ...others, ...(KeepFormerForHours !== undefined && { KeepFormerForHours: hours ?? '' }) }
 }
 
 /** The page to show with an error, as it was sent. */

@@ -19,6 +19,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'store.changed': 'Store settings changed',
   'store.user-key-rotated': 'New user key for cartAPI',
   'order-statuses.changed': 'Order statuses changed',
+  'order-status.added': 'Order status added',
   'payment-methods.changed': 'Payment methods changed',
   'webhook.created': 'Webhook added',
   'webhook.changed': 'Webhook changed',

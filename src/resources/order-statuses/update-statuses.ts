@@ -6,12 +6,14 @@ import { StoreFailure } from '../../values/failure.ts'
 import { namedObject, text } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 
-const STATUSES_MAX = 500
-const SORTING_MAX = 10_000
+/** Statuses of a store, and of one change. An import may bring more. */
+export const STATUSES_MAX = 500
+export const SORTING_MAX = 10_000
 const list = `must be a list of 1 to ${STATUSES_MAX} statuses`
 const id = `must be a whole number from 1 to ${INT32_MAX}`
 const sorting = `must be a whole number from 0 to ${SORTING_MAX}`
 const flag = 'must be true or false'
+export const sortingInput = z.int(sorting).min(0, sorting).max(SORTING_MAX, sorting)
 
 /** The body of `PUT /admin/stores/{id}/order-statuses`: the id and the changes of each status. */
 export const changedStatuses = z
@@ -20,7 +22,7 @@ export const changedStatuses = z
       OrderStatusID: z.int(id).min(1, id).max(INT32_MAX, id),
       StatusText: text(50).optional(),
       Visible: z.boolean(flag).optional(),
-      Sorting: z.int(sorting).min(0, sorting).max(SORTING_MAX, sorting).optional(),
+      Sorting: sortingInput.optional(),
     }),
     list,
   )
@@ -39,7 +41,7 @@ export async function updateOrderStatuses(
 ): Promise<void> {
   await inStoreTransaction(caller, async (tx) => {
     const storeId = caller.store.id
-    await tx.$queryRaw`SELECT 1 FROM "OrderStatus" WHERE "storeId" = ${storeId} ORDER BY "id" FOR UPDATE`
+    await lockStatuses(tx, storeId)
     for (const { OrderStatusID, StatusText, Visible, Sorting } of changes) {
       const { count } = await tx.orderStatus.updateMany({
         where: { storeId, id: OrderStatusID },
@@ -66,7 +68,13 @@ export async function updateOrderStatuses(
   })
 }
 
-async function refuseEqualTexts(tx: Transaction, storeId: number): Promise<void> {
+/** Lets changes of a store's statuses run one after the other. */
+export async function lockStatuses(tx: Transaction, storeId: number): Promise<void> {
+  await tx.$queryRaw`SELECT 1 FROM "OrderStatus" WHERE "storeId" = ${storeId} ORDER BY "id" FOR UPDATE`
+}
+
+/** Refuses (409) two statuses of one text, ignoring case, because cartAPI names statuses by text. */
+export async function refuseEqualTexts(tx: Transaction, storeId: number): Promise<void> {
   const [twice] = await tx.$queryRaw<{ text: string }[]>`
     SELECT min("text") AS "text" FROM "OrderStatus" WHERE "storeId" = ${storeId}
     GROUP BY lower("text") HAVING count(*) > 1 LIMIT 1`

@@ -1,11 +1,12 @@
 import type { Caller } from '../../engine/caller.ts'
-import { LONG_TEXT, type Scalar } from '../../engine/fields.ts'
+import type { Scalar } from '../../engine/fields.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { lockProducts } from '../products/stock.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
-import { type Choice, chooseOptions, readOptionIds } from './choose-options.ts'
+import { chooseOptions, readOptionIds } from './choose-options.ts'
+import { type DescribedLine, descriptionOf, optionPriceOf } from './line-description.ts'
 import { priceOf } from './price.ts'
 import {
   findProducts,
@@ -50,17 +51,24 @@ export async function makeLines(caller: Caller, items: readonly Patch[], priceLe
     const name = named[index] as NamedProduct
     const product = products.get(name.productId)
     if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
-    // In all lines of the order.
     const orderedQuantity = toNumber(ordered.get(name.productId) as bigint)
-    return makeLine(item, name, product, { priceLevel, orderedQuantity, path })
+    return makeLine(item, name, product, { priceLevel, orderedQuantity, path, currency: caller.store.currency })
   })
+}
+
+interface LineContext {
+  readonly priceLevel: number
+  /** Of the product, in all lines of the order. */
+  readonly orderedQuantity: number
+  readonly path: string
+  readonly currency: string
 }
 
 function makeLine(
   item: Patch,
   { productId, optionCode }: NamedProduct,
   product: SoldProduct,
-  { priceLevel, orderedQuantity, path }: { priceLevel: number; orderedQuantity: number; path: string },
+  { priceLevel, orderedQuantity, path, currency }: LineContext,
 ): OrderLine {
   const { details } = product
   if (product.notForSale) throw wrongField(`${path}.CatalogID`, `names ${product.sku}, which is not for sale`)
@@ -79,7 +87,8 @@ function makeLine(
     optionPrice: optionPriceOf(choices, variant),
   })
   const prices = { unitPrice: toNumber(unitPrice), optionPrice: toNumber(optionPrice) }
-  const columns = { ...item.columns, productId, ...lineColumns(product, variant, choices), ...prices }
+  const described = lineColumns({ product, variant, choices, currency, optionPrice: prices.optionPrice })
+  const columns = { ...item.columns, productId, ...described, ...prices }
   const kept = { ...item.details, ...lineDetails(product), ItemOptions: optionIds.map((id) => `,${id}`).join('') }
   const amount = amountOf(unitPrice + optionPrice, exact(quantity))
   return { product, variant, quantity, amount, path, patch: { ...item, columns, details: kept } }
@@ -124,64 +133,20 @@ function refuseOtherSku({ columns }: Patch, allowed: readonly string[], path: st
     throw wrongField(path, `is the SKU of another product or option; here it is ${allowed.at(-1)}`)
 }
 
-/** Returns what the options add to the unit price. An advanced option's own price replaces those of its options. */
-export function optionPriceOf(choices: readonly Choice[], variant: SoldVariant | null): number {
-  const ownPrice = Math.max(variant?.price ?? 0, 0)
-  const combined = new Set(ownPrice > 0 ? optionIdsIn(variant?.code ?? '') : [])
-  const others = choices.filter(({ option }) => !combined.has(option.OptionID))
-  return toNumber(others.reduce((sum, { option }) => sum + exact(option.OptionValue ?? 0), exact(ownPrice)))
-}
-
 /** The length of ItemID. */
 const SKU_LENGTH_MAX = 150
 
 /** Returns what a line copies from its product and the chosen options, by column. */
-export function lineColumns(
-  product: SoldProduct,
-  variant: SoldVariant | null,
-  choices: readonly Choice[],
-): Record<string, Scalar | null> {
+export function lineColumns(line: DescribedLine): Record<string, Scalar | null> {
+  const { product, variant } = line
   return {
     optionCode: variant?.code ?? null,
     sku: skuOf(product, variant).slice(0, SKU_LENGTH_MAX),
-    description: descriptionOf(product, choices).slice(0, LONG_TEXT),
+    description: descriptionOf(line),
     unitCost: variant?.cost || product.cost,
     weight: variant?.weight || Number(product.details.Weight ?? 0),
     unitStock: (variant ?? product).stock,
   }
-}
-
-/** Returns the product's name and the chosen options, in the HTML that clients parse (rest-resources §3.4). */
-function descriptionOf(product: SoldProduct, choices: readonly Choice[]): string {
-  const chosen = choices.map(
-    ({ set, option }) => `<br><b>${escaped(set.OptionSetName)}:</b>&nbsp;${escaped(option.OptionName)}`,
-  )
-  return product.name + chosen.join('')
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  ' ': '&nbsp;',
-}
-const characters = Object.fromEntries(Object.entries(entities).map(([character, entity]) => [entity, character]))
-
-function escaped(text = ''): string {
-  return text.replace(/[&<>"]/g, (character) => entities[character] as string)
-}
-
-/**
- * Splits an order line's description into lines of text: the product's name, which is stored as text, then the chosen
- * options, which are stored as HTML (rest-resources §3.4), such as `Size: L`.
- */
-export function descriptionLines(description: string): string[] {
-  const [name = '', ...chosen] = description.split(/<br\s*\/?>/i)
-  const texts = chosen.map((html) =>
-    html.replace(/<\/?b>/gi, '').replace(/&(amp|lt|gt|quot|nbsp);/g, (entity) => characters[entity] ?? ''),
-  )
-  return [name, ...texts]
 }
 
 /** Returns what a line copies from its product when it is ordered, by wire name. */

@@ -15,6 +15,7 @@ export const orders = defineResource({
   service: 'Orders',
   typeName: 'Order',
   methods: ['GET', 'PUT'],
+  createdBy: 'Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator',
   maxRecords: 300,
   fields: {
     InvoiceNumberPrefix: text(50, { column: 'invoicePrefix' }),

@@ -15,10 +15,11 @@ import { insertRows, mergeRecord, type RowIds, reserveIds, reserveRowIds, storeL
 import { StoreFailure } from '../../values/failure.ts'
 import { ORDER_AMOUNT_MAX, orderTotal, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'
+import { refuseDiscountAbove, roundCharges } from './charges.ts'
 import { readOrderBody } from './order-body.ts'
 import { makeLines, type OrderLine } from './order-lines.ts'
 import { orders } from './orders.ts'
-import { nameOrderInQuestions } from './rules.ts'
+import { dateTransactions, nameOrderInQuestions } from './rules.ts'
 import { statusNew, statusNotCompleted, statusUnpaid } from './statuses.ts'
 import { noteStocks, takeStock } from './stock.ts'
 
@@ -38,6 +39,7 @@ export interface PlacedOrder {
  */
 export async function placeOrder(caller: Caller, body: unknown, answer?: PendingAnswer<PlacedOrder>) {
   const patch = await readOrderBody(caller, body)
+  roundCharges(patch)
   const { lists } = patch
   const newRows = Object.values(lists).reduce((count, items) => count + items.length, lists.ShipmentList ? 0 : 1)
   const id = await reserveIds(caller, orders.table, 1)
@@ -85,9 +87,14 @@ function newOrder(
   const order = mergeRecord(caller, orders, id, null, { ...patch, columns, details, lists }, ids)
   const { row } = order
   nameOrderInQuestions(row.details as Document, id)
+  dateTransactions(order.lists.TransactionList, caller)
   if (row.statusId !== statusNotCompleted) {
     row.statusId = details.BillingOnLinePayment === true ? statusNew : statusUnpaid
   }
+  refuseDiscountAbove(
+    lines.map(({ amount }) => amount),
+    row,
+  )
   row.orderAmount = orderAmount(row, patch.lists.ShipmentList, lines)
   if (row.customerId === null && row.billingEmail === '') throw wrongField('BillingEmail', 'is required for a guest')
   fillShipments(order.lists, patch.lists.ShipmentList, Number(row.statusId), lines)

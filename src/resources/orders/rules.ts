@@ -1,4 +1,5 @@
 import { sql } from '../../database/sql.ts'
+import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import { type EventKind, orderNew, orderStatusChange } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
@@ -9,7 +10,9 @@ import { readRows, type Stored } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
+import { discountOf, lineAmount, refuseDiscountAbove } from './charges.ts'
 import { knownChoices } from './choose-options.ts'
+import { type DescribedLine, descriptionOf } from './line-description.ts'
 import { orderItemList, shipmentList } from './lists.ts'
 import { lineColumns, lineDetails } from './order-lines.ts'
 import { optionIdsIn, readSoldProducts, type SoldProduct, variantOf } from './sold-products.ts'
@@ -42,8 +45,10 @@ export async function orderRules(changes: readonly Change[]): Promise<void> {
     nameOrderInQuestions(after.row.details as Document, id)
     dropFormerPaymentMethod(order)
     settleShipments(order)
+    settleTransactions(order)
     await settleStatus(order)
     await settleItems(order)
+    await settleDiscount(order)
   }
 }
 
@@ -57,6 +62,20 @@ function dropFormerPaymentMethod({ before, after }: OrderChange): void {
   const details = after.row.details as Document
   const { BillingPaymentMethodID: former } = before.row.details as Document
   if (details.BillingPaymentMethodID !== former) delete details.BillingPaymentMethod
+}
+
+/** Dates new transactions that came without a date. */
+function settleTransactions({ caller, before, after }: OrderChange): void {
+  const known = new Set((before.lists.TransactionList ?? []).map(({ id }) => id))
+  dateTransactions(
+    after.lists.TransactionList?.filter(({ id }) => !known.has(id)),
+    caller,
+  )
+}
+
+/** Gives the current time to transactions without a date. */
+export function dateTransactions(transactions: readonly Row[] = [], { now }: Caller): void {
+  for (const row of transactions) row.occurredAt ??= now().toISOString()
 }
 
 /** Completes sent shipments: new ones get a number and a status, changed ones a time and an editor. */
@@ -136,6 +155,13 @@ async function settleItems(change: OrderChange): Promise<void> {
   await moveHeldStocks(caller, id, causeOf(from, to), held, holds)
 }
 
+/** Refuses (400) to raise the discounts above the goods. A change of the goods alone keeps the discounts. */
+async function settleDiscount({ caller, id, before, after }: OrderChange): Promise<void> {
+  if (discountOf(after.row) <= discountOf(before.row)) return
+  const lines = after.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))
+  refuseDiscountAbove(lines.map(lineAmount), after.row)
+}
+
 function causeOf(from: number, to: number): StockCause {
   if (holdsStock(from) === holdsStock(to)) return 'order-edit'
   if (holdsStock(from)) return 'cancel'
@@ -144,21 +170,35 @@ function causeOf(from: number, to: number): StockCause {
 
 async function settleLines(change: OrderChange, sent: readonly Row[]): Promise<void> {
   const { caller, patch, before } = change
+  const { currency } = caller.store
   const stored = before.lists.OrderItemList ?? []
   const given = patch.lists.OrderItemList ?? []
   await refuseOtherShipments(change, given)
   const known = new Map(stored.map((row) => [row.id, row]))
   const fresh = sent.map((row, index) => ({ row, index })).filter(({ row }) => isOfOtherProduct(known.get(row.id), row))
-  const freshIds = fresh.flatMap(({ row }) => (row.productId === null ? [] : [Number(row.productId)]))
+  const freshIds = fresh.flatMap(({ row }) => idsOf(row))
+  const repriced = sent.filter((row) => isRepriced(known.get(row.id), row))
   // Locks all at once and by id, before stocks move: a later lock of a lower id could deadlock.
   const moving = difference(takenBy(stored), takenBy(sent)).map(({ productId }) => productId)
   await lockProducts(caller, [...freshIds, ...moving])
-  const products = await readSoldProducts(caller, freshIds)
+  const products = await readSoldProducts(caller, [...freshIds, ...repriced.flatMap(idsOf)])
   for (const { row, index } of fresh) {
     if (row.productId === null) row.optionCode = null
-    else completeLine(row, products.get(Number(row.productId)), given[index], `OrderItemList[${index}]`)
+    else
+      completeLine(row, products.get(Number(row.productId)), given[index], {
+        currency,
+        path: `OrderItemList[${index}]`,
+      })
+  }
+  for (const row of repriced) {
+    const product = products.get(Number(row.productId))
+    if (product) describeAnew(row, known.get(row.id) as Row, product, currency)
   }
   putIntoNewShipment(change, sent)
+}
+
+function idsOf({ productId }: Row): number[] {
+  return productId === null ? [] : [Number(productId)]
 }
 
 /** Puts lines of `NEW_SHIPMENT` into the shipment that the same change adds. */
@@ -173,14 +213,35 @@ function isOfOtherProduct(stored: Row | undefined, row: Row): boolean {
   return (stored.details as Document).ItemOptions !== (row.details as Document).ItemOptions
 }
 
+function isRepriced(stored: Row | undefined, row: Row): boolean {
+  if (stored === undefined || isOfOtherProduct(stored, row)) return false
+  return Number(stored.optionPrice) !== Number(row.optionPrice) && stored.description === row.description
+}
+
+/** Lets a description that the platform made follow the price of the options. Keeps one that somebody else wrote. */
+function describeAnew(row: Row, stored: Row, product: SoldProduct, currency: string): void {
+  if (stored.description !== descriptionOf(describedLine(stored, product, currency))) return
+  row.description = descriptionOf(describedLine(row, product, currency))
+}
+
 /** Fills in omitted fields from the product, except prices. */
-function completeLine(row: Row, product: SoldProduct | undefined, given: Patch | undefined, path: string): void {
+function completeLine(
+  row: Row,
+  product: SoldProduct | undefined,
+  given: Patch | undefined,
+  { currency, path }: { currency: string; path: string },
+): void {
   if (!product) throw wrongField(`${path}.CatalogID`, 'refers to a product that does not exist')
   const details = row.details as Document
-  const optionIds = optionIdsIn(String(details.ItemOptions ?? ''))
-  const columns = lineColumns(product, variantOf(product, optionIds), knownChoices(product, optionIds))
-  Object.assign(row, columns, given?.columns)
+  Object.assign(row, lineColumns(describedLine(row, product, currency)), given?.columns)
   row.details = { ...details, ...lineDetails(product) }
+}
+
+function describedLine({ details, optionPrice }: Row, product: SoldProduct, currency: string): DescribedLine {
+  const optionIds = optionIdsIn(String((details as Document).ItemOptions ?? ''))
+  const variant = variantOf(product, optionIds)
+  const choices = knownChoices(product, optionIds)
+  return { product, variant, choices, optionPrice: Number(optionPrice), currency }
 }
 
 async function refuseOtherShipments({ caller, id, after }: OrderChange, given: readonly Patch[]): Promise<void> {

@@ -86,6 +86,11 @@ const changes: readonly [string, number, () => Promise<Request> | Request][] = [
     200,
     () => ({ method: 'PUT', url: ofShop('/order-statuses'), body: [{ OrderStatusID: 8, StatusText: 'Parts' }] }),
   ],
+  [
+    'POST …/order-statuses',
+    201,
+    () => ({ method: 'POST', url: ofShop('/order-statuses'), body: { StatusText: `Quote ${++serial}` } }),
+  ],
   ['PUT …/payment-methods', 200, () => ({ method: 'PUT', url: ofShop('/payment-methods'), body: [{ Name: 'Gift' }] })],
   ['POST …/user-key', 200, () => ({ method: 'POST', url: ofShop('/user-key') })],
   [

@@ -72,6 +72,10 @@ test('the operator’s routes and those of the process answer as the document sa
   await send('PUT', '/admin/stores/999999', 404, { body: { Name: 'The shop' } })
   await send('PUT', `/admin/stores/${Id}/order-statuses`, 200, { body: [{ OrderStatusID: 8, StatusText: 'Parts' }] })
   await send('PUT', `/admin/stores/${Id}/order-statuses`, 409, { body: [{ OrderStatusID: 9, StatusText: 'parts' }] })
+  await send('POST', `/admin/stores/${Id}/order-statuses`, 201, { body: { StatusText: 'Quote', OrderStatusID: 21 } })
+  await send('POST', `/admin/stores/${Id}/order-statuses`, 409, { body: { StatusText: 'quote' } })
+  await send('POST', `/admin/stores/${Id}/order-statuses`, 400, { body: { StatusText: 'Held', OrderStatusID: 12 } })
+  await send('POST', '/admin/stores/999999/order-statuses', 404, { body: { StatusText: 'Quote' } })
   const methods = `/admin/stores/${Id}/payment-methods`
   await send('GET', methods, 200)
   await send('GET', '/admin/stores/999999/payment-methods', 404)

@@ -185,7 +185,7 @@ describe('an order', () => {
         Taxable: '0',
         ItemPrice: '23.49',
         Total: '70.47',
-        ProductName: 'Shirt & <tie>\nSize: XL\nColor & trim: <Navy>',
+        ProductName: 'Shirt & <tie>\nSize: XL - $2.50\nColor & trim: <Navy> - $1.00',
       },
       { ProdType: 'Downloadable', Taxable: '1', UnitPrice: '3.34', ItemPrice: '3.34', Total: '5.00', Quantity: '1.5' },
     ])

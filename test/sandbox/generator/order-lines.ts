@@ -80,10 +80,11 @@ export function variantOf({ product, choices }: OrderLine): Variant | undefined 
   return product.variants.find(({ code }) => code === choices.map(({ id }) => id).join(','))
 }
 
-/** The way that order lines name options. */
+/** The way that order lines name options and their prices (rest-resources §3.4). */
 function optionText(product: Product, choice: Choice): string {
   const set = product.optionSets.find(({ choices }) => choices.includes(choice))
-  return `<br><b>${set?.name}:</b>&nbsp;${choice.name}`
+  const price = choice.cents === 0 ? '' : ` - $${dollars(choice.cents).toFixed(2)}`
+  return `<br><b>${set?.name}:</b>&nbsp;${choice.name}${price}`
 }
 
 function makeQuantity({ discounts }: Product, groupId: number): number {

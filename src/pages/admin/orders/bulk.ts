@@ -7,9 +7,10 @@ import { pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
-import { holdsStock } from '../../../resources/orders/statuses.ts'
+import { holdsStock, statusPartial, statusShipped } from '../../../resources/orders/statuses.ts'
 import { digest } from '../../../server/compression.ts'
 import { StoreFailure } from '../../../values/failure.ts'
+import { owedOf } from '../../order-payments.ts'
 import { chosenIn } from '../records/chosen.ts'
 import { listPage } from '../records/list-page.ts'
 import { listedOf } from '../records/listing.ts'
@@ -57,8 +58,12 @@ interface Chosen {
   readonly id: number
   readonly invoice: string
   readonly statusId: number
+  readonly owed: number
   readonly etag: string
 }
+
+/** Statuses of orders whose goods have left. */
+const leaving: ReadonlySet<number> = new Set([statusPartial, statusShipped])
 
 /** Asks before the status of several orders is changed: says what becomes of their stock. */
 async function askPage(request: FastifyRequest, services: CallerServices): Promise<Page> {
@@ -76,6 +81,7 @@ async function askPage(request: FastifyRequest, services: CallerServices): Promi
       status,
       statusText,
       changing,
+      unpaid: leaving.has(status.id) ? changing.filter(({ owed }) => owed > 0) : [],
       unchanged: chosen.filter(({ statusId }) => statusId === status.id),
       groups: (['returned', 'taken', 'none'] as const).flatMap((effect) => {
         const of = groups.get(effect)
@@ -129,7 +135,13 @@ async function changeStatus(caller: Caller, id: number, statusId: number, etag: 
 
 function chosenOf(text: string): Chosen {
   const order = JSON.parse(text)
-  return { id: order.OrderID, invoice: invoiceOf(order), statusId: order.OrderStatusID, etag: digest(text) }
+  return {
+    id: order.OrderID,
+    invoice: invoiceOf(order),
+    statusId: order.OrderStatusID,
+    owed: owedOf(order),
+    etag: digest(text),
+  }
 }
 
 function stockEffect(from: number, to: number): StockEffect {

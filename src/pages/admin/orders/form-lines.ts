@@ -1,11 +1,12 @@
 import type { Caller } from '../../../engine/caller.ts'
 import { format } from '../../../html/format.ts'
+import { plainNumber } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { toNumber } from '../../../resources/orders/amounts.ts'
 import { readBuyer } from '../../../resources/orders/buyer.ts'
 import { knownChoices, mustBeChosen, takesOne } from '../../../resources/orders/choose-options.ts'
+import { optionPriceOf } from '../../../resources/orders/line-description.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
-import { optionPriceOf } from '../../../resources/orders/order-lines.ts'
 import { priceOf } from '../../../resources/orders/price.ts'
 import {
   findBySku,
@@ -133,7 +134,7 @@ function lineProduct(product: SoldProduct, number: number, { values, priceLevel,
   const named = product.advancedOptions.filter((each) => each.suffix !== '' && !isChosenByOptions(product, each))
   const chosen = named.find((variant) => skuOf(product, variant) === textIn(values, variantField(number)))
   const variant = chosen ?? variantOf(product, optionIds)
-  const quantity = Number(textIn(values, `ItemQuantity.${number}`)) || 1
+  const quantity = Number(plainNumber(textIn(values, `ItemQuantity.${number}`))) || 1
   const chosenPrice = optionPriceOf(knownChoices(product, optionIds), variant)
   const { unitPrice, optionPrice } = priceOf(product, { priceLevel, quantity, optionPrice: chosenPrice })
   const fields = sets.map((set) => optionSetField(product, set, number, currency))

@@ -1,8 +1,10 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Patch } from '../../../engine/input.ts'
 import { planChange } from '../../../engine/plan-change.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
-import { type Form, textIn } from '../../../html/request.ts'
+import type { Form } from '../../../html/request.ts'
+import { roundCharges } from '../../../resources/orders/charges.ts'
 import { ORDER_ITEMS_MAX } from '../../../resources/orders/order-body.ts'
 import { makeLines } from '../../../resources/orders/order-lines.ts'
 import { orders } from '../../../resources/orders/orders.ts'
@@ -99,7 +101,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
   const nameOf = (field: string) => formNameOf(field, { kept, added, record, form, restocked })
   const items = [
     ...kept.map((item) => ({ ItemIndexID: item.ItemIndexID, ...changedIn(form, item) })),
-    ...itemsOf(lookedUp).map((item) => ({ ...item, ...placeOf(record) })),
+    ...itemsOf(lookedUp).map((item, index) => ({ ...item, ...priceOf(form, added[index]), ...placeOf(record) })),
   ]
   refuseCount(items.length)
   const costs = record.ShipmentList.map((shipment) => changed(form, costField(shipment), shipment.ShipmentCost))
@@ -128,6 +130,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
   const fresh = sent.slice(kept.length)
   const lines = await makeNewLines(caller, record, form, { fresh, added })
   sent.splice(kept.length, fresh.length, ...lines)
+  roundCharges(patch)
   patch.columns.orderAmount = amountAfter(record, patch, kept)
   const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
@@ -139,6 +142,12 @@ function changedIn(form: Form, item: StoredItem): Record<string, string> {
     return text === null ? [] : [[name, text]]
   })
   return Object.fromEntries(texts)
+}
+
+/** The price that was typed for a new line. */
+function priceOf(form: Form, line: LookedUp['lines'][number] | undefined) {
+  const price = numberIn(form, `ItemUnitPrice.${line?.number}`)
+  return price === null ? {} : { ItemUnitPrice: price }
 }
 
 /** New lines join the first of several shipments that has not been shipped. */
@@ -181,7 +190,7 @@ function refuseWrong(
     if (Number(unitPrice ?? 0) < 0) faults.push(negative(lineField(item, 'ItemUnitPrice')))
   }
   for (const { name } of amountFieldsOf(record)) {
-    if (Number(textIn(form, name).trim()) < 0) faults.push(negative(name))
+    if ((numberIn(form, name) ?? 0) < 0) faults.push(negative(name))
   }
   if (faults.length > 0) throw refusedFields(faults)
 }
@@ -201,12 +210,9 @@ async function makeNewLines(
   const faults = fresh.flatMap(({ columns }, index) =>
     Number(columns.quantity ?? 0) > 0 ? [] : [{ field: ofQuantity(index), problem: 'must be more than 0' }],
   )
-  const prices = added.map(({ number }) => textIn(form, `ItemUnitPrice.${number}`).trim())
+  const prices = fresh.map(({ columns }) => columns.unitPrice)
   for (const [index, price] of prices.entries()) {
-    if (!/^\d{1,11}([.]\d{1,4})?$|^$/.test(price)) {
-      const problem = 'must be a number from 0 on, with at most four decimals'
-      faults.push({ field: `ItemUnitPrice.${added[index]?.number}`, problem })
-    }
+    if (Number(price ?? 0) < 0) faults.push(negative(`ItemUnitPrice.${added[index]?.number}`))
   }
   if (faults.length > 0) throw refusedFields(faults)
   if (fresh.length === 0) return []
@@ -216,8 +222,8 @@ async function makeNewLines(
   )
   noteStocks(lines, holdsStock(record.OrderStatusID))
   return lines.map(({ patch }, index) => {
-    const price = prices[index]
-    return price ? { ...patch, columns: { ...patch.columns, unitPrice: Number(price) } } : patch
+    const unitPrice = prices[index]
+    return unitPrice === undefined ? patch : { ...patch, columns: { ...patch.columns, unitPrice } }
   })
 }
 
@@ -249,5 +255,5 @@ function newLineField(field: string, added: LookedUp['lines'], before: number): 
   const [, index, name] = /^OrderItemList\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const line = added[Number(index) - before]
   if (line === undefined) return null
-  return `${name === 'ItemQuantity' ? name : 'ItemID'}.${line.number}`
+  return `${name === 'ItemQuantity' || name === 'ItemUnitPrice' ? name : 'ItemID'}.${line.number}`
 }

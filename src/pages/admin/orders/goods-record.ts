@@ -1,4 +1,5 @@
-import { type Form, textIn } from '../../../html/request.ts'
+import { numberText } from '../../../html/numbers.ts'
+import type { Form } from '../../../html/request.ts'
 import type { OrderRecord } from '../../order-figures.ts'
 
 /** The fields used of an order whose goods change. */
@@ -7,8 +8,6 @@ export interface GoodsRecord extends OrderRecord {
   readonly CustomerID: number
   readonly OrderStatusID: number
   readonly OrderAmount: number
-  readonly OrderDiscountCoupon: number
-  readonly OrderDiscountPromotion: number
   readonly OrderItemList: readonly (OrderRecord['OrderItemList'][number] & {
     readonly ItemIndexID: number
     readonly CatalogID: number
@@ -32,6 +31,6 @@ export const isGone = (form: Form, item: StoredItem) => form[lineField(item, 'go
 /** The text of a field that differs from what is stored. Null: it does not. An emptied one is 0. */
 export function changed(form: Form, name: string, stored: number): string | null {
   if (form[name] === undefined) return null
-  const text = textIn(form, name).trim() || '0'
+  const text = numberText(form, name) || '0'
   return text === String(stored) ? null : text
 }

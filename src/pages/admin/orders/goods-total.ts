@@ -1,6 +1,7 @@
 import type { Patch } from '../../../engine/input.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { amountOf, exact, ORDER_AMOUNT_MAX, orderTotal, toNumber } from '../../../resources/orders/amounts.ts'
+import { discountOf, discountProblem } from '../../../resources/orders/charges.ts'
 import type { GoodsRecord, StoredItem } from './goods-record.ts'
 
 /**
@@ -19,19 +20,20 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
   const costs = record.ShipmentList.map(({ ShipmentCost }, index) =>
     Number(patch.lists.ShipmentList?.[index]?.columns.cost ?? ShipmentCost),
   )
-  const { salesTax, salesTax2, salesTax3, discountCoupon, discountPromotion } = patch.columns
+  const { salesTax, salesTax2, salesTax3 } = patch.columns
+  const { discountCoupon = record.OrderDiscountCoupon, discountPromotion = record.OrderDiscountPromotion } =
+    patch.columns
+  const amounts = lines.map(lineAmount)
+  refuseDiscount(record, amounts, { discountCoupon, discountPromotion })
   const after = orderTotal({
-    lines: lines.map(lineAmount),
+    lines: amounts,
     charges: [
       ...costs,
       Number(salesTax ?? record.SalesTax),
       Number(salesTax2 ?? record.SalesTax2),
       Number(salesTax3 ?? record.SalesTax3),
     ],
-    discounts: [
-      Number(discountCoupon ?? record.OrderDiscountCoupon),
-      Number(discountPromotion ?? record.OrderDiscountPromotion),
-    ],
+    discounts: [Number(discountCoupon), Number(discountPromotion)],
   })
   const total = after + exact(otherAmount(record))
   if (total > ORDER_AMOUNT_MAX) {
@@ -39,6 +41,22 @@ export function amountAfter(record: GoodsRecord, patch: Patch, kept: readonly St
     throw refusedFields([{ field: '', problem }])
   }
   return total > 0n ? toNumber(total) : 0
+}
+
+/** Refuses discounts above the goods, unless they were as far above them before: an import may bring such an order. */
+function refuseDiscount(record: GoodsRecord, lines: readonly bigint[], discounts: Discounts): void {
+  const problem = discountProblem(lines, discounts)
+  const before = { discountCoupon: record.OrderDiscountCoupon, discountPromotion: record.OrderDiscountPromotion }
+  const excess = discountOf(discounts) - sum(lines)
+  if (problem !== null && excess > discountOf(before) - sum(record.OrderItemList.map(lineAmount))) {
+    throw refusedFields([problem])
+  }
+}
+
+type Discounts = Parameters<typeof discountOf>[0]
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n)
 }
 
 function lineAmount(item: Pick<StoredItem, 'ItemUnitPrice' | 'ItemOptionPrice' | 'ItemQuantity'>): bigint {

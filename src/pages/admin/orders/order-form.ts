@@ -1,3 +1,4 @@
+import { numberIn } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { Fault } from '../../../values/failure.ts'
@@ -33,9 +34,9 @@ const texts = Object.keys(orderLabels).filter((name) => name.startsWith('Billing
 export function orderOf({ values, lines }: LookedUp): Record<string, unknown> {
   return withoutEmpty({
     ...Object.fromEntries(texts.map((name) => [name, textIn(values, name).trim()])),
-    CustomerID: numberOf(values, 'CustomerID'),
-    SalesTax: numberOf(values, 'SalesTax'),
-    OrderDiscountPromotion: numberOf(values, 'OrderDiscountPromotion'),
+    CustomerID: numberIn(values, 'CustomerID'),
+    SalesTax: numberIn(values, 'SalesTax'),
+    OrderDiscountPromotion: numberIn(values, 'OrderDiscountPromotion'),
     BillingOnLinePayment: values.BillingOnLinePayment !== undefined,
     OrderItemList: itemsOf({ values, lines }),
     ShipmentList: shipmentsOf(values),
@@ -65,7 +66,7 @@ function itemOf({ number, product }: FormLine, values: Form) {
   return withoutEmpty({
     CatalogID: product?.id,
     ItemID: product?.variantSku,
-    ItemQuantity: numberOf(values, `ItemQuantity.${number}`),
+    ItemQuantity: numberIn(values, `ItemQuantity.${number}`),
     ItemOptions: product?.optionIds.map((id) => `,${id}`).join(''),
   })
 }
@@ -100,21 +101,16 @@ const addressParts = ['FirstName', 'LastName', 'Company', 'Address', 'City', 'St
 /** Ships to the billing address. The form asks only for the method and its cost. */
 function shipmentsOf(form: Form) {
   const method = textIn(form, 'ShipmentMethodName').trim()
-  const cost = numberOf(form, 'ShipmentCost')
-  if (method === '' && cost === undefined) return undefined
+  const cost = numberIn(form, 'ShipmentCost')
+  if (method === '' && cost === null) return undefined
   const billing = (name: string) => textIn(form, `Billing${name}`).trim()
   const address = Object.fromEntries(addressParts.map((name) => [`Shipment${name}`, billing(name)]))
   const shipment = { ...address, ShipmentPhone: billing('PhoneNumber'), ShipmentMethodName: method, ShipmentCost: cost }
   return [withoutEmpty(shipment)]
 }
 
-/** Returns text that is not a number unchanged, so that validation rejects it by name. */
-export function numberOf(form: Form, name: string): number | string | undefined {
-  const text = textIn(form, name).trim()
-  if (text === '') return undefined
-  return Number.isFinite(Number(text)) ? Number(text) : text
-}
-
 function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''))
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''),
+  )
 }

@@ -1,19 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord, updateRecord } from '../../../engine/change.ts'
 import { getRecord } from '../../../engine/read.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
-import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock, statusCancelled, statusNotCompleted } from '../../../resources/orders/statuses.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { orderFigures } from '../../order-figures.ts'
+import { paymentsOf } from '../../order-payments.ts'
 import { changesOf } from '../records/form.ts'
 import { services as allServices } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { textsOf } from './listing.ts'
-import { paymentsOf } from './payments.ts'
 import { returnsOf } from './returns.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -38,7 +39,7 @@ export function orderPage(app: FastifyInstance, services: CallerServices): void 
 
 async function changeStatus(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id } = readIds(request.params, 'id')
-  const OrderStatusID = Number(textIn(formOf(request), 'OrderStatusID'))
+  const OrderStatusID = numberIn(formOf(request), 'OrderStatusID') ?? 0
   await updateRecord(merchantCaller(request, services), orders, id, { OrderStatusID })
   return `/admin/orders/${id}?notice=status-changed`
 }

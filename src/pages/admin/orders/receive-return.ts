@@ -2,10 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/change.ts'
 import { getRecord, notFound } from '../../../engine/read.ts'
+import { numberText } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
-import { type CallerServices, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { descriptionLines } from '../../../resources/orders/order-lines.ts'
+import { type CallerServices, formOf, merchantCaller } from '../../../html/request.ts'
+import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { holdsStock } from '../../../resources/orders/statuses.ts'
 import { rma } from '../../../resources/rma/rma.ts'
@@ -89,7 +90,7 @@ async function readReceived(request: FastifyRequest, services: CallerServices) {
   const precondition = ifUnchanged(form, 'return', adviceForStored)
   precondition(text)
   const typedIn = (name: string, stored: number) => {
-    const typed = form[name] === undefined ? String(stored) : textIn(form, name).trim() || '0'
+    const typed = form[name] === undefined ? String(stored) : numberText(form, name) || '0'
     return typed === String(stored) ? stored : typed
   }
   const items = record.RMAItemList.map((item, index) => ({

@@ -6,17 +6,17 @@ import type { NestedSubResource } from '../../../engine/define.ts'
 import type { Scalar } from '../../../engine/fields.ts'
 import type { PendingAnswer } from '../../../engine/idempotency.ts'
 import { getRecord } from '../../../engine/read.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
-import { exact, toNumber } from '../../../resources/orders/amounts.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { listPaymentMethods } from '../../../resources/payment-methods/update-methods.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { writeDate } from '../../../values/dates.ts'
+import { type PaidRecord, paidOf, paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { addOnce } from './once.ts'
-import { type PaidRecord, paymentsOf } from './payments.ts'
 
 const address = '/admin/orders/:id/payments'
 
@@ -115,7 +115,7 @@ function addTransaction(
   caller: Caller,
   id: number,
   form: Form,
-  body: Readonly<Record<string, string>>,
+  body: Readonly<Record<string, string | number>>,
   answer: PendingAnswer<Scalar> | undefined,
 ): Promise<Scalar> {
   const unchanged = ifUnchanged(
@@ -132,8 +132,7 @@ function addTransaction(
 }
 
 function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {
-  const { paid, refunded } = paymentsOf(order)
-  const left = toNumber(exact(paid) - exact(refunded))
+  const { paid, refunded, net: left } = paidOf(order.OrderAmount, order.TransactionList)
   if (amount <= left) return
   const known = `${paid} ${store.currency} were paid, and ${refunded} ${store.currency} were refunded already`
   const problem = left > 0 ? `must be at most ${left} for a refund: ${known}` : `cannot be refunded: ${known}`
@@ -141,14 +140,14 @@ function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): vo
 }
 
 /** The transaction as a body of REST. The rest of its fields are a gateway's. */
-function bodyOf(form: Form): Record<string, string> {
+function bodyOf(form: Form): Record<string, string | number> {
   const type = textIn(form, 'TransactionType')
-  const amount = textIn(form, 'TransactionAmount').trim()
+  const amount = numberIn(form, 'TransactionAmount') ?? 0
   const faults = [
     ...(types.some(([known]) => known === type)
       ? []
       : [{ field: 'TransactionType', problem: `must be one of ${types.map(([known]) => known).join(', ')}` }]),
-    ...(Number(amount) > 0 ? [] : [{ field: 'TransactionAmount', problem: 'must be a number above 0' }]),
+    ...(amount > 0 ? [] : [{ field: 'TransactionAmount', problem: 'must be above 0' }]),
     ...(textIn(form, 'TransactionDateTime') === '' ? [{ field: 'TransactionDateTime', problem: 'is required' }] : []),
   ]
   if (faults.length > 0) throw refusedFields(faults)

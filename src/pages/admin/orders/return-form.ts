@@ -1,18 +1,20 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Row } from '../../../engine/merge.ts'
 import { readRows } from '../../../engine/write.ts'
+import { numberIn, numberText } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { exact, toNumber } from '../../../resources/orders/amounts.ts'
+import { descriptionLines } from '../../../resources/orders/line-description.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'
-import { descriptionLines } from '../../../resources/orders/order-lines.ts'
 import { goodsOf, returnedItems, sumByGoods } from '../../../resources/orders/stock.ts'
 import type { Fault } from '../../../values/failure.ts'
 
 // The form of a new return. The fields of a line are `Item.7.ReturnQuantity` and the like, by its ItemIndexID.
 
 const quantities = ['ReturnQuantity', 'ReceivedQuantity', 'RestockQuantity'] as const
-const texts = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID', 'Comments', 'InternalComments'] as const
+const numbers = ['RMAReasonID', 'RMAMethodID', 'RMAStatusID'] as const
+const texts = ['Comments', 'InternalComments'] as const
 
 export interface ReturnableLine {
   /** The names of its fields begin with this and a dot. */
@@ -63,19 +65,22 @@ export interface ReturnBody {
 
 /** Reads the form: lines without a returned quantity are not part of the return. */
 export function returnBody(orderId: number, lines: readonly ReturnableLine[], form: Form): ReturnBody {
-  const isNamed = (line: ReturnableLine) => numbersOf(form, line).some((text) => text !== '' && Number(text) !== 0)
+  const isNamed = (line: ReturnableLine) => numbersOf(form, line).some((quantity) => quantity !== 0)
   const chosen = lines.filter(isNamed)
   const missing = chosen
-    .filter((line) => !(Number(quantityOf(form, line)) > 0))
+    .filter((line) => quantityOf(form, line) <= 0)
     .map((line) => ({ field: `${line.name}.ReturnQuantity`, problem: 'must be more than 0' }))
   if (missing.length > 0) throw refusedFields(missing)
   if (chosen.length === 0) throw refusedFields([{ field: '', problem: 'Say how many pieces of a line are returned' }])
   const items = chosen.map((line) => ({
     ...(line.row.productId !== null && { CatalogID: line.row.productId }),
     SKU: line.sku,
-    ...Object.fromEntries(quantities.map((name, index) => [name, numbersOf(form, line)[index] || '0'])),
+    ...Object.fromEntries(quantities.map((name, index) => [name, numbersOf(form, line)[index]])),
   }))
-  const sent = texts.filter((name) => textIn(form, name).trim() !== '').map((name) => [name, textIn(form, name).trim()])
+  const sent = [
+    ...numbers.map((name) => [name, numberText(form, name)]),
+    ...texts.map((name) => [name, textIn(form, name).trim()]),
+  ].filter(([, text]) => text !== '')
   return {
     body: { OrderID: orderId, ...Object.fromEntries(sent), RMAItemList: items },
     nameOf: (field) => {
@@ -88,12 +93,12 @@ export function returnBody(orderId: number, lines: readonly ReturnableLine[], fo
   }
 }
 
-function numbersOf(form: Form, { name }: ReturnableLine): string[] {
-  return quantities.map((quantity) => textIn(form, `${name}.${quantity}`).trim())
+function numbersOf(form: Form, { name }: ReturnableLine): number[] {
+  return quantities.map((quantity) => numberIn(form, `${name}.${quantity}`) ?? 0)
 }
 
-function quantityOf(form: Form, { name }: ReturnableLine): string {
-  return textIn(form, `${name}.ReturnQuantity`).trim()
+function quantityOf(form: Form, { name }: ReturnableLine): number {
+  return numberIn(form, `${name}.ReturnQuantity`) ?? 0
 }
 
 function refuseMore(form: Form, chosen: readonly ReturnableLine[], now: readonly ReturnableLine[]): void {
@@ -102,7 +107,7 @@ function refuseMore(form: Form, chosen: readonly ReturnableLine[], now: readonly
   for (const line of chosen) {
     const goods = goodsOf(line.row)
     const rest = left.get(goods) ?? 0n
-    const wanted = exact(Number(quantityOf(form, line)))
+    const wanted = exact(quantityOf(form, line))
     const { sold = 0, returned = 0 } = now.find(({ row }) => goodsOf(row) === goods) ?? {}
     const known = returned > 0 ? `, of which ${returned} are in other returns` : ''
     const problem = `must be at most ${toNumber(rest)}: the order has ${sold}${known}`

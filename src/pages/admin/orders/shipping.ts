@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { getRecord, notFound } from '../../../engine/read.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -10,6 +11,7 @@ import { readIds } from '../../../server/parameters.ts'
 import { readDate, writeDate } from '../../../values/dates.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { orderFigures } from '../../order-figures.ts'
+import { paymentsOf } from '../../order-payments.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 
 const address = '/admin/orders/:id/shipments/:shipmentId'
@@ -60,6 +62,7 @@ async function shippingPage(
       shipment,
       isShipped,
       lines,
+      payments: paymentsOf(order),
       etag: tagOf(text, typed, isOutdated),
       fieldLabels: labels,
       labels: { ...labels, ...Object.fromEntries(ofLines) },
@@ -133,16 +136,10 @@ function consignmentIn(form: Form, isUndone: boolean) {
     ShipmentShippedDate: `${month}/${day}/${year}`,
     ShipmentTrackingCode: given('ShipmentTrackingCode'),
     ShipmentMethodName: given('ShipmentMethodName'),
-    ShipmentBoxes: given('ShipmentBoxes') || 1,
+    ShipmentBoxes: numberIn(form, 'ShipmentBoxes') ?? 1,
   }
 }
 
 function quantitiesIn(form: Form, lines: readonly { id: number }[]): Map<number, number> {
-  const faults = lines.filter(({ id }) => !/^(\d{1,11}(\.\d{0,4})?)?$/.test(textIn(form, quantityName(id)).trim()))
-  if (faults.length > 0) {
-    throw refusedFields(
-      faults.map(({ id }) => ({ field: quantityName(id), problem: 'must be a number with at most four decimals' })),
-    )
-  }
-  return new Map(lines.map(({ id }) => [id, Number(textIn(form, quantityName(id)).trim())]))
+  return new Map(lines.map(({ id }) => [id, numberIn(form, quantityName(id)) ?? 0]))
 }

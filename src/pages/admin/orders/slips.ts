@@ -5,6 +5,7 @@ import { format } from '../../../html/format.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { withoutPrice } from '../../../resources/orders/line-description.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
@@ -98,7 +99,7 @@ function slipPage(kind: SlipKind, all: readonly Order[], back: string): Page {
   return {
     template: `/pages/admin/orders/${kind}`,
     title,
-    data: { slips: all.map(slipOf), back, noun: one },
+    data: { slips: all.map(slipOf), back, noun: one, withoutPrice },
   }
 }
 
@@ -106,11 +107,12 @@ function slipOf(order: Order) {
   const billTo = format.postalAddress(order, 'Billing')
   const shipments = order.ShipmentList.map((shipment) => ({
     ...shipment,
-    address: format.postalAddress(shipment, 'Shipment'),
+    address: format.shippingAddress(order, shipment),
     lines: orderFigures({ ...order, OrderItemList: itemsOf(order, shipment) }).lines,
   }))
   const figures = orderFigures(order)
   // Goods that nobody has put into a shipment are packed too.
-  const parcels = shipments.length > 0 ? shipments : [{ address: [], lines: figures.lines }]
+  const parcels =
+    shipments.length > 0 ? shipments : [{ address: format.shippingAddress(order, null), lines: figures.lines }]
   return { order, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels }
 }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../engine/fields.ts'
 import { exists, getRecord, notFound } from '../../../engine/read.ts'
 import { wrongField } from '../../../engine/refused.ts'
+import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
@@ -121,10 +122,11 @@ const fields = {
 function correctionOf(productId: number, form: Form): Correction {
   const faults: Fault[] = []
   const read = (name: keyof typeof fields) => {
-    // People copy a minus from texts, too.
-    const typed = textIn(form, name).trim().replace(/^−/, '-')
-    const { data, error } = fields[name].schema.safeParse(typed)
-    if (error) faults.push({ field: name, problem: error.issues[0]?.message ?? 'is not allowed' })
+    const text = textIn(form, name).trim()
+    const typed = name === 'Quantity' ? plainNumber(text) : text
+    const { data, error } = fields[name].schema.safeParse(typed ?? '')
+    if (typed === null) faults.push({ field: name, problem: NOT_A_NUMBER })
+    else if (error) faults.push({ field: name, problem: error.issues[0]?.message ?? 'is not allowed' })
     else if ((data ?? '') === '' && name !== 'AdvancedOptionCode') faults.push({ field: name, problem: 'is required' })
     return data ?? ''
   }

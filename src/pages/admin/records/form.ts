@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ValueField } from '../../../engine/fields.ts'
+import { numberText } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { List, Section, Value } from './services.ts'
 import { isTicked, isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
@@ -126,7 +128,7 @@ function membersOf(
     const isKeyOfNew = field.access === 'key' && before === null && prefix !== ''
     if (!isWritable(value, before === null ? 'create' : 'update') && !isKeyOfNew) continue
     const name = prefix + path.join('.')
-    const typed = field.kind === 'boolean' ? String(isTicked(form, name)) : linesOf(textIn(form, name))
+    const typed = typedIn(form, name, field)
     const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
     if (typed === linesOf(typedOf(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
@@ -134,6 +136,11 @@ function membersOf(
     put(members, path, typed === '' && field.kind !== 'text' ? field.default : typed)
   }
   return members
+}
+
+function typedIn(form: Form, name: string, { kind }: ValueField): string {
+  if (kind === 'boolean') return String(isTicked(form, name))
+  return kind === 'integer' || kind === 'decimal' ? numberText(form, name) : linesOf(textIn(form, name))
 }
 
 /** Browsers send every line break as CR LF. */

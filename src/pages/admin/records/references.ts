@@ -1,5 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
 import type { Resource } from '../../../engine/define.ts'
+import { plainNumber } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { placesIn } from './form.ts'
@@ -66,7 +67,10 @@ function* fieldsOfList(list: List, form: Form, prefix: string): Generator<Refere
 }
 
 export function formReferences(section: Pick<Section, 'values' | 'list'>, form: Form): Reference[] {
-  return [...fieldsIn(section, form)].map(({ name, refersTo }) => ({ refersTo, id: Number(textIn(form, name)) }))
+  return [...fieldsIn(section, form)].map(({ name, refersTo }) => ({
+    refersTo,
+    id: Number(plainNumber(textIn(form, name))),
+  }))
 }
 
 export interface LookedUp {

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contractRateLimit } from '../../../applications/throttle.ts'
+import { numberIn } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, merchantOf, textIn } from '../../../html/request.ts'
+import { addedStatus, addOrderStatus } from '../../../resources/order-statuses/add-status.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { changedStatuses, updateOrderStatuses } from '../../../resources/order-statuses/update-statuses.ts'
 import { METHODS_MAX, NAME_LENGTH_MAX } from '../../../resources/payment-methods/payment-methods.ts'
@@ -21,6 +23,7 @@ const zones = Intl.supportedValuesOf('timeZone')
 export function settingsPages(app: FastifyInstance, services: ChangeStore): void {
   savedPage(app, services, { path: '/admin/settings', pageOf: settingsPage, save: saveSettings })
   savedPage(app, services, { path: '/admin/settings/order-statuses', pageOf: statusesPage, save: saveStatuses })
+  addedStatusPage(app, services)
   savedPage(app, services, { path: '/admin/settings/payment-methods', pageOf: methodsPage, save: saveMethods })
 }
 
@@ -70,7 +73,29 @@ async function statusesPage(request: FastifyRequest, { db }: ChangeStore): Promi
     [`Visible.${id}`, visible ? 'yes' : ''],
   ])
   const values = Object.fromEntries(fields)
-  return { template: '/pages/admin/settings/order-statuses', title: 'Order statuses', values, data: { statuses } }
+  const labels = { StatusText: 'Text', OrderStatusID: 'Number' }
+  return {
+    template: '/pages/admin/settings/order-statuses',
+    title: 'Order statuses',
+    values,
+    data: { statuses, labels },
+  }
+}
+
+/** Adds the form that adds an order status, on the page of all of them. */
+function addedStatusPage(app: FastifyInstance, services: ChangeStore): void {
+  const { form } = pagesFor(app, 'merchant')
+  const add = async (request: FastifyRequest) => {
+    const typed = formOf(request)
+    const OrderStatusID = numberIn(typed, 'OrderStatusID') ?? undefined
+    const given = readInput(addedStatus, { StatusText: textIn(typed, 'StatusText'), OrderStatusID })
+    await addOrderStatus(merchantCaller(request, services), given, actorOf(request))
+    return '/admin/settings/order-statuses?notice=status-added'
+  }
+  form('/admin/settings/order-statuses/new', add, async (request) => {
+    const page = await statusesPage(request, services)
+    return { ...page, values: { ...page.values, ...formOf(request) } }
+  })
 }
 
 function saveStatuses(request: FastifyRequest, services: ChangeStore) {
@@ -79,7 +104,7 @@ function saveStatuses(request: FastifyRequest, services: ChangeStore) {
     key: id,
     OrderStatusID: Number(id),
     StatusText: textIn(form, `StatusText.${id}`),
-    Sorting: Number(textIn(form, `Sorting.${id}`)),
+    Sorting: numberIn(form, `Sorting.${id}`) ?? undefined,
     // Browsers do not send unticked boxes.
     Visible: form[`Visible.${id}`] !== undefined,
   }))
@@ -111,9 +136,9 @@ function saveMethods(request: FastifyRequest, services: ChangeStore) {
     const Name = textIn(form, `Name.${key}`)
     // New rows without a name are ignored.
     if (isNew && Name.trim() === '') return []
-    const id = isNew ? textIn(form, `PaymentMethodID.${key}`).trim() : key
+    const id = isNew ? numberIn(form, `PaymentMethodID.${key}`) : Number(key)
     const Visible = form[`Visible.${key}`] !== undefined
-    return [{ key, ...(id !== '' && { PaymentMethodID: Number(id) }), Name, Visible }]
+    return [{ key, ...(id !== null && { PaymentMethodID: id }), Name, Visible }]
   })
   return saveRows(records, async (sent) => {
     const changes = readInput(changedMethods, sent)

@@ -263,6 +263,43 @@ describe('a customer', () => {
     }
   })
 
+  test('names a status of Unpaid by that of New once the order is paid, also where it was refunded', async () => {
+    const customer = await newCustomer()
+    const item = { CatalogID: await newProduct(shop), ItemQuantity: 1 }
+    const { id } = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const other = await placeOrder(shop.caller, { CustomerID: customer, OrderItemList: [item] })
+    const person = await customerIn(customer)
+    const statuses = async () => {
+      const listed: { OrderID: number; OrderStatus: string }[] = (await person.call('GET', '/account')).json()
+      const own = (await person.call('GET', `/account/orders/${id}`)).json()
+      return [
+        listed.find(({ OrderID }) => OrderID === other.id)?.OrderStatus,
+        listed.find(({ OrderID }) => OrderID === id)?.OrderStatus,
+        own.OrderStatus,
+        own.ShipmentList[0].ShipmentStatus,
+      ]
+    }
+    const pay = (TransactionType: string, TransactionAmount: number) =>
+      created(shop, `/Orders/${id}/Transactions`, { TransactionType, TransactionAmount })
+    const statusTexts = (await shop.call('GET', '/OrderStatus?limit=50')).json<
+      { OrderStatusID: number; StatusText: string }[]
+    >()
+    const textOf = (of: number) => statusTexts.find(({ OrderStatusID }) => OrderStatusID === of)?.StatusText
+    const [unpaid, fresh, shipped] = [11, 1, 4].map(textOf)
+    expect(await statuses()).toEqual([unpaid, unpaid, unpaid, unpaid])
+    await pay('Sale', 19.99)
+    expect(await statuses()).toEqual([unpaid, unpaid, unpaid, unpaid])
+    await pay('Sale', 0.01)
+    expect(await statuses()).toEqual([unpaid, fresh, fresh, fresh])
+    await pay('Refund', 5)
+    expect(await statuses()).toEqual([unpaid, fresh, fresh, fresh])
+    const { body } = await person.open(`/account/orders/${id}`)
+    expect(body).toContain(`<dd>${fresh}</dd>`)
+    expect(body).toMatch(/<dt>Paid<\/dt>\s*<dd>\$20\.00<\/dd>\s*<dt>Refunded<\/dt>\s*<dd>\$5\.00<\/dd>/)
+    await shop.call('PUT', `/Orders/${id}`, { body: { OrderStatusID: 4 } })
+    expect((await statuses()).slice(1)).toEqual([shipped, shipped, shipped])
+  })
+
   test('finds no order of another customer, of a guest, or of another store', async () => {
     const [customer, neighbour] = [await newCustomer(), await newCustomer()]
     const item = { CatalogID: await newProduct(shop), ItemQuantity: 1 }

@@ -127,6 +127,27 @@ describe('the goods of an order', () => {
     expect(AdvancedOptionList[0].AdvancedOptionStock).toBe(2)
   })
 
+  test('discounts stay at most at the goods, and amounts are stored as they enter the total', async () => {
+    const form = await opened(scene.merchant, goods)
+    for (const changes of [
+      { OrderDiscountPromotion: '127.51' },
+      { [`${line}.ItemUnitPrice`]: '1', OrderDiscountPromotion: '4' },
+    ]) {
+      const refused = await form.send(changes)
+      expect([refused.statusCode, alertIn(refused.body)]).toEqual([
+        400,
+        expect.stringContaining('Discount</a> must not be above the goods'),
+      ])
+    }
+    expectSaved(await form.send({ OrderDiscountPromotion: '127.5', SalesTax: '1.005' }), saved)
+    expect(await scene.order()).toMatchObject({ OrderAmount: 7.51, OrderDiscountPromotion: 127.5, SalesTax: 1.01 })
+
+    const { db } = scene.shop.caller
+    await db.$executeRaw`UPDATE "Order" SET "discountPromotion" = 500, "orderAmount" = 0 WHERE "storeId" = ${scene.shop.store.id}`
+    const imported = await opened(scene.merchant, goods)
+    expectSaved(await imported.send({ SalesTax: '2' }), saved)
+  })
+
   test('a total that is not the sum of the parts keeps the difference', async () => {
     await scene.shop.call('PUT', '/Orders/1', { body: { OrderAmount: 100 } })
     const form = await opened(scene.merchant, goods)

@@ -41,7 +41,13 @@ describe('payments of an order', () => {
     )
     expectSaved(await record({ TransactionType: 'Refund', TransactionAmount: '30.50' }), saved)
     expectSaved(await record({ TransactionType: 'Authorize', TransactionAmount: '5' }), saved)
-    expect(await facts()).toEqual({ Total: '$135.25', Paid: '$100.00', Refunded: '$30.50', Open: '$65.75' })
+    expect(await facts()).toEqual({
+      Total: '$135.25',
+      Paid: '$100.00',
+      Refunded: '$30.50',
+      Net: '$69.50',
+      Open: '$65.75',
+    })
     expect(await transactions()).toMatchObject([
       {
         TransactionType: 'Sale',
@@ -66,7 +72,13 @@ describe('payments of an order', () => {
       { TransactionType: 'Refund', TransactionAmount: -2 },
     ]
     for (const body of sent) await scene.shop.call('POST', '/Orders/1/Transactions', { body })
-    expect(await facts()).toEqual({ Total: '$135.25', Paid: '$140.00', Refunded: '$2.00', 'Paid too much': '$2.75' })
+    expect(await facts()).toEqual({
+      Total: '$135.25',
+      Paid: '$140.00',
+      Refunded: '$2.00',
+      Net: '$138.00',
+      'Paid too much': '$2.75',
+    })
   })
 
   test.each([
@@ -122,5 +134,57 @@ describe('payments of an order', () => {
     const form = await opened(scene.merchant, payments)
     expect((await form.send({ TransactionType: 'Refund', TransactionAmount: '7' })).statusCode).toBe(400)
     expectSaved(await form.send({ TransactionAmount: '7' }), saved)
+  })
+
+  test('of an order that was paid in full open nothing when they are refunded', async () => {
+    await record({})
+    expect(await facts()).toEqual({ Total: '$135.25', Paid: '$135.25', Open: '$0.00' })
+    await record({ TransactionType: 'Refund', TransactionAmount: '52.95' })
+    const afterRefund = { Total: '$135.25', Paid: '$135.25', Refunded: '$52.95', Net: '$82.30' }
+    expect(await facts()).toEqual(afterRefund)
+    expect((await opened(scene.merchant, payments)).fields).toMatchObject({
+      TransactionType: 'Refund',
+      TransactionAmount: '',
+    })
+    expect((await scene.merchant.open('/admin/orders/1')).body).not.toContain('Not paid')
+  })
+})
+
+describe('an order that is not paid', () => {
+  const warning = 'This order is not paid: <strong>$135.25</strong> of $135.25 is open'
+  const says = async (address: string) => (await scene.merchant.open(address)).body.includes(warning)
+  async function bulk(OrderStatusID: string) {
+    const { body } = await scene.merchant.open('/admin/orders')
+    const action = /<form method="post" action="(\/admin\/orders[^"]*)"/.exec(body)?.[1] ?? ''
+    const to = '/admin/orders/bulk/status'
+    return scene.merchant.submit('/admin/orders', { ids: '1', OrderStatusID }, { action, to })
+  }
+
+  test('warns where it is shipped, on its page and among several, until it is paid', async () => {
+    expect([await says('/admin/orders/1'), await says('/admin/orders/1/shipments/0')]).toEqual([true, true])
+    const unpaid = /1 of them is not paid: <a href="\/admin\/orders\/1">/
+    expect((await bulk('4')).body).toMatch(unpaid)
+    expect((await bulk('3')).body).toMatch(unpaid)
+    expect((await bulk('2')).body).not.toContain('not paid')
+
+    await record({ TransactionAmount: '35.25' })
+    expect((await scene.merchant.open('/admin/orders/1/shipments/0')).body).toContain(
+      'This order is not paid: <strong>$100.00</strong> of $135.25 is open',
+    )
+    await record({})
+    for (const address of ['/admin/orders/1', '/admin/orders/1/shipments/0']) {
+      expect((await scene.merchant.open(address)).body).not.toContain('not paid')
+    }
+    expect((await bulk('4')).body).not.toContain('not paid')
+  })
+
+  test('does not warn where it was paid online and no transaction says otherwise, nor once it is cancelled', async () => {
+    await scene.shop.call('PUT', '/Orders/1', { body: { BillingOnLinePayment: true } })
+    expect(await says('/admin/orders/1/shipments/0')).toBe(false)
+    const TransactionType = 'Authorize'
+    await scene.shop.call('POST', '/Orders/1/Transactions', { body: { TransactionType, TransactionAmount: 135.25 } })
+    expect(await says('/admin/orders/1/shipments/0')).toBe(true)
+    await scene.shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 5 } })
+    expect(await says('/admin/orders/1')).toBe(false)
   })
 })

@@ -109,7 +109,7 @@ test.each([
   [{ ShipmentTrackingCode: 'x'.repeat(101) }, 'Tracking number has 101 characters; at most 100 are allowed'],
   [{ ShipmentBoxes: '-1' }, 'Boxes must be'],
   [{ quantity: '4' }, 'Quantity of LAMP must be a number from 0 to 3'],
-  [{ quantity: 'two' }, 'Quantity of LAMP must be a number with at most four decimals'],
+  [{ quantity: 'two' }, 'Quantity of LAMP must be a number in digits'],
   [{ quantity: '0' }, 'Nothing leaves'],
 ])(
   '%j is refused beside its field, and nothing is written',
@@ -173,4 +173,29 @@ test('notes are kept, and one to the customer is not lost to a change in between
   expect(answer.body).toContain('Tuesday')
   expect(await shop.order()).toMatchObject({ InternalComments: 'By a program', ExternalComments: 'Leaves on Monday' })
   expect((await send({ ExternalComments: 'x'.repeat(51) })).statusCode).toBe(400)
+})
+
+test.each([
+  ['its own', { ShipmentFirstName: 'Ada', ShipmentCity: 'London' }, /^Ada<br>\s*London<br>$/],
+  ['the billing address where it has none', {}, /^Grace<br>\s*Arlington<br>$/],
+  ['none where there is none at all', { BillingFirstName: '', BillingCity: '' }, /^no address/i],
+])('order page, packing slip and shipping page show one address: %s', async (_case, given, expected) => {
+  const { BillingFirstName = 'Grace', BillingCity = 'Arlington', ...ofShipment } = given as Record<string, string>
+  const shipment = { ShipmentID: 0, ShipmentFirstName: '', ShipmentCity: '', ...ofShipment }
+  await shop.shop.call('PUT', '/Orders/1', { body: { BillingFirstName, BillingCity, ShipmentList: [shipment] } })
+  const pages: [string, RegExp][] = [
+    ['/admin/orders/1', /<dt>To<\/dt><dd>([\s\S]*?)<\/dd>/],
+    ['/admin/orders/1/packing-slip', /<dt>Ship to<\/dt><dd>([\s\S]*?)<\/dd>/],
+    ['/admin/orders/1/shipments/0', /<h2>To<\/h2>\s*<p>([\s\S]*?)<\/p>/],
+  ]
+  for (const [address, place] of pages) {
+    const { body } = await shop.merchant.open(address)
+    expect(place.exec(body)?.[1]?.trim(), address).toMatch(expected)
+  }
+})
+
+test('an order without shipments goes to its billing address', async () => {
+  await shop.shop.call('PUT', '/Orders/1', { body: { BillingCity: 'Arlington', ShipmentList: [] } })
+  const { body } = await shop.merchant.open('/admin/orders/1')
+  expect(body).toMatch(/<dt>To<\/dt><dd>Ada<br>\s*Arlington<br>/)
 })

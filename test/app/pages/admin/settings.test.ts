@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import { operatorKey } from '../../../support/services.ts'
 import { merchantIn } from '../../../support/signed-in.ts'
@@ -149,6 +150,112 @@ describe('order statuses', () => {
     const stranger = await merchantIn(server, (await server.openStore()).store)
     expect((await stranger.call('PUT', address, [{ OrderStatusID: 9, StatusText: 'Mine' }])).statusCode).toBe(404)
     expect((await statuses()).map(({ StatusText }: { StatusText: string }) => StatusText)).toContain('Denied')
+  })
+})
+
+describe('an order status of the store’s own', () => {
+  const page = '/admin/settings/order-statuses'
+  const address = (storeId = shop.store.id) => `/admin/stores/${storeId}/order-statuses`
+  const asOperator = (body: object, url = address()) =>
+    server.app.inject({
+      method: 'POST',
+      url,
+      headers: { authorization: `Bearer ${server.services.operatorKey}` },
+      payload: body,
+    })
+  const own = async (store = shop) =>
+    (await store.call('GET', '/OrderStatus?limit=500'))
+      .json()
+      .filter(({ OrderStatusID }: { OrderStatusID: number }) => OrderStatusID > 12)
+  const add = (fields: Record<string, string>) => merchant.submit(page, fields, { action: `${page}/new` })
+
+  test('is added on the page, from 13 on, and is a status like any other', async () => {
+    const answer = await add({ StatusText: ' Quote ' })
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, `${page}?notice=status-added`])
+    await add({ StatusText: 'Recurring', OrderStatusID: ' 21 ' })
+    await add({ StatusText: 'Packed' })
+    expect(await own()).toEqual([
+      { OrderStatusID: 13, Sorting: 13, StatusDefinition: 'Quote', StatusText: 'Quote', Visible: true },
+      { OrderStatusID: 14, Sorting: 15, StatusDefinition: 'Packed', StatusText: 'Packed', Visible: true },
+      { OrderStatusID: 21, Sorting: 14, StatusDefinition: 'Recurring', StatusText: 'Recurring', Visible: true },
+    ])
+    expect((await shop.call('GET', '/OrderStatus?countonly=1')).json()).toEqual({ TotalCount: 15 })
+
+    await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: 'CUP', Name: 'Cup', Price: 5, Stock: 3 } } })
+    await placeOrder(shop.caller, {
+      BillingEmail: 'guest@shop.example',
+      OrderItemList: [{ ItemID: 'CUP', ItemQuantity: 1 }],
+    })
+    expect((await shop.call('PUT', '/Orders/1', { body: { OrderStatusID: 21 } })).statusCode).toBe(200)
+    expect((await merchant.open('/admin/orders/1')).body).toContain('<span class="badge">Recurring</span>')
+    const [stock] = (await shop.call('GET', '/Products?sku=CUP')).json()
+    expect(stock.SKUInfo.Stock).toBe(2)
+    expect((await merchant.open(page)).body).toContain('name="StatusText.21"')
+    const entries = (await merchant.call('GET', '/admin/audit')).json()
+    expect(entries).toContainEqual(
+      expect.objectContaining({ Action: 'order-status.added', Details: { status: 21, text: 'Recurring' } }),
+    )
+  })
+
+  test.each([
+    [{ StatusText: '' }, 400, '#StatusText', 'Text</a> must be a text of 1 to 50 characters'],
+    [{ StatusText: 'x'.repeat(51) }, 400, '#StatusText', 'Text</a> must be a text of 1 to 50 characters'],
+    [{ StatusText: 'sHipped' }, 409, '#StatusText', 'Two statuses would have the text'],
+    [
+      { StatusText: 'Quote', OrderStatusID: '12' },
+      400,
+      '#OrderStatusID',
+      'must be a whole number from 13 to 999999999',
+    ],
+    [{ StatusText: 'Quote', OrderStatusID: '1e3' }, 400, '#OrderStatusID', 'Number</a> must be a number in digits'],
+    [{ StatusText: 'Quote', OrderStatusID: '14.5' }, 400, '#OrderStatusID', 'must be a whole number from 13'],
+    [{ StatusText: 'Quote', OrderStatusID: '1000000000' }, 400, '#OrderStatusID', 'must be a whole number from 13'],
+  ])('is refused with %j, beside the field, and nothing is added', async (fields, status, link, says) => {
+    const answer = await add(fields as Record<string, string>)
+    expect(answer.statusCode).toBe(status)
+    const alert = /role="alert">([\s\S]*?)<\/div>/.exec(answer.body)?.[1]
+    if (status === 400) expect(alert).toContain(`href="${link}"`)
+    expect(alert).toContain(says)
+    expect(answer.body).toContain(`name="StatusText" type="text" value="${fields.StatusText}"`)
+    expect(await own()).toEqual([])
+  })
+
+  test('is added once by two at once, and twice with two texts', async () => {
+    const same = await Promise.all([1, 2, 3, 4].map(() => asOperator({ StatusText: 'Quote', OrderStatusID: 40 })))
+    expect(same.map(({ statusCode }) => statusCode).sort()).toEqual([201, 409, 409, 409])
+    const others = await Promise.all([1, 2, 3, 4].map((index) => asOperator({ StatusText: `Own ${index}` })))
+    expect(others.map((answer) => answer.json()[0]?.Value).sort()).toEqual(['13', '14', '15', '16'])
+    const twice = await Promise.all(['Held back', 'HELD BACK'].map((StatusText) => asOperator({ StatusText })))
+    expect(twice.map(({ statusCode }) => statusCode).sort()).toEqual([201, 409])
+    expect(await own()).toHaveLength(6)
+  })
+
+  test('is one of 500 at most', async () => {
+    const data = Array.from({ length: 488 }, (_, index) => {
+      const text = `Own ${index}`
+      return { storeId: shop.store.id, id: 100 + index, sorting: 9, definition: text, text, visible: true }
+    })
+    await server.database.db.orderStatus.createMany({ data: data.slice(1) })
+    expect((await asOperator({ StatusText: 'The last' })).statusCode).toBe(201)
+    const refused = await asOperator({ StatusText: 'One more' })
+    expect([refused.statusCode, refused.json()[0].Message]).toEqual([
+      409,
+      'The store has 500 order statuses, which is the most that it can have',
+    ])
+  })
+
+  test('is of one store, added by its merchant or the operator', async () => {
+    const other = await server.openStore()
+    const stranger = await merchantIn(server, other.store)
+    expect((await stranger.call('POST', address(), { StatusText: 'Mine' })).statusCode).toBe(404)
+    const added = await merchant.call('POST', address(), { StatusText: 'Quote', Visible: false, Sorting: 3 })
+    expect([added.statusCode, added.json()]).toEqual([
+      201,
+      [{ Key: 'OrderStatusID', Value: '13', Status: '201', Message: 'Created successfully' }],
+    ])
+    expect(await own()).toMatchObject([{ Visible: false, Sorting: 3 }])
+    expect(await own(other)).toEqual([])
+    expect((await asOperator({ StatusText: 'Quote' }, address(other.store.id))).json()[0].Value).toBe('13')
   })
 })
 

@@ -1,7 +1,11 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRecord, updateRecord } from '../../../../src/engine/change.ts'
+import { changeRecord, createRecord, updateRecord } from '../../../../src/engine/change.ts'
+import type { NestedSubResource } from '../../../../src/engine/define.ts'
 import { getRecord } from '../../../../src/engine/read.ts'
+import { orderFigures } from '../../../../src/pages/order-figures.ts'
 import { categories } from '../../../../src/resources/categories/categories.ts'
+import { orders } from '../../../../src/resources/orders/orders.ts'
 import { placeOrder } from '../../../../src/resources/orders/place-order.ts'
 import { products } from '../../../../src/resources/products/products.ts'
 import { openShop, type Shop } from './fixture.ts'
@@ -255,10 +259,88 @@ describe('what an order is made of', () => {
     expect((await shop.order(placed.id)).ShipmentList).toEqual([])
   })
 
-  test('discounts do not make the amount negative', async () => {
+  test.each([
+    [{ OrderDiscountCoupon: 10 }, null],
+    [{ OrderDiscountCoupon: 4, OrderDiscountPromotion: 6.004 }, null],
+    [{ OrderDiscountCoupon: 10.005 }, 'OrderDiscountCoupon'],
+    [{ OrderDiscountCoupon: 4, OrderDiscountPromotion: 6.01 }, 'OrderDiscountPromotion'],
+    [{ OrderDiscountPromotion: 99, SalesTax: 200 }, 'OrderDiscountPromotion'],
+  ])('discounts %j of goods for 10 are taken up to the goods, whatever else is charged', async (discounts, field) => {
     const { id } = await shop.product({ Price: 10 })
-    const placed = await shop.place([{ CatalogID: id, ItemQuantity: 1 }], { OrderDiscountCoupon: 99 })
-    expect(placed.orderAmount).toBe(0)
+    const placing = shop.place([{ CatalogID: id, ItemQuantity: 1 }], discounts)
+    if (field === null) expect((await placing).orderAmount).toBe(0)
+    else {
+      await expect(placing).rejects.toMatchObject({
+        kind: 'bad-request',
+        field,
+        message: expect.stringContaining('must not be above the goods: the goods cost 10, and the discounts'),
+      })
+      expect(await shop.stockOf(id)).toBe(10)
+    }
+  })
+
+  test('whatever the amounts, those of the order add up to its total, and so do those that pages show', async () => {
+    const amount = fc.integer({ min: 0, max: 99_999 }).map((units) => units / 10_000)
+    const price = fc.integer({ min: 0, max: 9_999_999 }).map((units) => units / 10_000)
+    const shape = fc.record({
+      goods: fc.array(fc.tuple(price, fc.integer({ min: 1, max: 9 })), { minLength: 1, maxLength: 3 }),
+      taxes: fc.tuple(amount, amount, amount),
+      costs: fc.array(amount, { minLength: 1, maxLength: 3 }),
+      discounts: fc.tuple(amount, amount),
+    })
+    const units = (value: number) => Math.round(value * 10_000)
+    await fc.assert(
+      fc.asyncProperty(shape, async ({ goods, taxes, costs, discounts }) => {
+        const items: Record<string, unknown>[] = []
+        for (const [Price, ItemQuantity] of goods) {
+          items.push({ CatalogID: (await shop.product({ Price })).id, ItemQuantity })
+        }
+        const [SalesTax, SalesTax2, SalesTax3] = taxes
+        const [OrderDiscountCoupon, OrderDiscountPromotion] = discounts
+        const ShipmentList = costs.map((ShipmentCost) => ({ ShipmentCost }))
+        const amounts = { SalesTax, SalesTax2, SalesTax3, OrderDiscountCoupon, OrderDiscountPromotion, ShipmentList }
+        const placed = await shop.place(items, amounts).catch((error) => {
+          expect(error.message).toContain('must not be above the goods')
+          return null
+        })
+        if (placed === null) return
+        const order = await shop.order(placed.id)
+        const lines = order.OrderItemList.map((line: Record<string, number>) =>
+          units(Number((Number(line.ItemUnitPrice) * Number(line.ItemQuantity)).toFixed(6)) + 1e-9),
+        )
+        const toCents = (tenThousandths: number) => Math.round(tenThousandths / 100)
+        const charges = [order.SalesTax, order.SalesTax2, order.SalesTax3].concat(
+          order.ShipmentList.map(({ ShipmentCost }: { ShipmentCost: number }) => ShipmentCost),
+        )
+        for (const charge of [...charges, order.OrderDiscountCoupon, order.OrderDiscountPromotion]) {
+          expect(units(charge) % 100).toBe(0)
+        }
+        expect(toCents(units(order.OrderAmount))).toBe(
+          sum(lines.map(toCents)) + toCents(units(sum(charges))) - toCents(units(order.OrderDiscount)),
+        )
+        const { subtotal, shipping, tax, discount } = orderFigures(order)
+        expect(units(subtotal) + units(shipping) + units(tax) - units(discount)).toBe(units(order.OrderAmount))
+      }),
+      { numRuns: 50 },
+    )
+  }, 60_000)
+
+  test('a transaction without a date gets the time of its order; one with a date keeps it', async () => {
+    const { id } = await shop.product()
+    const TransactionList = [
+      { TransactionType: 'Sale', TransactionAmount: 5 },
+      { TransactionType: 'Sale', TransactionAmount: 5, TransactionDateTime: '' },
+      { TransactionType: 'Sale', TransactionAmount: 5, TransactionDateTime: '2026-01-02T03:04:05' },
+    ]
+    const placed = await shop.place([{ CatalogID: id, ItemQuantity: 1 }], { TransactionList })
+    const order = await shop.order(placed.id)
+    const dates = (of: { TransactionList: { TransactionDateTime: string }[] }) =>
+      of.TransactionList.map(({ TransactionDateTime }) => TransactionDateTime)
+    expect(dates(order)).toEqual([order.OrderDate, order.OrderDate, '2026-01-02T03:04:05'])
+    const list = orders.subResources.Transactions as NestedSubResource
+    const body = { TransactionType: 'Sale' }
+    await changeRecord(shop.application, orders, { kind: 'add-item', id: placed.id, list, body })
+    expect(dates(await shop.order(placed.id)).at(-1)).toBe(order.OrderDate)
   })
 
   test('amounts are exact where floats are not', async () => {
@@ -324,7 +406,7 @@ describe('options', () => {
     const { id, large, navy } = await shirt()
     const placed = await shop.place([{ CatalogID: id, ItemQuantity: 2, ItemOptions: `,${large},${navy}` }])
     expect(await item(placed.id)).toMatchObject({
-      ItemDescription: 'Shirt<br><b>Size:</b>&nbsp;XL<br><b>Color &amp; trim:</b>&nbsp;&lt;Navy&gt;',
+      ItemDescription: 'Shirt<br><b>Size:</b>&nbsp;XL - $3.00<br><b>Color &amp; trim:</b>&nbsp;&lt;Navy&gt; - $1.50',
       ItemUnitPrice: 20,
       ItemOptionPrice: 4.5,
       ItemOptions: `,${large},${navy}`,
@@ -342,7 +424,7 @@ describe('options', () => {
     const CategoryList = [{ CategoryID: category }]
     const { id } = await shop.product({ CategoryList })
     const placed = await shop.place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: `${paper}` }])
-    expect((await item(placed.id)).ItemDescription).toBe('Tote Bag<br><b>Wrapping:</b>&nbsp;Paper')
+    expect((await item(placed.id)).ItemDescription).toBe('Tote Bag<br><b>Wrapping:</b> Paper - $0.00')
     const plain = await shop.product({ CategoryList, DoNotUseCategoryOptions: true })
     await expect(shop.place([{ CatalogID: plain.id, ItemQuantity: 1, ItemOptions: `${paper}` }])).rejects.toMatchObject(
       { field: 'OrderItemList[0].ItemOptions' },

@@ -36,7 +36,13 @@ test('orders take neither POST nor DELETE', async () => {
     const answer = await shop.call(method, path, { body: {} })
     expect(answer.statusCode).toBe(405)
     expect(answer.headers.allow).not.toContain(method)
+    const [{ Message }] = answer.json()
+    expect(Message).toBe(
+      `Method not allowed: this address takes ${answer.headers.allow}${method === 'POST' ? '. Orders are placed by POST /admin/stores/{id}/orders, with the key of the operator' : ''}`,
+    )
   }
+  const elsewhere = await shop.call('POST', `/Orders/${id}`, { body: {} })
+  expect([elsewhere.statusCode, elsewhere.json()[0].Message]).toEqual([405, expect.not.stringContaining('placed')])
 })
 
 test('PUT /Orders/{id}/Shipments/0 changes the order’s status and answers with the key 0', async () => {

@@ -266,6 +266,26 @@ describe('several shipments', () => {
   })
 })
 
+describe('discounts', () => {
+  test('are raised up to the goods; a change of the goods, and one that lowers them, are taken as they are', async () => {
+    const { id } = await placed({ OrderDiscountPromotion: 10 })
+    await expect(shop.update(id, { OrderDiscountPromotion: 60.01 })).rejects.toMatchObject({
+      kind: 'bad-request',
+      field: 'OrderDiscountPromotion',
+      message: expect.stringContaining('the goods cost 60, and the discounts of the order are 60.01 together'),
+    })
+    await expect(shop.update(id, { OrderDiscountCoupon: 50.01 })).rejects.toMatchObject({ kind: 'bad-request' })
+    await shop.update(id, { OrderDiscountCoupon: 50, OrderAmount: 0 })
+    const [{ ItemIndexID }] = (await shop.order(id)).OrderItemList
+    await shop.update(id, { OrderItemList: [{ ItemIndexID, ItemQuantity: 1 }] })
+    await shop.update(id, { OrderDiscountCoupon: 50, OrderDiscountPromotion: 10, InternalComments: 'sent back' })
+    await shop.update(id, { OrderDiscountCoupon: 40 })
+    const more = { OrderItemList: [{ ItemIndexID, ItemQuantity: 4 }], OrderDiscountCoupon: 70 }
+    await shop.update(id, more)
+    expect(await shop.order(id)).toMatchObject({ OrderDiscount: 80, OrderItemList: [{ ItemQuantity: 4 }] })
+  })
+})
+
 describe('lines', () => {
   test('a changed quantity moves the difference', async () => {
     const { id, productId } = await placed()
