@@ -29,6 +29,7 @@ import { describeProcess, processRoutes } from './server/health.ts'
 import { describeRoutes } from './server/json-routes.ts'
 import { limits, refuseExpectations } from './server/limits.ts'
 import type { Metrics } from './server/metrics.ts'
+import { routableTarget } from './server/request-line.ts'
 import { countRequests, logRequests } from './server/request-log.ts'
 import { cutSlowPeers } from './server/slow-peers.ts'
 import { countThrottled } from './server/throttled.ts'
@@ -67,6 +68,7 @@ export function buildApp(given: Services): FastifyInstance {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
+    rewriteUrl: routableTarget,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     https: config.tls,
     // While stopping, answers further requests on open connections and then closes each connection.
