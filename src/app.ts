@@ -27,7 +27,7 @@ import { answerErrors, answerUnreadable, answerUnroutable } from './server/error
 import { requestIdOf, setCommonHeaders } from './server/headers.ts'
 import { describeProcess, processRoutes } from './server/health.ts'
 import { describeRoutes } from './server/json-routes.ts'
-import { limits, refuseExpectations } from './server/limits.ts'
+import { answerInsteadOfNode, limits } from './server/limits.ts'
 import type { Metrics } from './server/metrics.ts'
 import { routableTarget } from './server/request-line.ts'
 import { countRequests, logRequests } from './server/request-log.ts'
@@ -83,7 +83,7 @@ export function buildApp(given: Services): FastifyInstance {
   setCommonHeaders(app, config)
   countRequests(app, metrics)
   logRequests(app)
-  refuseExpectations(app)
+  answerInsteadOfNode(app)
   cutSlowPeers(app, metrics)
   countBytesInFlight(app)
   installCompression(app)

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { inBlocks } from '../values/address-blocks.ts'
+import { leaveAnswersTo } from './limits.ts'
 
 /** Why a request over plain http is refused: PUBLIC_URL is https (contract §4.1). Null: the request is allowed. */
 export function plainHttpFault(publicUrl: string, { protocol }: { readonly protocol: string }): string | null {
@@ -50,15 +51,14 @@ interface Application {
 }
 
 /** Creates a plain http server, not listening, with the limits and early error handlers of one that serves TLS. */
-export function plainServer({ server, routing, limitConnections }: Application): Server {
+export function plainServer(app: Application): Server {
+  const { server, routing, limitConnections } = app
   const plain = createServer(routing)
   plain.setTimeout(server.timeout)
   plain.headersTimeout = server.headersTimeout
   plain.requestTimeout = server.requestTimeout
   plain.keepAliveTimeout = server.keepAliveTimeout
   limitConnections(plain)
-  for (const event of ['clientError', 'checkExpectation']) {
-    for (const listener of server.listeners(event)) plain.on(event, listener as () => void)
-  }
+  leaveAnswersTo(app, plain)
   return plain
 }

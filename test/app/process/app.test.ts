@@ -184,6 +184,17 @@ describe('errors are a small JSON list', () => {
     expect(answer).toContain('"Message":"Expect may only be 100-continue"')
   })
 
+  test('400 for HTTP/1.1 without Host, which names the header and is logged; HTTP/1.0 goes without', async () => {
+    const lines: string[] = []
+    const port = await listening(makeApp({ lines }))
+    const answer = await rawRequest(port, 'GET /healthz HTTP/1.1\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toMatch(/^x-request-id: [\w-]{36}\r$/im)
+    expect(answer).toContain(JSON.stringify(errorBody(400, 'The header Host is missing')))
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ path: '/healthz', status: 400 })
+    expect(await rawRequest(port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /)
+  })
+
   test('431 for headers of more than 16 KB', async () => {
     const head = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`
     expect(await rawRequest(await listening(makeApp()), head)).toMatch(/^HTTP\/1.1 431 /)
