@@ -42,7 +42,10 @@ export function answerInsteadOfNode(app: FastifyInstance): void {
   })
 }
 
-function faultOf(request: IncomingMessage, refused: WeakSet<IncomingMessage>): [status: number, message: string] | null {
+function faultOf(
+  request: IncomingMessage,
+  refused: WeakSet<IncomingMessage>,
+): [status: number, message: string] | null {
   if (refused.has(request)) return [417, 'Expect may only be 100-continue']
   const isWithoutHost = request.headers.host === undefined && request.httpVersion === '1.1'
   return isWithoutHost ? [400, 'The header Host is missing'] : null
