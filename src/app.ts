@@ -27,8 +27,9 @@ import { answerErrors, answerUnreadable, answerUnroutable } from './server/error
 import { requestIdOf, setCommonHeaders } from './server/headers.ts'
 import { describeProcess, processRoutes } from './server/health.ts'
 import { describeRoutes } from './server/json-routes.ts'
-import { limits, refuseExpectations } from './server/limits.ts'
+import { answerInsteadOfNode, limits } from './server/limits.ts'
 import type { Metrics } from './server/metrics.ts'
+import { routableTarget } from './server/request-line.ts'
 import { countRequests, logRequests } from './server/request-log.ts'
 import { cutSlowPeers } from './server/slow-peers.ts'
 import { countThrottled } from './server/throttled.ts'
@@ -67,6 +68,7 @@ export function buildApp(given: Services): FastifyInstance {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
+    rewriteUrl: routableTarget,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     https: config.tls,
     // While stopping, answers further requests on open connections and then closes each connection.
@@ -81,7 +83,7 @@ export function buildApp(given: Services): FastifyInstance {
   setCommonHeaders(app, config)
   countRequests(app, metrics)
   logRequests(app)
-  refuseExpectations(app)
+  answerInsteadOfNode(app)
   cutSlowPeers(app, metrics)
   countBytesInFlight(app)
   installCompression(app)

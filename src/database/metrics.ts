@@ -19,7 +19,7 @@ interface PoolCounts {
 
 export type PoolName = 'requests' | 'background'
 
-const WAIT_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+const WAIT_BUCKETS = [0.01, 0.1, 0.5, 2, 10]
 
 /** Registers the figures of the process's connections to the database. Asks the database nothing. */
 export function createDatabaseMetrics(registry: Registry) {

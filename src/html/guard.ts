@@ -4,7 +4,7 @@ import { type Throttle, tooMany } from '../applications/throttle.ts'
 import type { Actor } from '../audit/audit.ts'
 import type { DataServices } from '../database/client.ts'
 import { findSession, type Session, type SessionKind } from '../people/sessions.ts'
-import { plainHttpFault } from '../server/plain-http.ts'
+import { plainHttpOfPages } from '../server/plain-http.ts'
 import type { Role } from '../server/roles.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -13,7 +13,7 @@ import { createSemaphore } from '../values/semaphore.ts'
 import { isForm, isJson, isUpload, wantsHtml } from './request.ts'
 
 export interface GuardServices extends DataServices {
-  config: { readonly publicUrl: string }
+  config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
   operatorKey: string
   /** Admits the operator too, while programs are given the new one. */
   previousOperatorKey?: string | null
@@ -58,6 +58,7 @@ export const pageHeaders = {
 export function installGuard(app: FastifyInstance, services: GuardServices): void {
   const { throttle, config } = services
   const { publicUrl } = config
+  const plainHttpOf = plainHttpOfPages(config)
   app.decorate('sessionCookies', sessionCookies(publicUrl))
   app.decorateRequest('session', null)
   app.decorateRequest('actor', null)
@@ -68,14 +69,9 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
   app.addHook('onRequest', async (request, reply) => {
     const opener = openedByOthers.includes(request.routeOptions.url ?? '') ? 'unsafe-none' : 'same-origin'
     reply.headers({ ...pageHeaders, 'cross-origin-opener-policy': opener })
-    const plainHttp = plainHttpFault(publicUrl, request)
-    if (plainHttp !== null) {
-      // Behind an untrusted proxy that terminates TLS, a redirect would loop forever.
-      const isFromProxy = request.headers['x-forwarded-proto'] !== undefined
-      if (isSafe(request) && wantsHtml(request) && !isFromProxy) return reply.redirect(publicUrl + request.url)
-      const advice = isFromProxy ? '. If a proxy ended TLS, its address belongs into TRUST_PROXY' : ''
-      throw new StoreFailure('insecure-transport', plainHttp + advice)
-    }
+    const plainHttp = plainHttpOf(request)
+    if (plainHttp?.canLeadOn && isForBrowsers(request)) return reply.redirect(publicUrl + request.url)
+    if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
     const allowed: readonly Role[] = request.routeOptions.config.roles ?? []
     const isForOperator = allowed.includes('operator')
     if (isForOperator && request.headers.authorization !== undefined) return admitOperator(services, request, reply)
@@ -134,6 +130,11 @@ export function allowImages(reply: FastifyReply, origins: readonly string[]): vo
 
 function isSafe({ method }: FastifyRequest): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method)
+}
+
+/** Pages and their files, but no routes of programs. */
+function isForBrowsers(request: FastifyRequest): boolean {
+  return wantsHtml(request) || request.routeOptions.url?.startsWith('/assets/') === true
 }
 
 /** Browsers declare where a request comes from. Programs do not, but other sites cannot make them send one. */

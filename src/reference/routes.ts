@@ -3,9 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { sendTagged } from '../server/compression.ts'
 import { anyOrigin, sendOptions } from '../server/headers.ts'
 import { type ApiPart, openOperation, type Response, ref, requestId } from '../server/openapi.ts'
+import { plainHttpOfPages } from '../server/plain-http.ts'
+import { StoreFailure } from '../values/failure.ts'
 
 export interface ReferenceServices {
-  config: { readonly publicUrl: string }
+  config: { readonly publicUrl: string; readonly trustProxy: readonly string[] }
 }
 
 const HTML = 'text/html; charset=utf-8'
@@ -41,11 +43,13 @@ export function reference(app: FastifyInstance, { config }: ReferenceServices, m
   app.register(async (scope) => servePage(scope, config))
 }
 
-function servePage(app: FastifyInstance, { publicUrl }: ReferenceServices['config']): void {
-  const isHttpsOnly = publicUrl.startsWith('https:')
+function servePage(app: FastifyInstance, config: ReferenceServices['config']): void {
+  const plainHttpOf = plainHttpOfPages(config)
   app.addHook('onRequest', async (request, reply) => {
+    const plainHttp = plainHttpOf(request)
     // Redirects to https, because users type keys into the page.
-    if (isHttpsOnly && request.protocol !== 'https') return reply.redirect(`${publicUrl}/docs`)
+    if (plainHttp?.canLeadOn) return reply.redirect(`${config.publicUrl}/docs`)
+    if (plainHttp) throw new StoreFailure('insecure-transport', plainHttp.fault)
     reply.headers({
       ...anyOrigin,
       'content-security-policy': CONTENT_SECURITY_POLICY,

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Logger } from 'pino'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
+import { endConnection } from './connections.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
 
 /** Responds to errors outside the protocol folders, which have formats of their own. */
@@ -53,7 +55,7 @@ export function answerUnreadable(
   error: NodeJS.ErrnoException,
   socket: Socket,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  if (!canAnswer(error, socket)) return void socket.destroy()
   const [status, reason] = unreadable[error.code ?? ''] ?? [400, 'Bad Request']
   const id = randomUUID()
   log.info({ requestId: id, status, code: error.code }, 'request')
@@ -65,7 +67,14 @@ export function answerUnreadable(
     Connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`)
+  socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`)
+  endConnection(socket)
+}
+
+/** Not before the TLS handshake is over, and not in the middle of another answer, of which it would become a part. */
+function canAnswer({ code }: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse | null }) {
+  const isGone = code === 'ECONNRESET' || code === 'ERR_TLS_HANDSHAKE_TIMEOUT'
+  return !isGone && socket.writable && !socket._httpMessage?.headersSent
 }
 
 const unreadable: Readonly<Record<string, readonly [number, string]>> = {

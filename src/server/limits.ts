@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { errorBody } from './errors.ts'
 
@@ -19,15 +19,42 @@ export const limits = {
   },
 } as const
 
-/** Answers unsupported Expect headers with 417, because Node's own response lacks a request id and is not logged. */
-export function refuseExpectations(app: FastifyInstance): void {
+/** What Node answers itself unless it is told not to. */
+type Lenient = Server & { requireHostHeader?: boolean }
+
+/**
+ * Answers what Node would answer itself, without a request id and a line in the log: 417 to unsupported Expect headers, and 400
+ * to HTTP/1.1 without Host.
+ */
+export function answerInsteadOfNode(app: FastifyInstance): void {
   const refused = new WeakSet<IncomingMessage>()
-  app.server.on('checkExpectation', (request, response) => {
+  const server: Lenient = app.server
+  server.requireHostHeader = false
+  server.on('checkExpectation', (request, response) => {
     refused.add(request)
     app.routing(request, response)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    if (!refused.has(request.raw)) return done()
-    reply.code(417).header('connection', 'close').send(errorBody(417, 'Expect may only be 100-continue'))
+    const fault = faultOf(request.raw, refused)
+    if (fault === null) return done()
+    const [status, message] = fault
+    reply.code(status).header('connection', 'close').send(errorBody(status, message))
   })
+}
+
+function faultOf(
+  request: IncomingMessage,
+  refused: WeakSet<IncomingMessage>,
+): [status: number, message: string] | null {
+  if (refused.has(request)) return [417, 'Expect may only be 100-continue']
+  const isWithoutHost = request.headers.host === undefined && request.httpVersion === '1.1'
+  return isWithoutHost ? [400, 'The header Host is missing'] : null
+}
+
+/** Lets another server of the application leave these answers to it too. */
+export function leaveAnswersTo(app: { readonly server: Server }, other: Lenient): void {
+  other.requireHostHeader = false
+  for (const event of ['clientError', 'checkExpectation']) {
+    for (const listener of app.server.listeners(event)) other.on(event, listener as () => void)
+  }
 }

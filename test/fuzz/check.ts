@@ -2,6 +2,7 @@ import { XMLValidator } from 'fast-xml-parser'
 import { answerFaults } from '../support/answer-faults.ts'
 import type { Exchange } from '../support/store.ts'
 import { OTHER_MARK } from './installation.ts'
+import { lineFaults } from './request-lines.ts'
 import type { FuzzAnswer, FuzzRequest } from './requests.ts'
 import type { Ground } from './surface-openapi.ts'
 
@@ -11,6 +12,7 @@ const internals = [
   /\bat (?:async )?[\w.<>]+ \(/,
   /prisma|\bP20\d\d\b|fastify|FST_ERR|fast-xml|strong-soap|pg_catalog|pg_temp/i,
   /SQLSTATE|relation "|column "|constraint "|syntax error at or near|invalid input syntax|violates |duplicate key value|\bdeadlock\b|canceling statement/,
+  /[├└]──/,
   /TypeError|RangeError|SyntaxError|ReferenceError|is not a function|Cannot read prop|is not iterable|ECONNREFUSED|ENOENT/,
 ]
 
@@ -19,6 +21,7 @@ const documents = /^\/(docs|openapi\.json|assets|metrics|records\.xsd|\.well-kno
 
 /** What is wrong with an answer; empty: nothing. */
 export function faultsOf(ground: Ground, request: FuzzRequest, answer: FuzzAnswer): string[] {
+  if (request.bytes !== undefined) return lineFaults(request, answer)
   const text = answer.body.toString()
   return [
     ...statusFaults(ground, request, answer, text),
@@ -38,14 +41,17 @@ function statusFaults(
 ): string[] {
   if (status < 500) return []
   if (status === 503 && headers['retry-after'] !== undefined) return []
-  // SOAP says with 500 what REST says with 400 and 429 (soap-cartapi §1).
-  if (status === 500 && /<(faultcode|soap:Value)>soap:(Client|Sender|VersionMismatch|MustUnderstand)</.test(text))
-    return []
+  if (status === 500 && isSoapFault(text)) return []
   const operation = api.find(path)?.address.operations.get(method)
   // A callback that its receiver refused; pages say it too (contract §3).
   const isOfCallback = api.member(operation, 'responses', '502') !== undefined || /(subscribe|agree)$/.test(name)
   if (status === 502 && isOfCallback) return []
   return [`the status is ${status}`]
+}
+
+/** SOAP says with 500 what REST says with 400 and 429 (soap-cartapi §1). */
+export function isSoapFault(text: string): boolean {
+  return /<(faultcode|soap:Value)>soap:(Client|Sender|VersionMismatch|MustUnderstand)</.test(text)
 }
 
 function headerFaults({ method }: FuzzRequest, { status, headers, body }: FuzzAnswer): string[] {
@@ -81,7 +87,7 @@ function isJson(text: string): boolean {
   }
 }
 
-function internalFaults({ path, headers, body }: FuzzRequest, text: string): string[] {
+export function internalFaults({ path, headers, body }: FuzzRequest, text: string): string[] {
   return internals.flatMap((pattern) => {
     const [found] = pattern.exec(text) ?? []
     if (found === undefined) return []

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
 import { readSandboxFile } from '../../src/process/data-folder.ts'
 import { freePort, type Run, runServer, temporaryFolder } from '../support/run-server.ts'
+import { sendBytes } from './request-lines.ts'
 import type { FuzzAnswer, FuzzRequest } from './requests.ts'
 
 /** A store with an application of its own, as programs call it. */
@@ -33,7 +34,7 @@ export interface Installation {
   /** Base address of a receiver on this machine for callbacks and webhooks. */
   readonly receiver: string
   /** Throws when no answer comes. */
-  readonly send: (request: Pick<FuzzRequest, 'method' | 'path' | 'headers' | 'body'>) => Promise<FuzzAnswer>
+  readonly send: (request: Pick<FuzzRequest, 'method' | 'path' | 'headers' | 'body' | 'bytes'>) => Promise<FuzzAnswer>
   /** A JSON request; throws for a status from 400 on. */
   readonly json: (method: string, path: string, headers: Record<string, string>, body?: unknown) => Promise<unknown>
   /** The same with new credentials, in case requests took from a store what the others need. */
@@ -62,7 +63,7 @@ export async function openInstallation(databaseUrl: string, concurrency: number)
     SECRET_KEY: 'a secret key for fuzzing alone, 32+',
     // Requests that are refused count per network, and so each says that it comes from another.
     TRUST_PROXY: '127.0.0.0/8',
-    LOG_LEVEL: 'error',
+    LOG_LEVEL: 'warn',
     NODE_OPTIONS: '--inspect=127.0.0.1:0',
   })
   const receiver = await openSink()
@@ -78,7 +79,8 @@ export async function openInstallation(databaseUrl: string, concurrency: number)
     await receiver.close()
     await rm(folder, { recursive: true, force: true })
   }
-  const send: Installation['send'] = async ({ method, path, headers, body }) => {
+  const send: Installation['send'] = async ({ method, path, headers, body, bytes }) => {
+    if (bytes !== undefined) return sendBytes(baseUrl, bytes)
     const answer = await pool.request({ method: method as 'GET', path, headers: headers.flat(), body })
     return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) }
   }

@@ -70,9 +70,9 @@ function isGood({ findings, memory }: FuzzResult): boolean {
   return findings.length === 0 && memory.heapGrowthMb <= HEAP_GROWTH_MAX_MB && memory.rssPeakMb <= RSS_MAX_MB
 }
 
-function findingText(seed: number, { index, operation, mutations, fault, curl, status, answer }: Finding): string {
+function findingText(seed: number, { index, operation, mutations, fault, shell, status, answer }: Finding): string {
   const made = mutations.length > 0 ? ` (${mutations.join(', ')})` : ''
-  return `\n--seed ${seed} --only ${index}: ${operation}${made}: ${fault}\n  ${status ?? 'no status'} ${answer}\n  ${curl.slice(0, 4_000)}\n`
+  return `\n--seed ${seed} --only ${index}: ${operation}${made}: ${fault}\n  ${status ?? 'no status'} ${answer}\n  ${shell.slice(0, 4_000)}\n`
 }
 
 function summary(seed: number, { findings, statuses, unanswered, memory, slowest }: FuzzResult): string {

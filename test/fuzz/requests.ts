@@ -8,6 +8,8 @@ export interface FuzzRequest {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** Null: none is sent. */
   readonly body: Buffer | null
+  /** What goes over a connection of its own in place of all this, which then only says what was meant. */
+  readonly bytes?: Buffer
   /** What was done to it after it was made as documented; empty: nothing. */
   readonly mutations: readonly string[]
 }
@@ -19,7 +21,11 @@ export interface FuzzAnswer {
 }
 
 /** The request as a line for a shell. */
-export function curlLine({ method, path, headers, body }: FuzzRequest, baseUrl: string): string {
+export function shellLine({ method, path, headers, body, bytes }: FuzzRequest, baseUrl: string): string {
+  if (bytes !== undefined) {
+    const { hostname, port } = new URL(baseUrl)
+    return `printf %s ${bytes.toString('base64')} | base64 -d | nc ${hostname} ${port}`
+  }
   const parts = ['curl', '-sS', '-i', '--path-as-is', '-X', quoted(method)]
   for (const [name, value] of headers) parts.push('-H', quoted(value === '' ? `${name};` : `${name}: ${value}`))
   if (body === null) return [...parts, quoted(`${baseUrl}${path}`)].join(' ')

@@ -5,7 +5,8 @@ import { drawOf } from './draw.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { type HeapMeter, openHeapMeter } from './memory.ts'
 import { mutateRequest } from './mutate-request.ts'
-import { curlLine, type FuzzAnswer, type FuzzRequest } from './requests.ts'
+import { requestLines } from './request-lines.ts'
+import { type FuzzAnswer, type FuzzRequest, shellLine } from './requests.ts'
 import { envelope } from './soap-envelope.ts'
 import { documentedOperations, type FuzzOperation, type Ground } from './surface-openapi.ts'
 import { pageOperations } from './surface-pages.ts'
@@ -28,7 +29,7 @@ export interface Finding {
   readonly operation: string
   readonly mutations: readonly string[]
   readonly fault: string
-  readonly curl: string
+  readonly shell: string
   readonly status: number | null
   readonly answer: string
 }
@@ -47,12 +48,13 @@ export interface FuzzResult {
 
 /** So many of a hundred requests go to each kind of operation. */
 const shares: Readonly<Record<FuzzOperation['kind'], number>> = {
-  rest: 56,
-  soap: 14,
+  rest: 54,
+  soap: 13,
   operator: 10,
   oauth: 4,
   page: 9,
   form: 7,
+  line: 3,
 }
 /** After so many requests the access to the stores is looked at, and after so many what the server holds. */
 const BATCH = 250
@@ -81,7 +83,7 @@ async function fuzzInstallation(
 ): Promise<FuzzResult> {
   const { seed, count, only } = options
   const api = readOpenApi((await installation.json('GET', '/openapi.json', {})) as object)
-  const operations = [...documentedOperations(api), ...soapOperations(), ...(await pageOperations())]
+  const operations = [...documentedOperations(api), ...soapOperations(), ...(await pageOperations()), requestLines]
   const tally = createTally(options, installation, operations)
   const indices = only.length > 0 ? only : Array.from({ length: count }, (_, index) => index)
   let ground: Ground = { installation, api, survey: await takeSurvey(installation, api) }
@@ -117,6 +119,7 @@ export function requestAt(
     return place <= 0
   })?.[0]
   const made = draw.oneOf(operations.filter((one) => one.kind === kind)).make(draw, ground)
+  if (made.bytes !== undefined) return made
   const network = ['x-forwarded-for', `10.${draw.int(0, 255)}.${draw.int(0, 255)}.1`] as const
   return sendable(mutateRequest(draw, { ...made, headers: [...made.headers, network] }))
 }
@@ -167,8 +170,8 @@ function createTally(options: FuzzOptions, installation: Installation, operation
     if (findings.has(key)) return
     const { operation, mutations } = request
     const text = answer?.body.toString().slice(0, 600) ?? ''
-    const curl = curlLine(request, installation.baseUrl)
-    const finding = { index, operation, mutations, fault, curl, status: answer?.status ?? null, answer: text }
+    const shell = shellLine(request, installation.baseUrl)
+    const finding = { index, operation, mutations, fault, shell, status: answer?.status ?? null, answer: text }
     findings.set(key, finding)
     options.onFinding?.(finding)
   }

@@ -17,7 +17,7 @@ export interface Ground {
 /** Something that requests are made of: an operation of the document, one of cartAPI, a page, a form. */
 export interface FuzzOperation {
   readonly name: string
-  readonly kind: 'rest' | 'operator' | 'oauth' | 'soap' | 'page' | 'form'
+  readonly kind: 'rest' | 'operator' | 'oauth' | 'soap' | 'page' | 'form' | 'line'
   readonly make: (draw: Draw, ground: Ground) => FuzzRequest
 }
 

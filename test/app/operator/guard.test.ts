@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeInput } from '../../support/access.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { refused } from '../../support/refused.ts'
@@ -72,23 +72,51 @@ test('plain http is refused with 403 when PUBLIC_URL is https, even with the rig
   }
 })
 
-test('a page over plain http leads to https, but never back to itself behind a proxy that is not trusted', async () => {
-  const secure = await openAdmin({ publicUrl: 'https://api.shop.example' })
-  const open = (headers: Record<string, string>) =>
+describe('a page over plain http, where PUBLIC_URL is https', () => {
+  const trusted = '127.0.0.1'
+  const stranger = '192.0.2.7'
+  const byHttp = { 'x-forwarded-proto': 'http' }
+  const byHttps = { 'x-forwarded-proto': 'https' }
+  let secure: Awaited<ReturnType<typeof openAdmin>>
+  beforeAll(async () => {
+    secure = await openAdmin({ publicUrl: 'https://api.shop.example' })
+  })
+  afterAll(() => secure.close())
+  const open = (method: 'GET' | 'HEAD' | 'POST', remoteAddress: string, headers = {}, url = '') =>
     secure.app.inject({
-      url: '/admin/audit?limit=5',
+      method,
+      url: url || '/admin/audit?limit=5',
       headers: { accept: 'text/html', ...headers },
-      remoteAddress: '192.0.2.7',
+      remoteAddress,
     })
-  try {
-    const plain = await open({})
-    expect([plain.statusCode, plain.headers.location]).toEqual([302, 'https://api.shop.example/admin/audit?limit=5'])
-    const proxied = await open({ 'x-forwarded-proto': 'https' })
-    expect(proxied.statusCode).toBe(403)
-    expect(proxied.body).toContain('TRUST_PROXY')
-  } finally {
-    await secure.close()
-  }
+
+  test.each([
+    ['GET', 'from nowhere but the client', stranger, {}],
+    ['GET', 'through a proxy of TRUST_PROXY that says so', trusted, byHttp],
+    ['HEAD', 'through a proxy of TRUST_PROXY that says so', trusted, byHttp],
+    ['GET', 'through several, of which the last counts', trusted, { 'x-forwarded-proto': 'https, http' }],
+    ['GET', 'through a proxy of TRUST_PROXY that says nothing', trusted, {}],
+    ['GET', 'whatever host it names', trusted, { ...byHttp, host: 'evil.example', 'x-forwarded-host': 'evil.example' }],
+  ] as const)('%s %s leads to https', async (method, _name, peer, headers) => {
+    const { statusCode, headers: answered } = await open(method, peer, headers)
+    expect([statusCode, answered.location]).toEqual([302, 'https://api.shop.example/admin/audit?limit=5'])
+    expect(answered['cache-control']).toBe('no-store')
+  })
+  test.each([
+    ['GET', 'back to itself behind a proxy that is not trusted', stranger, byHttps, /TRUST_PROXY/],
+    ['GET', 'anywhere at the word of somebody who is not trusted', stranger, byHttp, /TRUST_PROXY/],
+    ['POST', 'what a form sends', trusted, byHttp, /has to send X-Forwarded-Proto: https/],
+    ['POST', 'what a form sends directly', stranger, {}, /Use https:\/\/api.shop.example: plain http is refused/],
+    ['GET', 'a program', trusted, { ...byHttp, accept: 'application/json' }, /plain http is refused/],
+  ] as const)('%s never leads %s', async (method, _name, peer, headers, says) => {
+    const answer = await open(method, peer, headers, method === 'POST' ? '/admin/sign-in' : '')
+    expect([answer.statusCode, answer.headers.location]).toEqual([403, undefined])
+    expect(answer.body).toMatch(says)
+  })
+  test('a trusted proxy that ended TLS is served', async () => {
+    const answer = await open('GET', trusted, byHttps)
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, expect.stringMatching(/^\/admin\/sign-in/)])
+  })
 })
 
 test('answers with keys are not to be stored', async () => {

@@ -184,9 +184,72 @@ describe('errors are a small JSON list', () => {
     expect(answer).toContain('"Message":"Expect may only be 100-continue"')
   })
 
+  test('400 for HTTP/1.1 without Host, which names the header and is logged; HTTP/1.0 goes without', async () => {
+    const lines: string[] = []
+    const port = await listening(makeApp({ lines }))
+    const answer = await rawRequest(port, 'GET /healthz HTTP/1.1\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toMatch(/^x-request-id: [\w-]{36}\r$/im)
+    expect(answer).toContain(JSON.stringify(errorBody(400, 'The header Host is missing')))
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ path: '/healthz', status: 400 })
+    expect(await rawRequest(port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /)
+  })
+
   test('431 for headers of more than 16 KB', async () => {
     const head = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`
     expect(await rawRequest(await listening(makeApp()), head)).toMatch(/^HTTP\/1.1 431 /)
+  })
+})
+
+describe('the target of a request', () => {
+  const send = async (line: string, headers = '', settings = {}) => {
+    const lines: string[] = []
+    const port = await listening(makeApp({ lines, settings: { LOG_LEVEL: 'trace', ...settings } }))
+    const answer = await rawRequest(
+      port,
+      `${line.replace(/^\S+ \S+$/, '$& HTTP/1.1')}\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`,
+    )
+    return { answer, lines: lines.filter((line) => !line.includes('listening')) }
+  }
+
+  test.each([
+    ['GET http://shop.example/healthz', 200, '/healthz'],
+    ['GET HTTPS://user:pass@shop.example:8080/healthz?a=http://b', 200, '/healthz'],
+    ['GET http://shop.example', 200, '/'],
+    ['GET http://shop.example?a=/b', 200, '/'],
+    ['OPTIONS *', 404, ''],
+    ['GET *', 404, ''],
+    ['PUT *?a=b', 404, ''],
+    ['GET ftp://shop.example/healthz', 404, ''],
+    ['GET x://', 404, ''],
+    ['GET http:///healthz', 404, ''],
+    ['GET http:healthz', 400, null],
+    ['GET healthz', 400, null],
+    ['DESCRIBE /healthz RTSP/1.0', 404, ''],
+    ['ANNOUNCE * RTSP/1.0', 404, ''],
+    ['SOURCE /healthz ICE/1.0', 404, ''],
+  ])('%s is answered %i, with the headers of every answer and a line of the log', async (target, status, path) => {
+    const { answer, lines } = await send(target)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(answer).toMatch(/^x-request-id: /im)
+    expect(answer).toMatch(/^x-content-type-options: nosniff/im)
+    if (status === 404) expect(answer).toContain(JSON.stringify(errorBody(404, 'No such address')))
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ status, ...(path !== null && { path }) }),
+    ])
+  })
+
+  test('a page over plain http leads to PUBLIC_URL, whatever host the target names; so do its files', async () => {
+    const settings = { PUBLIC_URL: 'https://api.shop.example' }
+    for (const [path, accept] of [
+      ['/admin/sign-in?next=%2F', 'text/html'],
+      ['/assets/app.css', 'text/css'],
+    ] as const) {
+      for (const origin of ['', 'http://evil.example', 'HTTPS://evil.example:1']) {
+        const { answer } = await send(`GET ${origin}${path}`, `Accept: ${accept}\r\n`, settings)
+        expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toBe(`https://api.shop.example${path}`)
+      }
+    }
   })
 })
 

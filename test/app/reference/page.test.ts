@@ -65,6 +65,13 @@ test('keys are never typed into a page that came over plain http where PUBLIC_UR
     expect([plain.statusCode, plain.headers.location]).toEqual([302, 'https://api.shop.example/docs'])
     const proxied = await secure.app.inject({ url: '/docs', headers: { 'x-forwarded-proto': 'https' } })
     expect(proxied.statusCode).toBe(200)
+    const untrusted = await secure.app.inject({
+      url: '/docs',
+      headers: { 'x-forwarded-proto': 'https' },
+      remoteAddress: '192.0.2.7',
+    })
+    expect([untrusted.statusCode, untrusted.headers.location]).toEqual([403, undefined])
+    expect(untrusted.json()).toMatchObject([{ Message: expect.stringContaining('TRUST_PROXY') }])
   } finally {
     await secure.close()
   }

@@ -95,6 +95,36 @@ export async function heldBodies({ origin, headers }: Target, signal: AbortSigna
   }
 }
 
+const NETWORKS = 40
+/** So that all of them are more than MAX_CONNECTIONS, and each network has less than its part. */
+const CONNECTIONS = 30
+
+/**
+ * Connections from many networks that send a byte a second and never a request: half of them a header that does not end, half
+ * empty lines behind a request that was answered. Those that the server closes are opened again.
+ */
+export async function drippingConnections({ origin }: Target, signal: AbortSignal): Promise<void> {
+  const { hostname: host, port } = new URL(origin)
+  const dripping = new Set<Socket>()
+  const open = (network: number) => {
+    const [head, drop] =
+      network % 2 === 0 ? ['GET /healthz HTTP/1.1\r\nhost: bench\r\na: ', 'a'] : [headOf('GET', '/healthz', {}), '\r\n']
+    const socket = connect({ host, port: Number(port), localAddress: `127.1.${network}.1` })
+    dripping.add(socket)
+    socket.on('error', () => undefined).resume()
+    socket.once('connect', () => socket.write(head))
+    const drip = setInterval(() => socket.writable && socket.write(drop), PAUSE_MS)
+    socket.once('close', () => {
+      clearInterval(drip)
+      dripping.delete(socket)
+      setTimeout(() => signal.aborted || open(network), PAUSE_MS)
+    })
+  }
+  for (let count = 0; count < CONNECTIONS; count++) for (let network = 0; network < NETWORKS; network++) open(network)
+  await once(signal, 'abort')
+  for (const socket of dripping) socket.destroy()
+}
+
 const READERS = 64
 const PAGE = 200
 /** So that a page has 12.6 MB. */

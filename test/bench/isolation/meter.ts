@@ -59,11 +59,10 @@ async function openReceiver(): Promise<string> {
 }
 
 function start(plan: MeterPlan): Running {
-  const pool = new Pool(plan.origin, {
-    connections: streamNames.length,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  })
+  const limits = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS }
+  const kept = new Pool(plan.origin, { ...limits, connections: streamNames.length - 1 })
+  // Whoever comes anew must be served too.
+  const single = new Pool(plan.origin, { ...limits, connections: 1 })
   const startedAt = monotonicMs()
   const memory = { serverRssMb: 0, postgresMb: 0 }
   const samples: Record<StreamName, Sample[]> = { read: [], change: [], healthz: [], readyz: [] }
@@ -73,7 +72,7 @@ function start(plan: MeterPlan): Running {
   const ask = async (name: StreamName) => {
     while (!isOver) {
       const sentAt = monotonicMs()
-      const status = await send(pool, plan, name)
+      const status = await send(name === 'readyz' ? single : kept, plan, name)
       const ms = monotonicMs() - sentAt
       samples[name].push({ atMs: sentAt - startedAt, ms, status })
       if (ms < EVERY_MS) await sleep(EVERY_MS - ms)
@@ -90,7 +89,7 @@ function start(plan: MeterPlan): Running {
     stop: async () => {
       isOver = true
       await Promise.all(loops)
-      await pool.destroy()
+      await Promise.all([kept.destroy(), single.destroy()])
       const deadline = monotonicMs() + NOTIFIED_WITHIN_MS
       while (changedAt.size > 0 && monotonicMs() < deadline) await sleep(EVERY_MS)
       return { streams: samples, notificationMs: [...notifiedMs], missing: changedAt.size, ...memory }
@@ -120,6 +119,8 @@ async function send(pool: Pool, { headers, productIds }: MeterPlan, name: Stream
         ...(body !== null && { 'content-type': 'application/json' }),
       },
       body,
+      // A connection for each request, as health checks have.
+      reset: name === 'readyz',
     })
     await answer.body.text()
     if (answer.statusCode !== 200) changedAt.delete(own)

@@ -1,5 +1,5 @@
 import { floodSignIns } from './attack-accounts.ts'
-import { formBodies, heldBodies, jsonBodies, slowReaders, xmlBodies } from './attack-bytes.ts'
+import { drippingConnections, formBodies, heldBodies, jsonBodies, slowReaders, xmlBodies } from './attack-bytes.ts'
 import { lockedRow, stalledDatabase } from './attack-database.ts'
 import { badReceivers } from './attack-receivers.ts'
 
@@ -40,6 +40,7 @@ export const situations: readonly Situation[] = [
   { name: 'JSON of 100,000 names at sign-in', attack: formBodies },
   { name: '40 held bodies', attack: heldBodies },
   { name: '64 slow readers', ...slowReaders },
+  { name: '40 networks of dripping connections', attack: drippingConnections },
   { name: '200 bad receivers', ...badReceivers },
   { name: 'flood of sign-ins', attack: floodSignIns },
   { name: 'stalled database', attack: stalledDatabase, isOutage: true },

@@ -22,6 +22,6 @@ test(`${COUNT} requests made of the reference and the WSDL find no defect, and l
   }
 })
 
-function described({ index, operation, mutations, fault, curl }: Finding): string {
-  return `npm run fuzz -- --seed ${SEED} --only ${index}: ${operation} (${mutations.join(', ')}): ${fault}\n${curl}`
+function described({ index, operation, mutations, fault, shell }: Finding): string {
+  return `npm run fuzz -- --seed ${SEED} --only ${index}: ${operation} (${mutations.join(', ')}): ${fault}\n${shell}`
 }

@@ -411,6 +411,7 @@ describe('with DATABASE_URL', () => {
         ['GET / HTTP/9', 400],
         [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}`, 431],
         ['GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles', 417],
+        ['GET / HTTP/1.1', 400],
       ] as const) {
         const socket = connectSocket(plainPort, '127.0.0.1')
         socket.write(`${head}\r\n\r\n`)

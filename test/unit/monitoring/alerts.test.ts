@@ -3,6 +3,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createDatabaseMetrics } from '../../../src/database/metrics.ts'
+import { createMetrics } from '../../../src/server/metrics.ts'
 import { readAlerts, rulesFile } from '../../support/monitoring.ts'
 import { temporaryFolder } from '../../support/run-server.ts'
 
@@ -24,6 +26,21 @@ test('each alert has another name, a severity, a summary, what to do, and a sect
     expect(text, name).toMatch(/^ {10}summary: ".+"\n {10}description: "[A-Z].+\."\n/m)
     const [, section] = /^ {10}runbook: docs\/operations\.md#(\S+)$/m.exec(text) ?? []
     expect(sections, name).toContain(section)
+  }
+})
+
+test('each limit of a quantile is a bound of its histogram, with a bound above: between two bounds a quantile is a guess', () => {
+  const { registry } = createMetrics()
+  createDatabaseMetrics(registry)
+  const limits = alerts.flatMap(({ expr }) => {
+    const [, name = '', limit = ''] = /histogram_quantile\([\s\S]*?\b(\w+)_bucket[\s\S]*> ([\d.]+)\s*$/.exec(expr) ?? []
+    return name === '' ? [] : [{ name, limit: Number(limit) }]
+  })
+  expect(limits).toHaveLength(3)
+  for (const { name, limit } of limits) {
+    const { upperBounds: bounds } = registry.getSingleMetric(name) as unknown as { upperBounds: readonly number[] }
+    expect(bounds, name).toContain(limit)
+    expect(bounds.at(-1), name).toBeGreaterThan(limit)
   }
 })
 
@@ -58,8 +75,8 @@ const healthy: Readonly<Record<string, string>> = {
   [series('store_platform_ready')]: constant(1),
   [requests('200')]: rising(600),
   [requests('500')]: rising(1),
-  [bucket('1')]: rising(600),
-  [bucket('2.5')]: rising(601),
+  [bucket('0.5')]: rising(600),
+  [bucket('2')]: rising(601),
   [bucket('10')]: rising(601),
   [bucket('+Inf')]: rising(601),
   [series('cartapi_calls_total', 'operation="getOrder",outcome="result",error=""')]: rising(60),
@@ -67,10 +84,10 @@ const healthy: Readonly<Record<string, string>> = {
   [throttled('cartapi')]: rising(9),
   [throttled('application')]: rising(1),
   [series('nodejs_eventloop_lag_p99_seconds')]: constant(0.02),
-  [waits('0.1')]: rising(1_000),
-  [waits('1')]: rising(1_000),
+  [waits('0.5')]: rising(1_000),
+  [waits('2')]: rising(1_000),
   [waits('+Inf')]: rising(1_000),
-  [turns('0.1')]: rising(1_000),
+  [turns('2')]: rising(1_000),
   [turns('10')]: rising(1_000),
   [turns('+Inf')]: rising(1_000),
   [series('database_server_connections')]: constant(17),
@@ -133,7 +150,7 @@ const cases: readonly (readonly [string, Readonly<Record<string, string>>, reado
   ['calls of cartAPI fail', { [throttled('cartapi')]: constant(0) }, ['StorePlatformCartApiFaults']],
   [
     'requests are slow',
-    { [bucket('1')]: rising(500), [bucket('2.5')]: rising(500), [bucket('10')]: rising(600) },
+    { [bucket('0.5')]: rising(500), [bucket('2')]: rising(500), [bucket('10')]: rising(600) },
     ['StorePlatformSlow'],
   ],
   [
@@ -141,8 +158,8 @@ const cases: readonly (readonly [string, Readonly<Record<string, string>>, reado
     { [series('nodejs_eventloop_lag_p99_seconds')]: constant(0.8) },
     ['StorePlatformEventLoopDelay'],
   ],
-  ['connections are waited for', { [waits('0.1')]: rising(900) }, ['StorePlatformPoolWaits']],
-  ['turns are waited for', { [turns('0.1')]: rising(900) }, ['StorePlatformTurnWaits']],
+  ['connections are waited for', { [waits('0.5')]: rising(900) }, ['StorePlatformPoolWaits']],
+  ['turns are waited for', { [turns('2')]: rising(900) }, ['StorePlatformTurnWaits']],
   [
     'PostgreSQL has few sessions left',
     { [series('database_server_connections')]: constant(95) },
