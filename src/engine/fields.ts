@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
+import { LongNumber, roundNumbers } from '../values/long-number.ts'
 
 /**
  * Who may write and read a field:
@@ -248,7 +249,7 @@ const booleanTexts = new Map<unknown, boolean | null>([
 ])
 
 const booleanSchema = z.preprocess((given) => {
-  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
+  const folded = typeof given === 'string' ? given.trim().toLowerCase() : roundNumbers(given)
   return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
@@ -314,7 +315,7 @@ function value(
 function textSchema(max: number, trim?: TextOptions['trim']) {
   const trimmed = (given: string) => (trim === 'both' ? given.trim() : trim === 'end' ? given.trimEnd() : given)
   return z.preprocess(
-    (given) => (typeof given === 'number' || typeof given === 'boolean' ? String(given) : given),
+    toText,
     z
       .string({ error: 'must be text' })
       .overwrite(trimmed)
@@ -325,10 +326,20 @@ function textSchema(max: number, trim?: TextOptions['trim']) {
   )
 }
 
+/** Accepts JSON numbers, unless they have digits after the point that are not kept, and booleans. */
+function toText(given: unknown, context: z.core.$RefinementCtx): unknown {
+  if (given instanceof LongNumber && !given.isInteger) {
+    context.addIssue('has more digits than a number keeps; send it as text')
+    return z.NEVER
+  }
+  return given instanceof LongNumber || typeof given === 'number' || typeof given === 'boolean' ? String(given) : given
+}
+
 const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Accepts JSON numbers and text; an empty text is "not given". */
 function toNumber(given: unknown): unknown {
+  if (given instanceof LongNumber) return Number(given)
   if (typeof given !== 'string') return given
   const trimmed = given.trim()
   if (trimmed === '') return null

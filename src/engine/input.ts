@@ -1,4 +1,5 @@
 import { dateForms, instantText, readDate } from '../values/dates.ts'
+import { LongNumber } from '../values/long-number.ts'
 import { runAtOnce, type Steps } from '../values/slices.ts'
 import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
 import { refused } from './refused.ts'
@@ -201,5 +202,5 @@ function canonicalNames(fields: FieldSet, body: Record<string, unknown>): Map<st
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongNumber)
 }

@@ -7,6 +7,7 @@ import { contract } from './contract.ts'
 import { creating } from './creating.ts'
 import { deleting } from './deleting.ts'
 import { described } from './described.ts'
+import { digits } from './digits.ts'
 import { everywhere } from './everywhere.ts'
 import { filtering } from './filtering.ts'
 import { inXml } from './in-xml.ts'
@@ -57,6 +58,7 @@ describe.each(servedResources)('$service', (resource) => {
   if (resource.methods.includes('PUT')) {
     updating(resource, stage)
     validating(resource, stage)
+    digits(resource, stage)
     nestedLists(resource, stage)
     references(resource, stage)
     timeZone(resource, stage)
