@@ -63,8 +63,14 @@ export function isCountOnly(query: Query): boolean {
   throw wrongParameter('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
 }
 
-/** The refusal of an empty page: 404 if nothing matches, 400 past the last match, with the text that clients know. */
+/** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */
+export class PastTheEnd extends StoreFailure {
+  constructor() {
+    super('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+  }
+}
+
+/** The refusal of an empty page: 404 if nothing matches, otherwise PastTheEnd. */
 export function emptyPage(offset: number, count: number): StoreFailure {
-  if (offset === 0 || count === 0) return new StoreFailure('not-found', 'No records match')
-  return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+  return offset === 0 || count === 0 ? new StoreFailure('not-found', 'No records match') : new PastTheEnd()
 }

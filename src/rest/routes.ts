@@ -4,7 +4,7 @@ import { readFor } from '../database/pool.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
-import type { Query } from '../engine/paging.ts'
+import { PastTheEnd, type Query } from '../engine/paging.ts'
 import { servedResources } from '../registry.ts'
 import { encodedTag } from '../server/compression.ts'
 import { sendOptions } from '../server/headers.ts'
@@ -52,7 +52,7 @@ function serve(app: FastifyInstance, services: RestServices): void {
       for (const version of versions) {
         const route = `/${version}/${root}${endpoint.path}`
         for (const name of names) {
-          addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, route, endpoint })
+          addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, version, route, endpoint })
         }
       }
     }
@@ -72,7 +72,7 @@ async function tagEncoding(_request: FastifyRequest, reply: FastifyReply): Promi
 function addEndpoint(
   app: FastifyInstance,
   services: RestServices,
-  { url, route, endpoint }: { url: string; route: string; endpoint: Endpoint },
+  { url, version, route, endpoint }: { url: string; version: string; route: string; endpoint: Endpoint },
 ): void {
   const allowed = allowedMethods(endpoint.operations)
   app.route({
@@ -114,7 +114,13 @@ function addEndpoint(
       log,
     }
     const run = async () => operation.run(call)
-    return method === 'GET' ? readFor(store.id, run) : run()
+    if (method !== 'GET') return run()
+    return readFor(store.id, run).catch((error: unknown): Answer => {
+      // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
+      if (version === 'v1' || !(error instanceof PastTheEnd)) throw error
+      request.refusal = error.message
+      return { kind: 'nothing' }
+    })
   }
 }
 

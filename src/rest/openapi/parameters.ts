@@ -19,7 +19,7 @@ function header(name: string, description: string, schema: JsonSchema): Paramete
 export const sharedParameters = {
   Offset: query(
     'offset',
-    'The place of the first record, counted from 1 (0 is 1 too). Past the last match: 400, `Offset amount exceeds the total number of records`.',
+    'The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body.',
     { ...int32, minimum: 0 },
   ),
   ItemLimit: query(

@@ -196,7 +196,7 @@ describe('a number keeps what JSON.parse would lose of it', () => {
       const isKept = /^-?\d+$/.test(source)
         ? String(number) === source || Object.is(number, -0)
         : Number.isFinite(number) && exactly(String(number)) === exactly(source)
-      const found = (JSON.stringify(value).match(/-?\d[\d.eE+-]*/g) ?? []).includes(
+      const found = ((JSON.stringify(value).match(/-?\d[\d.eE+-]*/g) ?? []) as string[]).includes(
         isKept ? JSON.stringify(number) : source,
       )
       expect(found).toBe(true)
