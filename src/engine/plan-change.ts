@@ -11,6 +11,7 @@ import { listField } from './nested.ts'
 import { findByAlternateKeys } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { wrongField } from './refused.ts'
+import { refuseStrayNames } from './stray-names.ts'
 import { reserveIds, type Stored } from './write.ts'
 
 /** A change requested for one record. A patch is a body already read; it may hold more than wire fields. */
@@ -111,6 +112,7 @@ async function draftOf(caller: Caller, resource: Resource, requested: RequestedC
     case 'create':
       return draftPatch(resource, null, await readBody(caller, resource, requested.body, 'create'))
     case 'update': {
+      refuseStrayNames(resource, requested.body)
       const patch = await readBody(caller, resource, requested.body, 'update')
       if (requested.id !== undefined) return draftPatch(resource, requested.id, patch)
       return draftNamed(resource, patch)
@@ -169,8 +171,10 @@ function unnamed(resource: Resource): StoreFailure {
 
 type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>
 
-function readItem(caller: Caller, resource: Resource, { list, body }: RequestedItem): Promise<Patch> {
-  return readBody(caller, listField(resource, list), body, 'update')
+async function readItem(caller: Caller, resource: Resource, { kind, list, body }: RequestedItem): Promise<Patch> {
+  const field = listField(resource, list)
+  if (kind === 'update-item') refuseStrayNames(field, body)
+  return readBody(caller, field, body, 'update')
 }
 
 /** Adds an item to a list inside a record; the result is its key. */

@@ -16,6 +16,7 @@ import { nestedLists } from './nested-lists.ts'
 import { references } from './references.ts'
 import { sameRecord } from './same-record.ts'
 import { fixtureOf, openStage, type Stage } from './stage.ts'
+import { strayNames } from './stray-names.ts'
 import { subResources } from './sub-resources.ts'
 import { timeZone } from './time-zone.ts'
 import { updating } from './updating.ts'
@@ -59,6 +60,7 @@ describe.each(servedResources)('$service', (resource) => {
     updating(resource, stage)
     validating(resource, stage)
     digits(resource, stage)
+    strayNames(resource, stage)
     nestedLists(resource, stage)
     references(resource, stage)
     timeZone(resource, stage)
