@@ -1,9 +1,25 @@
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
-import { readId, wrongParameter } from './filters.ts'
+import { distinct, readId, severalValues, wrongParameter } from './filters.ts'
 
-/** Query parameters by lower-case name; empty ones are omitted. */
-export type Query = ReadonlyMap<string, string>
+/** Query parameters by lower-case name; empty ones are omitted. `get` returns the first value of a repeated one. */
+export interface Query extends ReadonlyMap<string, string> {
+  /** The values of those that are repeated, in their order. */
+  readonly repeated?: ReadonlyMap<string, readonly string[]>
+}
+
+/** All values of a parameter. */
+export function valuesIn(query: Query, name: string): readonly string[] {
+  const first = query.get(name)
+  return first === undefined ? [] : (query.repeated?.get(name) ?? [first])
+}
+
+/** The value of a parameter that takes one; undefined without it. Throws `bad-request` for different values. */
+export function onlyValue(query: Query, name: string): string | undefined {
+  const [value, ...others] = distinct(valuesIn(query, name), name)
+  if (others.length > 0) throw severalValues(name)
+  return value
+}
 
 /** Where a page begins and ends. */
 export interface Bounds {

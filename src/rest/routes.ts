@@ -145,11 +145,11 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
 
 /**
  * The query parameters of an address: names in lower case, parameters without a value omitted (rest-resources §0.2).
- * The first value of a repeated parameter applies, as in the public service. Throws `bad-request` for invalid
- * percent-encoding.
+ * Throws `bad-request` for invalid percent-encoding.
  */
 function readQuery(url: string): Query {
   const query = new Map<string, string>()
+  const repeated = new Map<string, string[]>()
   const start = url.indexOf('?')
   if (start === -1) return query
   for (const parameter of url.slice(start + 1).split('&')) {
@@ -157,9 +157,14 @@ function readQuery(url: string): Query {
     const value = equals === -1 ? '' : parameter.slice(equals + 1)
     if (value === '') continue
     const name = decode(parameter.slice(0, equals), '').toLowerCase()
-    if (!query.has(name)) query.set(name, decode(value, name))
+    const read = decode(value, name)
+    const first = query.get(name)
+    const earlier = repeated.get(name)
+    if (first === undefined) query.set(name, read)
+    else if (earlier === undefined) repeated.set(name, [first, read])
+    else earlier.push(read)
   }
-  return query
+  return Object.assign(query, { repeated })
 }
 
 function decode(text: string, field: string): string {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, importOnly, integer, money, reference, text, type ValueField } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
+import { emailForms } from '../../values/email.ts'
 import { customerEffects, customerRules } from './rules.ts'
 
 /** Upper bounds of the cost of one sign-in: 1 GiB of memory, 100 passes, 16 lanes. */
@@ -87,7 +88,7 @@ export const customers = defineResource({
     'Additional fields': 'Comments',
   },
   filters: {
-    email: exactly('email'),
+    email: exactly('email', emailForms),
     firstname: containing('firstName'),
     lastname: containing('lastName'),
     country: exactly('country'),

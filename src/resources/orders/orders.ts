@@ -2,6 +2,7 @@ import { sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/define.ts'
 import { boolean, date, integer, LONG_TEXT, list, money, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
+import { emailForms } from '../../values/email.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderEffects, orderRules } from './rules.ts'
 
@@ -111,7 +112,7 @@ export const orders = defineResource({
     dateend: until('orderDate'),
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
-    billingemail: exactly('billingEmail'),
+    billingemail: exactly('billingEmail', emailForms),
   },
   subResources: {
     Items: nested('OrderItemList', 'itemindexid'),

@@ -15,9 +15,10 @@ import {
   reference,
   text,
 } from '../../engine/fields.ts'
-import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
+import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
 import type { Link, TableLink } from '../../engine/links.ts'
 import type { Referrer } from '../../engine/referrers.ts'
+import { skuForms } from '../../values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
@@ -277,7 +278,7 @@ export const products = defineResource({
     'Serial numbers': 'AssignKey',
   },
   filters: {
-    sku: exactlyTrimmed('sku'),
+    sku: exactly('sku', skuForms),
     name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
@@ -303,7 +304,7 @@ export const products = defineResource({
     skuinfo: {
       kind: 'projected',
       object: 'SKUInfo',
-      filters: { sku: exactlyTrimmed('sku'), name: containing('name') },
+      filters: { sku: exactly('sku', skuForms), name: containing('name') },
     },
     AdvancedOptions: nested('AdvancedOptionList', 'advancedoptioncode', { methods: ['GET', 'PUT'] }),
     Categories: nested('CategoryList', 'categoryid', { methods: ['GET'] }),

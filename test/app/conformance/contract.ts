@@ -148,10 +148,6 @@ function list(operation: Operation): void {
     }
   })
 
-  status(operation, 404, ' with an empty body for an offset past the end of v2', async () => {
-    for (const dialect of dialects.filter(({ version }) => version === 'v2')) await pastTheEnd(dialect, expectNothing)
-  })
-
   status(operation, 400, ' that names a parameter that cannot be read', async () => {
     const numbers = ['limit', 'offset', ...(isOfRecords ? ['countonly', 'cursor'] : [])]
     const wrong = ['abc', '1.5', '1e2', "1' OR 1=1", '%00', '%zz']
@@ -172,6 +168,10 @@ function list(operation: Operation): void {
 
   badIdentifiers(operation)
   unauthorized(operation)
+
+  status(operation, 404, ' with an empty body for an offset past the end of v2', async () => {
+    for (const dialect of dialects.filter(({ version }) => version === 'v2')) await pastTheEnd(dialect, expectNothing)
+  })
 
   const unknown = idParam === null ? 'where nothing matches' : `for an unknown ${idParam}, and where there is nothing`
   status(operation, 404, ` with an empty body ${unknown}`, async () => {

@@ -175,6 +175,30 @@ describe('413', () => {
   })
 })
 
+describe('a header of the credentials that is sent twice', () => {
+  const statusOf = async (changes: Record<string, string[]>) => {
+    const headers = { ...shop.credentials, ...changes }
+    const lines = Object.entries(headers).flatMap(([name, values]) =>
+      [values].flat().map((value) => `${name}: ${value}`),
+    )
+    const socket = connect(await listen(), '127.0.0.1')
+    socket.write(
+      ['GET /StoreWebAPI/v1/Products?countonly=1 HTTP/1.1', 'Host: x', 'Connection: close', ...lines, '', ''].join(
+        '\r\n',
+      ),
+    )
+    return Number((await text(socket)).slice(9, 12))
+  }
+
+  test.each(['secureurl', 'privatekey', 'token'] as const)('counts once with one value: %s', async (name) => {
+    const value = shop.credentials[name]
+    expect(await statusOf({ [name]: [value, value] })).toBe(200)
+    expect(await statusOf({ [name]: [value, value, value] })).toBe(200)
+    expect(await statusOf({ [name]: [value, `${value}x`] })).toBe(401)
+    expect(await statusOf({ [name]: [`${value}x`, value] })).toBe(401)
+  })
+})
+
 test.each([
   { framing: 'of a declared length', bodyOf: (text: string) => text },
   { framing: 'in chunks', bodyOf: (text: string) => new Blob([text]).stream() },
