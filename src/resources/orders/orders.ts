@@ -78,7 +78,8 @@ export const orders = defineResource({
     RewardPoints: text(),
     QuestionList: questionList,
     Referer: text(),
-    IP: text(16),
+    // The longest IPv6 address, with an IPv4 address at its end.
+    IP: text(45),
     CustomerComments: text(),
     InternalComments: text(),
     ExternalComments: text(50),
