@@ -57,8 +57,7 @@ export async function readRow(
     const patch = await runInSlices(patchSteps(resource.fields, bodyOf(cells), rules))
     const id = Number(patch.key ?? 0)
     if (id < 0) return { ...given, problems: [[key.name, String(id), 'must be a whole number from 1']] }
-    const name = text?.field.column === undefined ? '' : String(patch.columns[text.field.column] ?? '').trim()
-    return { ...given, patch, id, name, problems: [] }
+    return { ...given, patch, id, problems: [] }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
     // The first of its problems; people want to see all.

@@ -179,14 +179,14 @@ export const LONG_TEXT = 65_535
 interface TextOptions extends ValueOptions {
   default?: string
   format?: 'email'
-  /** Where white space, as defined by String.prototype.trim(), is removed from input. Omitted: nowhere. */
-  trim?: 'both' | 'end'
+  /** Brings input into the form in which it is stored, such as without white space around it. Its bounds apply to that. */
+  normalise?: (given: string) => string
 }
 
 export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
-  const { format, trim } = options
+  const { format, normalise } = options
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
-  return value('text', textSchema(max, trim), options.default ?? '', bounds, options)
+  return value('text', textSchema(max, normalise), options.default ?? '', bounds, options)
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
@@ -312,13 +312,12 @@ function value(
   }
 }
 
-function textSchema(max: number, trim?: TextOptions['trim']) {
-  const trimmed = (given: string) => (trim === 'both' ? given.trim() : trim === 'end' ? given.trimEnd() : given)
+function textSchema(max: number, normalise = (given: string) => given) {
   return z.preprocess(
     toText,
     z
       .string({ error: 'must be text' })
-      .overwrite(trimmed)
+      .overwrite(normalise)
       .max(max, { error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed` })
       .refine((given) => !given.includes('\0') && given.isWellFormed(), {
         error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',

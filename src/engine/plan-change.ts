@@ -4,8 +4,8 @@ import { runInSlices } from '../values/slices.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { NestedSubResource, Resource } from './define.ts'
-import { type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
-import { type InputRules, type Patch, patchSteps } from './input.ts'
+import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
+import { type InputRules, memberOf, type Patch, patchSteps } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
 import { listField } from './nested.ts'
 import { findByAlternateKeys } from './read.ts'
@@ -115,7 +115,7 @@ async function draftOf(caller: Caller, resource: Resource, requested: RequestedC
       refuseStrayNames(resource, requested.body)
       const patch = await readBody(caller, resource, requested.body, 'update')
       if (requested.id !== undefined) return draftPatch(resource, requested.id, patch)
-      return draftNamed(resource, patch)
+      return draftNamed(resource, patch, requested.body)
     }
     case 'patch':
       return draftPatch(resource, requested.id, requested.patch)
@@ -151,15 +151,18 @@ function draftPatch(resource: Resource, id: number | null, patch: Patch): Draft 
 }
 
 /** The alternate key identifies the record and is not changed (rest-resources §0.8). */
-function draftNamed(resource: Resource, patch: Patch): Draft {
+function draftNamed(resource: Resource, patch: Patch, body: unknown): Draft {
   const { key } = patch
   if (key !== undefined && key !== 0) {
     if (typeof key !== 'number' || key < 0) throw unnamed(resource)
     return draftPatch(resource, key, patch)
   }
   const { alternateKey = '' } = resource
-  const { [alternateKey]: named, ...columns } = patch.columns
-  if (typeof named !== 'string') throw unnamed(resource)
+  const { [alternateKey]: read, ...columns } = patch.columns
+  if (typeof read !== 'string') throw unnamed(resource)
+  // As it was sent, because it may be stored in another form than a new one is.
+  const sent = String(columnPath(resource.fields, alternateKey)?.reduce<unknown>(memberOf, body) ?? read).trim()
+  const named = resource.keyForms?.(sent).includes(read) ? sent : read
   return { named, plan: (id) => draftPatch(resource, id, { ...patch, columns }).plan(id) }
 }
 

@@ -279,18 +279,32 @@ export async function findByAlternateKey(caller: Caller, resource: Resource, tex
 }
 
 /** The ids of the records with these alternate keys, ignoring case. */
-export async function findByAlternateKeys(
+export function findByAlternateKeys(
   { db, store }: Caller,
-  { table, alternateKey = '' }: Resource,
+  { table, alternateKey = '', keyForms = (text) => [text] }: Resource,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const found = await queryRows<{ text: string; id: number }>(
-    db,
-    sql`
-    SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(texts)}::text::json) AS n ("text")
+  return findByForms(texts, keyForms, async (forms) => {
+    const found = await queryRows<{ text: string; id: number }>(
+      db,
+      sql`
+    SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(forms)}::text::json) AS n ("text")
     JOIN ${identifier(table)} t ON t."storeId" = ${store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`,
-  )
-  return new Map(found.map(({ text, id }) => [text, id]))
+    )
+    return new Map(found.map(({ text, id }) => [text, id]))
+  })
+}
+
+/** What `find` finds of the forms of each text: that of the first one of which there is something. */
+export async function findByForms<Found>(
+  texts: readonly string[],
+  formsOf: (text: string) => readonly string[],
+  find: (forms: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
+): Promise<Map<string, Found>> {
+  const forms = texts.map((text) => [text, formsOf(text)] as const)
+  const found = await find([...new Set(forms.flatMap(([, each]) => each))])
+  const first = forms.map(([text, each]) => [text, each.find((form) => found.has(form))] as const)
+  return new Map(first.flatMap(([text, form]) => (form === undefined ? [] : [[text, found.get(form) as Found]])))
 }
 
 export function notFound(resource: Resource, id: number): StoreFailure {

@@ -16,8 +16,16 @@ export function plainSuffix(given: string): string {
     .trimEnd()
 }
 
-/** The texts by which the SKU that is meant may be stored, the plain form first. Earlier versions stored SKUs as they were given. */
+/**
+ * The texts by which the SKU that is meant may be stored: as it is given, because earlier versions stored SKUs so, in its plain form,
+ * and in NFD.
+ */
 export function skuForms(given: string): readonly string[] {
   const plain = plainSku(given)
-  return [...new Set([plain, plain.normalize('NFD'), given.trim()])]
+  return [...new Set([given.trim(), plain, plain.normalize('NFD')])]
+}
+
+/** The same for all spellings of a SKU. */
+export function skuKey(text: unknown): string {
+  return plainSku(String(text ?? '')).toLowerCase()
 }

@@ -13,7 +13,7 @@ import {
   text,
 } from '../../engine/fields.ts'
 import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
-import { skuForms } from '../../values/sku.ts'
+import { plainSku, skuForms } from '../../values/sku.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
 
@@ -57,7 +57,7 @@ export const giftRegistries = defineResource({
       'GiftRegistryItem',
       {
         CatalogID: reference('productId'),
-        SKU: text(300, { column: 'sku', trim: 'both' }),
+        SKU: text(300, { column: 'sku', normalise: plainSku }),
         ItemName: text(LONG_TEXT, { column: 'name' }),
         Listed: integer({ column: 'listed', min: 0 }),
         Price: money({ column: 'price' }),

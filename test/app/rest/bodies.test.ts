@@ -90,6 +90,7 @@ describe('takes a body', () => {
     ['application/json'],
     ['application/json; charset=UTF-8'],
     ['Application/JSON;charset="utf-8"'],
+    ['application/json; charset=us-ascii'],
     ['text/json'],
     ['application/vnd.shop+json'],
   ])('as %s', async (contentType) => {
