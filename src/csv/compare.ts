@@ -165,16 +165,17 @@ export class Comparison {
   /** The line that had the record before; null: this is the first. */
   #lineBefore(line: number, id: number, name: string): number | null {
     if (id === 0 && name === '') return null
-    const key = id === 0 ? hashOf(name) : id
-    const before = this.#lines.get(key)
-    if (before === undefined) this.#lines.set(key, line)
+    const forms = this.#resource.keyForms?.(name) ?? [name]
+    const keys = id === 0 ? forms.map(hashOf) : [id]
+    const before = keys.map((key) => this.#lines.get(key)).find((known) => known !== undefined)
+    if (before === undefined) for (const key of keys) this.#lines.set(key, line)
     return before ?? null
   }
 }
 
-/** What the rules of the service would refuse. Addresses with other letters are left to them. */
+/** What the rules of the service would refuse. */
 function unfitAddress({ column: { name, field }, text, typed }: Cell): Problem[] {
-  const isFit = field.bounds.format !== 'email' || !/^\p{ASCII}*$/u.test(text) || isEmailAddress(text.trim())
+  const isFit = field.bounds.format !== 'email' || isEmailAddress(text.trim())
   return isFit ? [] : [[name, typed, 'must be an e-mail address such as name@shop.example']]
 }
 

@@ -59,8 +59,7 @@ export async function readRow({ store }: Caller, reading: Reading, row: Row): Pr
   try {
     const patch = await runInSlices(patchSteps(resource.fields, bodyOf(cells), rules))
     if (cells.every((cell) => ownProblemOf(cell, references) === null)) {
-      const name = text?.field.column === undefined ? '' : String(patch.columns[text.field.column] ?? '').trim()
-      return { ...given, patch, id: Number(patch.key ?? 0), name, problems: [] }
+      return { ...given, patch, id: Number(patch.key ?? 0), problems: [] }
     }
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error

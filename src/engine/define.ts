@@ -47,6 +47,8 @@ export interface Definition {
   groups?: Readonly<Record<string, string>>
   /** A text column that identifies a record without an identifier in PUT lists. */
   alternateKey?: string
+  /** The texts by which an alternate key may be stored, those that count first in front. Omitted: as it is given. */
+  keyForms?: (given: string) => readonly string[]
   /** A text column with a unique index, by which files name a record without an identifier. Omitted: `alternateKey`. */
   namedBy?: string
   /** The columns of files that merchants often send, by what they are for. */

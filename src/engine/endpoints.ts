@@ -61,7 +61,7 @@ export type Given =
       readonly type: RecordType
       readonly maxRecords: number
       /** With `filters`, `countonly` and `X-Total-Count`; null: an item list, which supports none of them. */
-      readonly filters: Readonly<Record<string, Pick<Filter, 'kind'>>> | null
+      readonly filters: Readonly<Record<string, Pick<Filter, 'kind' | 'readAny'>>> | null
       /** The list cannot be filtered by identifier. */
       readonly hasNoId?: boolean
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
+import { LongNumber, roundNumbers } from '../values/long-number.ts'
 
 /**
  * Who may write and read a field:
@@ -178,14 +179,14 @@ export const LONG_TEXT = 65_535
 interface TextOptions extends ValueOptions {
   default?: string
   format?: 'email'
-  /** Where white space, as defined by String.prototype.trim(), is removed from input. Omitted: nowhere. */
-  trim?: 'both' | 'end'
+  /** Brings input into the form in which it is stored, such as without white space around it. Its bounds apply to that. */
+  normalise?: (given: string) => string
 }
 
 export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
-  const { format, trim } = options
+  const { format, normalise } = options
   const bounds = { maxLength: max, ...(format !== undefined && { format }) }
-  return value('text', textSchema(max, trim), options.default ?? '', bounds, options)
+  return value('text', textSchema(max, normalise), options.default ?? '', bounds, options)
 }
 
 /** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
@@ -248,7 +249,7 @@ const booleanTexts = new Map<unknown, boolean | null>([
 ])
 
 const booleanSchema = z.preprocess((given) => {
-  const folded = typeof given === 'string' ? given.trim().toLowerCase() : given
+  const folded = typeof given === 'string' ? given.trim().toLowerCase() : roundNumbers(given)
   return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
 }, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
 
@@ -311,13 +312,12 @@ function value(
   }
 }
 
-function textSchema(max: number, trim?: TextOptions['trim']) {
-  const trimmed = (given: string) => (trim === 'both' ? given.trim() : trim === 'end' ? given.trimEnd() : given)
+function textSchema(max: number, normalise = (given: string) => given) {
   return z.preprocess(
-    (given) => (typeof given === 'number' || typeof given === 'boolean' ? String(given) : given),
+    toText,
     z
       .string({ error: 'must be text' })
-      .overwrite(trimmed)
+      .overwrite(normalise)
       .max(max, { error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed` })
       .refine((given) => !given.includes('\0') && given.isWellFormed(), {
         error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',
@@ -325,10 +325,20 @@ function textSchema(max: number, trim?: TextOptions['trim']) {
   )
 }
 
+/** Accepts JSON numbers, unless they have digits after the point that are not kept, and booleans. */
+function toText(given: unknown, context: z.core.$RefinementCtx): unknown {
+  if (given instanceof LongNumber && !given.isInteger) {
+    context.addIssue('has more digits than a number keeps; send it as text')
+    return z.NEVER
+  }
+  return given instanceof LongNumber || typeof given === 'number' || typeof given === 'boolean' ? String(given) : given
+}
+
 const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Accepts JSON numbers and text; an empty text is "not given". */
 function toNumber(given: unknown): unknown {
+  if (given instanceof LongNumber) return Number(given)
   if (typeof given !== 'string') return given
   const trimmed = given.trim()
   if (trimmed === '') return null

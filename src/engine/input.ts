@@ -1,4 +1,5 @@
 import { dateForms, instantText, readDate } from '../values/dates.ts'
+import { LongNumber } from '../values/long-number.ts'
 import { runAtOnce, type Steps } from '../values/slices.ts'
 import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
 import { refused } from './refused.ts'
@@ -200,6 +201,12 @@ function canonicalNames(fields: FieldSet, body: Record<string, unknown>): Map<st
   return given
 }
 
+/** The member of a record, whatever the case of its name. */
+export function memberOf(record: unknown, name: string): unknown {
+  if (!isRecord(record)) return undefined
+  return Object.entries(record).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongNumber)
 }

@@ -1,9 +1,25 @@
 import { StoreFailure } from '../values/failure.ts'
 import { INT32_MAX } from '../values/int32.ts'
-import { readId, wrongParameter } from './filters.ts'
+import { distinct, readId, severalValues, wrongParameter } from './filters.ts'
 
-/** Query parameters by lower-case name; empty ones are omitted. */
-export type Query = ReadonlyMap<string, string>
+/** Query parameters by lower-case name; empty ones are omitted. `get` returns the first value of a repeated one. */
+export interface Query extends ReadonlyMap<string, string> {
+  /** The values of those that are repeated, in their order. */
+  readonly repeated?: ReadonlyMap<string, readonly string[]>
+}
+
+/** All values of a parameter. */
+export function valuesIn(query: Query, name: string): readonly string[] {
+  const first = query.get(name)
+  return first === undefined ? [] : (query.repeated?.get(name) ?? [first])
+}
+
+/** The value of a parameter that takes one; undefined without it. Throws `bad-request` for different values. */
+export function onlyValue(query: Query, name: string): string | undefined {
+  const [value, ...others] = distinct(valuesIn(query, name), name)
+  if (others.length > 0) throw severalValues(name)
+  return value
+}
 
 /** Where a page begins and ends. */
 export interface Bounds {
@@ -63,8 +79,14 @@ export function isCountOnly(query: Query): boolean {
   throw wrongParameter('countonly', given, 'must be 1 or true for the number alone; 0, -1 or false for the records')
 }
 
-/** The refusal of an empty page: 404 if nothing matches, 400 past the last match, with the text that clients know. */
+/** The refusal of a page past the last match, with the text that clients of v1 know. v2 answers it as if nothing matched. */
+export class PastTheEnd extends StoreFailure {
+  constructor() {
+    super('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+  }
+}
+
+/** The refusal of an empty page: 404 if nothing matches, otherwise PastTheEnd. */
 export function emptyPage(offset: number, count: number): StoreFailure {
-  if (offset === 0 || count === 0) return new StoreFailure('not-found', 'No records match')
-  return new StoreFailure('bad-request', 'Offset amount exceeds the total number of records', { field: 'offset' })
+  return offset === 0 || count === 0 ? new StoreFailure('not-found', 'No records match') : new PastTheEnd()
 }

@@ -4,13 +4,14 @@ import { runInSlices } from '../values/slices.ts'
 import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { NestedSubResource, Resource } from './define.ts'
-import { type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
-import { type InputRules, type Patch, patchSteps } from './input.ts'
+import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
+import { type InputRules, memberOf, type Patch, patchSteps } from './input.ts'
 import { type Document, keep, sentKey } from './merge.ts'
 import { listField } from './nested.ts'
 import { findByAlternateKeys } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { wrongField } from './refused.ts'
+import { refuseStrayNames } from './stray-names.ts'
 import { reserveIds, type Stored } from './write.ts'
 
 /** A change requested for one record. A patch is a body already read; it may hold more than wire fields. */
@@ -111,9 +112,10 @@ async function draftOf(caller: Caller, resource: Resource, requested: RequestedC
     case 'create':
       return draftPatch(resource, null, await readBody(caller, resource, requested.body, 'create'))
     case 'update': {
+      refuseStrayNames(resource, requested.body)
       const patch = await readBody(caller, resource, requested.body, 'update')
       if (requested.id !== undefined) return draftPatch(resource, requested.id, patch)
-      return draftNamed(resource, patch)
+      return draftNamed(resource, patch, requested.body)
     }
     case 'patch':
       return draftPatch(resource, requested.id, requested.patch)
@@ -149,15 +151,18 @@ function draftPatch(resource: Resource, id: number | null, patch: Patch): Draft 
 }
 
 /** The alternate key identifies the record and is not changed (rest-resources §0.8). */
-function draftNamed(resource: Resource, patch: Patch): Draft {
+function draftNamed(resource: Resource, patch: Patch, body: unknown): Draft {
   const { key } = patch
   if (key !== undefined && key !== 0) {
     if (typeof key !== 'number' || key < 0) throw unnamed(resource)
     return draftPatch(resource, key, patch)
   }
   const { alternateKey = '' } = resource
-  const { [alternateKey]: named, ...columns } = patch.columns
-  if (typeof named !== 'string') throw unnamed(resource)
+  const { [alternateKey]: read, ...columns } = patch.columns
+  if (typeof read !== 'string') throw unnamed(resource)
+  // As it was sent, because it may be stored in another form than a new one is.
+  const sent = String(columnPath(resource.fields, alternateKey)?.reduce<unknown>(memberOf, body) ?? read).trim()
+  const named = resource.keyForms?.(sent).includes(read) ? sent : read
   return { named, plan: (id) => draftPatch(resource, id, { ...patch, columns }).plan(id) }
 }
 
@@ -169,8 +174,10 @@ function unnamed(resource: Resource): StoreFailure {
 
 type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>
 
-function readItem(caller: Caller, resource: Resource, { list, body }: RequestedItem): Promise<Patch> {
-  return readBody(caller, listField(resource, list), body, 'update')
+async function readItem(caller: Caller, resource: Resource, { kind, list, body }: RequestedItem): Promise<Patch> {
+  const field = listField(resource, list)
+  if (kind === 'update-item') refuseStrayNames(field, body)
+  return readBody(caller, field, body, 'update')
 }
 
 /** Adds an item to a list inside a record; the result is its key. */

@@ -3,11 +3,11 @@ import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from
 import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from './define.ts'
-import { type Filters, readId } from './filters.ts'
+import { equalToId, type Filter, type Filters, readFilter } from './filters.ts'
 import { readOne } from './lanes.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from './links.ts'
 import { refuseTooLarge } from './page-size.ts'
-import { boundsOf, emptyPage, isCountOnly, type Query } from './paging.ts'
+import { boundsOf, emptyPage, isCountOnly, type Query, valuesIn } from './paging.ts'
 import { type BytesRepresentation, type JsonText, joined, keptFor, type Representation } from './representations.ts'
 import { type Choice, type Rows, readByIds, readRecords, recordColumns } from './rows.ts'
 
@@ -279,18 +279,32 @@ export async function findByAlternateKey(caller: Caller, resource: Resource, tex
 }
 
 /** The ids of the records with these alternate keys, ignoring case. */
-export async function findByAlternateKeys(
+export function findByAlternateKeys(
   { db, store }: Caller,
-  { table, alternateKey = '' }: Resource,
+  { table, alternateKey = '', keyForms = (text) => [text] }: Resource,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const found = await queryRows<{ text: string; id: number }>(
-    db,
-    sql`
-    SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(texts)}::text::json) AS n ("text")
+  return findByForms(texts, keyForms, async (forms) => {
+    const found = await queryRows<{ text: string; id: number }>(
+      db,
+      sql`
+    SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(forms)}::text::json) AS n ("text")
     JOIN ${identifier(table)} t ON t."storeId" = ${store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`,
-  )
-  return new Map(found.map(({ text, id }) => [text, id]))
+    )
+    return new Map(found.map(({ text, id }) => [text, id]))
+  })
+}
+
+/** What `find` finds of the forms of each text: that of the first one of which there is something. */
+export async function findByForms<Found>(
+  texts: readonly string[],
+  formsOf: (text: string) => readonly string[],
+  find: (forms: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
+): Promise<Map<string, Found>> {
+  const forms = texts.map((text) => [text, formsOf(text)] as const)
+  const found = await find([...new Set(forms.flatMap(([, each]) => each))])
+  const first = forms.map(([text, each]) => [text, each.find((form) => found.has(form))] as const)
+  return new Map(first.flatMap(([text, form]) => (form === undefined ? [] : [[text, found.get(form) as Found]])))
 }
 
 export function notFound(resource: Resource, id: number): StoreFailure {
@@ -345,7 +359,8 @@ function choose<Made>(
   { filters, linked, id = null }: Source<Made>,
   query: Query,
 ): Choice {
-  const asked = [...owned(caller, resource), ...queryConditions(caller, resource, filters, query)]
+  const read = queryConditions(caller, resource, filters, query)
+  const asked = [...owned(caller, resource), ...read.conditions]
   if (linked && isTableLink(linked.link) && asked.length === 0) {
     return linkedRows(caller, resource, linked.link, linked.id)
   }
@@ -355,8 +370,7 @@ function choose<Made>(
     ...(linked ? [linkedTo(linked.link, caller.store, linked.id)] : []),
     ...asked,
   ]
-  const isBounded =
-    !linked && id === null && Object.keys(filters).some((name) => filters[name]?.isBound && query.has(name))
+  const isBounded = !linked && id === null && read.isBounded
   const own = isBounded ? storeId(caller.store) : sql`${caller.store.id}::int`
   const where = join([sql`t."storeId" = ${own}`, ...conditions], ' AND ')
   const allOf = conditions.length === 0 ? caller.store : null
@@ -400,16 +414,18 @@ async function count({ db }: Caller, { table, from, where, allOf }: Choice): Pro
   return row?.count ?? 0
 }
 
-function queryConditions(caller: Caller, resource: Resource, filters: Filters, query: Query): Sql[] {
+/** `isBounded`: a bound or several values restrict the records, so that their ids may lie anywhere. */
+function queryConditions({ store }: Caller, { idParam }: Resource, filters: Filters, query: Query) {
   const conditions: Sql[] = []
-  const id = query.get(resource.idParam)
-  if (id !== undefined && !Object.hasOwn(filters, resource.idParam)) {
-    conditions.push(sql`t."id" = ${readId(id, resource.idParam)}::int`)
+  let isBounded = false
+  const take = (filter: Filter, name: string) => {
+    if (!query.has(name)) return
+    const { condition, isUnion } = readFilter(filter, name, valuesIn(query, name), store)
+    if (condition === null) return
+    conditions.push(condition)
+    isBounded ||= filter.isBound === true || (isUnion && filter !== equalToId)
   }
-  for (const [name, filter] of Object.entries(filters)) {
-    const given = query.get(name)
-    const condition = given === undefined ? null : filter.read(given, name, caller.store)
-    if (condition !== null) conditions.push(condition)
-  }
-  return conditions
+  if (!Object.hasOwn(filters, idParam)) take(equalToId, idParam)
+  for (const [name, filter] of Object.entries(filters)) take(filter, name)
+  return { conditions, isBounded }
 }

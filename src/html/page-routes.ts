@@ -6,6 +6,7 @@ import { receiveBytes } from '../server/receive.ts'
 import type { Roles } from '../server/roles.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
 import { boundsSteps } from '../values/json.ts'
+import { withLongNumbers } from '../values/long-number.ts'
 import { runInSlices } from '../values/slices.ts'
 import { answerFailure, notJson } from './errors.ts'
 import { installFormTokens } from './form-tokens.ts'
@@ -42,7 +43,7 @@ async function installForms(app: FastifyInstance, services: GuardServices): Prom
     if (text.trim() === '') return undefined
     await runInSlices(boundsSteps(text, 'The body'))
     return new Promise((resolve, reject) => {
-      parseJson(request, text, (error, body) => (error ? reject(error) : resolve(body)))
+      parseJson(request, text, (error, body) => (error ? reject(error) : resolve(withLongNumbers(text, body))))
     })
   })
   app.addHook('preParsing', async (request, _reply, payload) => {

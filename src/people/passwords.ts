@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
 import type { Db, Transaction } from '../database/client.ts'
+import { asciiEmail } from '../values/email.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { createSemaphore } from '../values/semaphore.ts'
 
@@ -24,7 +25,7 @@ const length = `must be a text of ${NEW_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} ch
 const common =
   'must not be one of the 10,000 most common passwords, nor one of them repeated, nor repeated letters or syllables, nor the name of this software, with or without digits and signs at its ends'
 
-export const emailInput = z.string(email).trim().max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
+export const emailInput = z.string(email).trim().overwrite(asciiEmail).max(EMAIL_LENGTH_MAX, email).pipe(z.email(email))
 
 /** A password to verify. The stored one may be older than the rule for new passwords. */
 export const passwordInput = z.string(typed).min(1, typed).max(PASSWORD_LENGTH_MAX, typed)

@@ -5,6 +5,7 @@ import type { StoreUser } from '../database/generated/client.ts'
 import { identifier } from '../database/sql.ts'
 import { normaliseHost } from '../stores/secure-url.ts'
 import { networkOf } from '../values/address-blocks.ts'
+import { asciiEmail } from '../values/email.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, readInput, text } from '../values/input.ts'
 import { lowerCase, passwordInput, verifyPassword } from './passwords.ts'
@@ -33,7 +34,11 @@ const ACCOUNTS_MAX = 20
  */
 const LOOKS_MIN = 4
 
-const signInInput = namedObject({ Email: text(254), Password: passwordInput, Store: text(2048).optional() })
+const signInInput = namedObject({
+  Email: text(254).overwrite(asciiEmail),
+  Password: passwordInput,
+  Store: text(2048).optional(),
+})
 
 /**
  * Opens a session. A merchant's is for one store; the first 20 accounts in other stores with the same address and

@@ -30,7 +30,13 @@ export function assembleDocument({ publicUrl, restPrefixes }: DocumentOptions, p
     servers: restPrefixes.map((prefix, index) => ({
       url: `${publicUrl}${prefix}/{version}`,
       description: `The REST services${index === 0 ? '' : ` at ${prefix}`}`,
-      variables: { version: { enum: ['v1', 'v2'], default: 'v1', description: 'Both are the same.' } },
+      variables: {
+        version: {
+          enum: ['v1', 'v2'],
+          default: 'v1',
+          description: 'They differ past the last page of `offset` alone: 400 in v1, 404 in v2.',
+        },
+      },
     })),
     security: [
       { SecureURL: [], PrivateKey: [], Token: [] },

@@ -108,12 +108,13 @@ export function allowedMethods(operations: Operations): string {
 }
 
 function credentialsOf({ headers }: FastifyRequest): Credentials {
-  const first = (name: string) => {
-    const given = headers[name]
-    return Array.isArray(given) ? given[0] : given
+  // Node joins the values of a header that is sent several times. A proxy may add one that the program sends as well.
+  const once = (name: string) => {
+    const values = headers[name]?.toString().split(/\s*,\s*/)
+    return new Set(values).size === 1 ? values?.[0] : values?.join()
   }
   const { authorization } = headers
-  return { secureUrl: first('secureurl'), privateKey: first('privatekey'), token: first('token'), authorization }
+  return { secureUrl: once('secureurl'), privateKey: once('privatekey'), token: once('token'), authorization }
 }
 
 declare module 'fastify' {

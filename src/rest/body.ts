@@ -40,11 +40,14 @@ function formatOf(headers: IncomingHttpHeaders): Format {
   }
   const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/
   const given = parameters.map((parameter) => charset.exec(parameter)?.[1]).find((name) => name !== undefined)
-  if (given !== undefined && given !== 'utf-8' && given !== 'utf8') {
-    throw unsupportedMedia('Content-Type', 'The charset of Content-Type must be utf-8')
+  if (given !== undefined && !charsets.includes(given)) {
+    throw unsupportedMedia('Content-Type', 'The charset of Content-Type must be utf-8 or us-ascii')
   }
   return format
 }
+
+/** ASCII is UTF-8 too. */
+const charsets = ['utf-8', 'utf8', 'us-ascii', 'ascii']
 
 /** Drops a byte order mark. */
 function decode(bytes: Buffer): string {

@@ -4,7 +4,7 @@ import { readFor } from '../database/pool.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/endpoints.ts'
 import { readId } from '../engine/filters.ts'
-import type { Query } from '../engine/paging.ts'
+import { PastTheEnd, type Query } from '../engine/paging.ts'
 import { isPrefix } from '../process/settings.ts'
 import { servedResources } from '../registry.ts'
 import { encodedTag } from '../server/compression.ts'
@@ -61,7 +61,7 @@ function serve(app: FastifyInstance, services: RestServices, advisePrefix: (requ
       for (const version of versions) {
         const route = `/${version}/${root}${endpoint.path}`
         for (const name of names) {
-          addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, route, endpoint })
+          addEndpoint(app, services, { url: `/${version}/${name}${endpoint.path}`, version, route, endpoint })
         }
       }
     }
@@ -81,7 +81,7 @@ async function tagEncoding(_request: FastifyRequest, reply: FastifyReply): Promi
 function addEndpoint(
   app: FastifyInstance,
   services: RestServices,
-  { url, route, endpoint }: { url: string; route: string; endpoint: Endpoint },
+  { url, version, route, endpoint }: { url: string; version: string; route: string; endpoint: Endpoint },
 ): void {
   const allowed = allowedMethods(endpoint.operations)
   app.route({
@@ -123,7 +123,13 @@ function addEndpoint(
       log,
     }
     const run = async () => operation.run(call)
-    return method === 'GET' ? readFor(store.id, run) : run()
+    if (method !== 'GET') return run()
+    return readFor(store.id, run).catch((error: unknown): Answer => {
+      // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
+      if (version === 'v1' || !(error instanceof PastTheEnd)) throw error
+      request.refusal = error.message
+      return { kind: 'nothing' }
+    })
   }
 }
 
@@ -148,11 +154,11 @@ function identifiersIn({ params }: Endpoint, given: Readonly<Record<string, stri
 
 /**
  * The query parameters of an address: names in lower case, parameters without a value omitted (rest-resources §0.2).
- * The first value of a repeated parameter applies, as in the public service. Throws `bad-request` for invalid
- * percent-encoding.
+ * Throws `bad-request` for invalid percent-encoding.
  */
 function readQuery(url: string): Query {
   const query = new Map<string, string>()
+  const repeated = new Map<string, string[]>()
   const start = url.indexOf('?')
   if (start === -1) return query
   for (const parameter of url.slice(start + 1).split('&')) {
@@ -160,9 +166,14 @@ function readQuery(url: string): Query {
     const value = equals === -1 ? '' : parameter.slice(equals + 1)
     if (value === '') continue
     const name = decode(parameter.slice(0, equals), '').toLowerCase()
-    if (!query.has(name)) query.set(name, decode(value, name))
+    const read = decode(value, name)
+    const first = query.get(name)
+    const earlier = repeated.get(name)
+    if (first === undefined) query.set(name, read)
+    else if (earlier === undefined) repeated.set(name, [first, read])
+    else earlier.push(read)
   }
-  return query
+  return Object.assign(query, { repeated })
 }
 
 function decode(text: string, field: string): string {

@@ -58,6 +58,8 @@ function bodyOf(qualifiedName: string, { typeName, inputTypeNames = [], fields }
 function* takeMember(record: PlainRecord, child: XmlElement, fields: FieldSet, path: string): Steps<void> {
   const name = fields.byLowerName.get(localName(child.name).toLowerCase())
   const field = name === undefined ? undefined : fields.get(name)
+  // Kept without a value, so that an update without any known name can be refused.
+  if (name === undefined) Object.defineProperty(record, localName(child.name), { value: null, enumerable: true })
   if (name === undefined || field === undefined || isNil(child)) return
   const at = path === '' ? name : `${path}.${name}`
   if (field.kind === 'object') record[name] = yield* recordOf(child, field.fields, at)

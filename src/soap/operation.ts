@@ -1,7 +1,7 @@
 import type { Caller } from '../engine/caller.ts'
 import { DATE_LENGTH_MAX } from '../engine/fields.ts'
 import type { CustomerTokenServices } from '../people/customer-tokens.ts'
-import { readDate, writeDate } from '../values/dates.ts'
+import { isEmptyDate, readDate, writeDate } from '../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 import { type ErrorName, ResultError, type Xml } from './result.ts'
 
@@ -52,7 +52,7 @@ export class Parameters extends Map<string, string> {
    */
   day(name: string, timeZone: string): string {
     const text = this.text(name)
-    if (text === '' || EMPTY_DATE.test(text)) return ''
+    if (text === '' || isEmptyDate(text)) return ''
     const read = text.length <= DATE_LENGTH_MAX ? readDate(text, timeZone) : null
     const day = read === null ? '' : writeDate(read.instant, timeZone).slice(0, 'yyyy-mm-dd'.length)
     // With an offset, an instant of the first or the last known year may lie in an unknown one.
@@ -60,9 +60,6 @@ export class Parameters extends Map<string, string> {
     throw new ResultError('invalidDate', `${name} must be a date such as mm/dd/yyyy`)
   }
 }
-
-/** The first day of the year 1, which .NET proxies send for a date that nobody set, in the notation of their culture. */
-const EMPTY_DATE = /^(?:0?1(?<mark>[/.-])0?1\k<mark>0001|0001-01-01)(?:[T\s].*)?$/s
 
 const BATCH_SIZE_MAX = 100
 /** Characters of an answer. A page of a hundred large orders has some megabytes. */

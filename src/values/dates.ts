@@ -14,6 +14,11 @@ const iso = new RegExp(
   'i',
 )
 
+/** The first day of the year 1, which .NET sends for a date that nobody set, in the notation of any culture. */
+export function isEmptyDate(text: string): boolean {
+  return /^\s*(?:0?1(?<mark>[/.-])0?1\k<mark>0001|0001-01-01)(?:[T\s].*)?$/s.test(text)
+}
+
 /** The allowed forms, for messages. */
 export const dateForms = 'mm/dd/yyyy, mm/dd/yyyy hh:mm:ss (24 hours, or with AM or PM) or yyyy-mm-ddThh:mm:ss'
 

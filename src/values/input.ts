@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Fault, StoreFailure } from './failure.ts'
+import { roundNumbers } from './long-number.ts'
 
 const NAMES_SHOWN_MAX = 5
 const NAME_SHOWN_LENGTH_MAX = 50
@@ -45,7 +46,7 @@ export function isOneLine(given: string): boolean {
 
 /** Parses `input` by `schema`. Throws a 400 that names every problem, and the field of the first. `whole` names the input itself. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown, whole = 'The body'): z.output<S> {
-  const parsed = schema.safeParse(input, { reportInput: true })
+  const parsed = schema.safeParse(roundNumbers(input), { reportInput: true })
   if (parsed.success) return parsed.data
   const unknown = parsed.error.issues.filter(isOfUnknown)
   // A mistyped name comes before the missing one that it causes.

@@ -1,6 +1,7 @@
 // Reads JSON from callers: counts before it builds, and pauses between pieces.
 
 import { StoreFailure } from './failure.ts'
+import { parseExactly } from './long-number.ts'
 import { PIECE_LENGTH, runInSlices, type Steps } from './slices.ts'
 
 export interface JsonBounds {
@@ -18,7 +19,7 @@ const DEPTH_MAX = 32
 const MEMBERS_MAX = 1_000
 
 /**
- * Parses JSON as JSON.parse does, in slices. Throws `bad-request` for a document beyond the bounds, before anything is
+ * Parses JSON by `parseExactly`, in slices. Throws `bad-request` for a document beyond the bounds, before anything is
  * built, and for a syntax error with its position. `subject` begins the messages, such as `The body`.
  */
 export function parseJson(text: string, subject: string, bounds = jsonBounds): Promise<unknown> {
@@ -222,7 +223,7 @@ class Builder {
 
   #parsed(container: Container, piece: string, end: number): Record<string, unknown> {
     try {
-      return JSON.parse(piece)
+      return parseExactly(piece) as Record<string, unknown>
     } catch {
       throw this.#problem(container, end)
     }
@@ -243,7 +244,7 @@ class Builder {
   /** A document without a container that is longer than a piece. */
   #whole(): unknown {
     try {
-      return JSON.parse(this.#text)
+      return parseExactly(this.#text)
     } catch {
       throw new SyntaxProblem(0, '', this.#text.length)
     }

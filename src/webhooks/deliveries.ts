@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryAttempt } from '../database/generated/client.ts'
-import { empty, type Sql, sql } from '../database/sql.ts'
+import { empty, join, type Sql, sql } from '../database/sql.ts'
 import { announce, deliveriesChannel } from '../engine/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type StoredBody, wholeBodies } from '../engine/event-bodies.ts'
@@ -79,9 +79,9 @@ const atOnce = sql`'epoch'::timestamptz`
 
 /** Literals, because a partial index does not match a parameter. */
 const inState: Readonly<Record<DeliveryState, Sql>> = {
-  pending: sql`AND d."state" = 'pending'`,
-  delivered: sql`AND d."state" = 'delivered'`,
-  failed: sql`AND d."state" = 'failed'`,
+  pending: sql`d."state" = 'pending'`,
+  delivered: sql`d."state" = 'delivered'`,
+  failed: sql`d."state" = 'failed'`,
 }
 
 /** A condition over `d`: the deliveries of a webhook. */
@@ -92,20 +92,27 @@ function ofWebhook({ store }: Caller, webhookId: number): Sql {
 type SummaryRow = Omit<DeliverySummary, 'eventName' | 'isTest'>
 
 /**
- * Lists the deliveries of a webhook, newest first: those before the id `before`, and only those in `state` unless null.
+ * Lists the deliveries of a webhook, newest first: those before the id `before`, and only those in one of `states`; none: in any.
  * `next` is the `before` of the next page; null: no more. Throws `not-found` for an unknown webhook.
  */
 export async function listDeliveries(
   caller: Caller,
   webhookId: number,
-  { state, limit, before }: { state: DeliveryState | null; limit: number; before: number | null },
+  { states, limit, before }: { states: readonly DeliveryState[]; limit: number; before: number | null },
 ): Promise<{ deliveries: DeliverySummary[]; next: number | null }> {
   const rows = await caller.db.$queryRaw<(SummaryRow | { id: null })[]>`
     SELECT p.* FROM (SELECT * FROM ${ownWebhook(caller, webhookId)}) w
     LEFT JOIN LATERAL (
       SELECT ${summaryColumns} FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
       WHERE ${ofWebhook(caller, webhookId)} ${before === null ? empty : sql`AND d."id" < ${before}::bigint`}
-        ${state === null ? empty : inState[state]}
+        ${
+          states.length === 0
+            ? empty
+            : sql`AND (${join(
+                states.map((state) => inState[state]),
+                ' OR ',
+              )})`
+        }
       ORDER BY d."id" DESC LIMIT ${limit}::int + 1) p ON true
     ORDER BY p."id" DESC`
   if (rows.length === 0) throw noWebhook(webhookId)

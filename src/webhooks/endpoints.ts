@@ -13,9 +13,9 @@ import {
 } from '../engine/endpoints.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/event-kinds.ts'
 import { boolean, fieldSet, integer, type Scalar, text } from '../engine/fields.ts'
-import { readId, readWholeNumber, wrongParameter } from '../engine/filters.ts'
+import { anyOfValues, distinct, listedNumbers, readId, readWholeNumber, wrongParameter } from '../engine/filters.ts'
 import { readPatch } from '../engine/input.ts'
-import { limitOf, pageOf, type Query } from '../engine/paging.ts'
+import { limitOf, onlyValue, pageOf, type Query, valuesIn } from '../engine/paging.ts'
 import { listFixed } from '../engine/read.ts'
 import { shapeRecords } from '../engine/shape.ts'
 import { resultItem } from '../values/result-item.ts'
@@ -78,7 +78,7 @@ const listEventKinds: Operation = {
   },
   run: async (call) => {
     const { query, caller } = call
-    const wanted = query.get('name')?.toLowerCase() ?? ''
+    const wanted = onlyValue(query, 'name')?.toLowerCase() ?? ''
     const matching = eventKinds
       .filter(({ name }) => name.toLowerCase().includes(wanted))
       .map((kind) => ({ id: kind.type, text: eventKindType.text(kind, caller.store.timeZone) }))
@@ -198,8 +198,8 @@ const listOfDeliveries: Operation = {
       {
         name: 'state',
         in: 'query',
-        description: 'Those alone that wait for an attempt, arrived, or were given up.',
-        schema: { type: 'string', enum: deliveryStates },
+        description: `Those alone that wait for an attempt, arrived, or were given up. ${anyOfValues.repeated}`,
+        schema: anyOfValues.schema({ type: 'string', enum: deliveryStates }),
       },
       limitParameter('records', DELIVERIES_MAX, 10),
       {
@@ -215,18 +215,18 @@ const listOfDeliveries: Operation = {
     const { limit } = pageOf(query, DELIVERIES_MAX)
     const cursor = query.get('cursor')
     const before = cursor === undefined ? null : readId(cursor, 'cursor', 1, Number.MAX_SAFE_INTEGER)
-    const { deliveries, next } = await listDeliveries(caller, id, { state: stateIn(query), limit, before })
+    const { deliveries, next } = await listDeliveries(caller, id, { states: statesIn(query), limit, before })
     if (deliveries.length === 0 && before === null) return { kind: 'nothing' }
     return { ...shown(call, deliveryType, deliveries), next: next === null ? null : String(next) }
   },
 }
 
-function stateIn(query: Query): DeliveryState | null {
-  const given = query.get('state')
-  if (given === undefined) return null
-  const state = deliveryStates.find((one) => one === given.trim().toLowerCase())
-  if (state === undefined) throw wrongParameter('state', given, `must be one of ${deliveryStates.join(', ')}`)
-  return state
+function statesIn(query: Query): DeliveryState[] {
+  return distinct(valuesIn(query, 'state'), 'state').map((given) => {
+    const state = deliveryStates.find((one) => one === given.trim().toLowerCase())
+    if (state === undefined) throw wrongParameter('state', given, `must be one of ${deliveryStates.join(', ')}`)
+    return state
+  })
 }
 
 const getOneDelivery: Operation = {
@@ -275,25 +275,25 @@ const eventFeed: Operation = {
       {
         name: 'eventtype',
         in: 'query',
-        description: `One kind alone: ${kindsInWords}.`,
-        schema: { type: 'integer', enum: eventKinds.map(({ type }) => type) },
+        description: `One kind alone: ${kindsInWords}. ${anyOfValues.listed}`,
+        schema: anyOfValues.schema({ type: 'integer', enum: eventKinds.map(({ type }) => type) }),
       },
     ],
   },
   run: async (call) => {
     const { caller, query } = call
-    const after = readId(query.get('after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
+    const after = readId(onlyValue(query, 'after') ?? '0', 'after', 0, Number.MAX_SAFE_INTEGER)
     const limit = limitOf(query, EVENTS_MAX, EVENTS_DEFAULT)
-    return shown(call, feedEventType, await readFeed(caller, { after, limit, eventType: eventTypeIn(query) }))
+    return shown(call, feedEventType, await readFeed(caller, { after, limit, eventTypes: eventTypesIn(query) }))
   },
 }
 
-function eventTypeIn(query: Query): number | null {
-  const given = query.get('eventtype')
-  if (given === undefined) return null
-  const kind = eventKind(readWholeNumber(given, 'eventtype'))
-  if (kind === null) throw wrongParameter('eventtype', given, `must be one of ${kindsInWords}`)
-  return kind.type
+function eventTypesIn(query: Query): number[] {
+  return listedNumbers(valuesIn(query, 'eventtype'), 'eventtype').map((given) => {
+    const kind = eventKind(readWholeNumber(given, 'eventtype'))
+    if (kind === null) throw wrongParameter('eventtype', given, `must be one of ${kindsInWords}`)
+    return kind.type
+  })
 }
 
 /** Makes a change and announces due deliveries. */

@@ -43,15 +43,15 @@ const PAGE_BYTES_MAX = 10 * 1024 * 1024
 
 /**
  * Returns the events after a position in the store's feed, in order: as many as `limit` and 10 MB of bodies allow, at
- * least one, of all kinds whose records the caller may read, or of one. Empty if nothing is newer. Throws
+ * least one, of those kinds whose records the caller may read: of `eventTypes`, or of all if there are none. Empty if nothing is newer. Throws
  * `unauthorized` for kinds that the caller may not read, and `gone` if events after that position were deleted because
  * of their age; 0 starts at the oldest one.
  */
 export async function readFeed(
   caller: Caller,
-  { after, limit, eventType }: { after: number; limit: number; eventType: number | null },
+  { after, limit, eventTypes }: { after: number; limit: number; eventTypes: readonly number[] },
 ): Promise<FeedEvent[]> {
-  const kinds = readableKinds(caller, eventType)
+  const kinds = readableKinds(caller, eventTypes)
   const storeId = sql`${caller.store.id}::int`
   const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
   const rows = await caller.db.$queryRaw<(FeedRow | NoRow)[]>`
@@ -94,11 +94,12 @@ export function named<Row extends { readonly eventType: number; readonly message
   return { ...row, messageId: messageIdOf(row.messageId), eventName: eventKind(row.eventType)?.name ?? '' }
 }
 
-/** Throws if none is readable, because the caller would wait forever. */
-function readableKinds(caller: Caller, eventType: number | null): readonly EventKind[] {
-  const wanted = eventKinds.filter(({ type }) => eventType === null || type === eventType)
+/** Throws if one that is named is not readable, or none of all, because the caller would wait forever. */
+function readableKinds(caller: Caller, eventTypes: readonly number[]): readonly EventKind[] {
+  const wanted = eventKinds.filter(({ type }) => eventTypes.length === 0 || eventTypes.includes(type))
   const readable = wanted.filter(({ service }) => allows(caller.privileges, service, 'read'))
-  const [first] = wanted
-  if (readable.length === 0 && first !== undefined) requireAccess(caller, first.service, 'read')
+  const refused = wanted.find((kind) => !readable.includes(kind))
+  const isIncomplete = eventTypes.length > 0 || readable.length === 0
+  if (refused !== undefined && isIncomplete) requireAccess(caller, refused.service, 'read')
   return readable
 }

@@ -146,7 +146,9 @@ function queryOf(values: SchemaValues, part: Part, mutations: string[]): string[
     how > 92
       ? noted(mutations, `query ${name}`, draw.happens(50) ? nastyNumber(draw) : nastyText(draw))
       : parameterValue(values, schema, name)
-  return [`${encodeURIComponent(name)}=${encodeURIComponent(wellFormed(String(value)).slice(0, 6_000))}`]
+  return (Array.isArray(value) ? value : [value]).map(
+    (one) => `${encodeURIComponent(name)}=${encodeURIComponent(wellFormed(String(one)).slice(0, 6_000))}`,
+  )
 }
 
 function parameterValue(values: SchemaValues, schema: Part, name: string): unknown {

@@ -154,22 +154,29 @@ function parameterFaults(api: OpenApi, { address, params }: Found, operation: Pa
   const query = queryOf(exchange)
   const faults = documented.flatMap(([, parameter]) => {
     const { name, in: place } = parameter.value as { name: string; in: string }
-    const value = place === 'path' ? params[name] : place === 'query' ? query.get(name.toLowerCase()) : undefined
+    const inPath = params[name]
+    const values = place === 'path' && inPath !== undefined ? [inPath] : []
+    if (place === 'query') values.push(...(query.get(name.toLowerCase()) ?? []))
     if (place === 'query') query.delete(name.toLowerCase())
-    return value === undefined
-      ? []
-      : textFaults(api, parameter, value).map((fault) => `${name} is "${value}": ${fault}`)
+    // Of any other the first counts.
+    const counted = takesSeveral(api, parameter) ? values : values.slice(0, 1)
+    return counted.flatMap((value) =>
+      textFaults(api, parameter, value).map((fault) => `${name} is "${value}": ${fault}`),
+    )
   })
   return [...faults, ...[...query.keys()].map((name) => `the query parameter ${name} is not in the document`)]
 }
 
-/** By names in small letters. Of a parameter that is given twice the first that has a value counts. */
-function queryOf({ url }: Exchange): Map<string, string> {
-  const given = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(url.split('?')[1])) {
-    if (value !== '' && !given.has(name.toLowerCase())) given.set(name.toLowerCase(), value)
-  }
-  return given
+/** By names in small letters, without those that have no value. */
+function queryOf({ url }: Exchange): Map<string, string[]> {
+  const given = [...new URLSearchParams(url.split('?')[1])].filter(([, value]) => value !== '')
+  const byName = Map.groupBy(given, ([name]) => name.toLowerCase())
+  return new Map([...byName].map(([name, all]) => [name, all.map(([, value]) => value)]))
+}
+
+/** Whether the schema of a parameter is of one value or of a list of them. */
+function takesSeveral(api: OpenApi, parameter: Part): boolean {
+  return api.member(parameter, 'schema', 'anyOf') !== undefined
 }
 
 function textFaults(api: OpenApi, described: Part, text: string): readonly string[] {

@@ -3,7 +3,7 @@ import { INT32_MAX } from '../../values/int32.ts'
 import { runInSlices, type Steps } from '../../values/slices.ts'
 import type { Resource } from '../define.ts'
 import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
-import { isRecord, type Patch, patchSteps } from '../input.ts'
+import { isRecord, memberOf, type Patch, patchSteps } from '../input.ts'
 import type { LedgerPiece } from '../ledger.ts'
 import { refused } from '../refused.ts'
 import { valueAt } from '../shape.ts'
@@ -64,12 +64,6 @@ export function nameLine(services: Services, content: unknown): { service: strin
   const id = resource && columnPath(resource.fields, 'id')?.reduce<unknown>(memberOf, record)
   const shown = typeof id === 'number' || typeof id === 'string' ? String(id) : ''
   return { service: (resource?.service ?? service).slice(0, 50), id: shown.slice(0, 50) }
-}
-
-/** Ignores case, as reading a record does. */
-function memberOf(record: unknown, name: string): unknown {
-  if (!isRecord(record)) return undefined
-  return Object.entries(record).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
 }
 
 function resourceOf(services: Services, service: unknown): Resource {

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, importOnly, integer, money, reference, text, type ValueField } from '../../engine/fields.ts'
 import { containing, exactly, since, until } from '../../engine/filters.ts'
-import { customerEffects, customerRules } from './rules.ts'
+import { asciiEmail, emailForms } from '../../values/email.ts'
+import { customerEffects, customerRules, EMAIL_LENGTH_MAX } from './rules.ts'
 
 /** Upper bounds of the cost of one sign-in: 1 GiB of memory, 100 passes, 16 lanes. */
 const MEMORY_KIB_MAX = 1_048_576
@@ -31,9 +32,10 @@ export const customers = defineResource({
   typeName: 'Customer',
   maxRecords: 500,
   namedBy: 'email',
+  keyForms: (given) => [...new Set([given, asciiEmail(given)])],
   fields: {
     CustomerID: integer({ column: 'id', access: 'key' }),
-    Email: text(100, { column: 'email', required: true, nullable: true, format: 'email' }),
+    Email: text(EMAIL_LENGTH_MAX, { column: 'email', required: true, nullable: true, format: 'email' }),
     Password: text(50, { access: 'wo', required: true }),
     BillingCompany: text(255),
     BillingFirstName: text(50, { column: 'firstName' }),
@@ -87,7 +89,7 @@ export const customers = defineResource({
     'Additional fields': 'Comments',
   },
   filters: {
-    email: exactly('email'),
+    email: exactly('email', emailForms),
     firstname: containing('firstName'),
     lastname: containing('lastName'),
     country: exactly('country'),

@@ -1,4 +1,5 @@
 import type { Caller } from '../../engine/caller.ts'
+import { asciiEmail } from '../../values/email.ts'
 
 /** A customer's id in the store and in another system. */
 export interface CustomerIds {
@@ -17,6 +18,7 @@ export function findCustomer(
 /** Returns the id of the store's customer with an e-mail address, ignoring case, or null. */
 export async function findCustomerByEmail({ db, store }: Caller, email: string): Promise<number | null> {
   const [found] = await db.$queryRaw<{ id: number }[]>`
-    SELECT "id" FROM "Customer" WHERE "storeId" = ${store.id} AND lower("email") = lower(${email}::text)`
+    SELECT "id" FROM "Customer"
+    WHERE "storeId" = ${store.id} AND lower("email") IN (lower(${email}::text), lower(${asciiEmail(email)}::text))`
   return found?.id ?? null
 }

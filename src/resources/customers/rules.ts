@@ -3,6 +3,7 @@ import { type Change, forEachChange } from '../../engine/change.ts'
 import { customerNew } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import { hashPassword } from '../../people/passwords.ts'
+import { asciiEmail } from '../../values/email.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
 /** Checks a changed e-mail address, and stores a sent password only as its argon2id hash. */
@@ -20,16 +21,21 @@ export async function customerEffects(changes: readonly Change[]): Promise<void>
   for (const { caller, resource, id, before } of changes) if (before === null) raise(caller, customerNew, resource, id)
 }
 
+/** Of an address as it is stored: in ASCII form, in which it may be longer. */
+export const EMAIL_LENGTH_MAX = 100
+
 /** Checks only a changed address, because imports stored invalid ones and clients send records back unchanged. */
 function settleEmail({ before, after }: Change): void {
   const { email } = after.row
   if (typeof email !== 'string' || email === before?.row.email) return
-  after.row.email = email.trim()
-  if (isEmailAddress(email.trim())) return
+  const address = asciiEmail(email.trim())
+  after.row.email = address
+  if (isEmailAddress(address)) return
   throw new StoreFailure('bad-request', 'Email must be an e-mail address such as name@shop.example', { field: 'Email' })
 }
 
-/** Applies the rule of HTML for `<input type=email>`. */
+/** Applies the rule of HTML for `<input type=email>`, which takes a domain with letters beyond ASCII too. */
 export function isEmailAddress(text: string): boolean {
-  return z.regexes.html5Email.test(text)
+  const address = asciiEmail(text)
+  return address.length <= EMAIL_LENGTH_MAX && z.regexes.html5Email.test(address)
 }

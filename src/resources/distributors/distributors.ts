@@ -1,6 +1,7 @@
 import { defineResource } from '../../engine/define.ts'
 import { boolean, date, integer, text } from '../../engine/fields.ts'
 import { containing, exactly } from '../../engine/filters.ts'
+import { emailForms } from '../../values/email.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofDistributor = { table: 'ProductDistributor', record: 'productId', column: 'distributorId' }
@@ -43,7 +44,7 @@ export const distributors = defineResource({
   groups: { Notifications: 'NotifyOnNewOrder', 'Purchase orders': 'POStyle' },
   filters: {
     company: containing('company'),
-    email: exactly('email'),
+    email: exactly('email', emailForms),
     country: exactly('country'),
     state: exactly('state'),
     city: containing('city'),

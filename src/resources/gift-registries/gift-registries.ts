@@ -12,7 +12,8 @@ import {
   reference,
   text,
 } from '../../engine/fields.ts'
-import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
+import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+import { plainSku, skuForms } from '../../values/sku.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }
 
@@ -56,7 +57,7 @@ export const giftRegistries = defineResource({
       'GiftRegistryItem',
       {
         CatalogID: reference('productId'),
-        SKU: text(300, { column: 'sku', trim: 'both' }),
+        SKU: text(300, { column: 'sku', normalise: plainSku }),
         ItemName: text(LONG_TEXT, { column: 'name' }),
         Listed: integer({ column: 'listed', min: 0 }),
         Price: money({ column: 'price' }),
@@ -71,7 +72,7 @@ export const giftRegistries = defineResource({
   groups: { Address: 'CustomerAddressBook', Registry: 'GiftRegistryID' },
   filters: {
     catalogid: anyItem(itemRows, equalTo('productId')),
-    sku: anyItem(itemRows, exactlyTrimmed('sku')),
+    sku: anyItem(itemRows, exactly('sku', skuForms)),
     datestartcreated: since('createdAt'),
     dateendcreated: until('createdAt'),
     datestartevent: since('eventAt'),

@@ -3,6 +3,7 @@ import type { Scalar } from '../../engine/fields.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { skuKey } from '../../values/sku.ts'
 import { lockProducts } from '../products/stock.ts'
 import { amountOf, exact, toNumber } from './amounts.ts'
 import { chooseOptions, readOptionIds } from './choose-options.ts'
@@ -108,12 +109,9 @@ function refuseQuantity({ sku, details }: SoldProduct, quantity: number, path: s
 
 /** Returns the advanced option that ItemID names, with or without a CatalogID. */
 function namedVariant({ columns }: Patch, optionCode: string | null, product: SoldProduct): SoldVariant | undefined {
-  const sku = String(columns.sku ?? '')
-    .trim()
-    .toLowerCase()
+  const sku = skuKey(columns.sku)
   return product.advancedOptions.find(
-    (variant) =>
-      variant.code === optionCode || (variant.suffix !== '' && skuOf(product, variant).toLowerCase() === sku),
+    (variant) => variant.code === optionCode || (variant.suffix !== '' && skuKey(skuOf(product, variant)) === sku),
   )
 }
 
@@ -127,8 +125,8 @@ function optionIdsOf(item: Patch, { optionSets }: SoldProduct, named: SoldVarian
 }
 
 function refuseOtherSku({ columns }: Patch, allowed: readonly string[], path: string): void {
-  const given = String(columns.sku ?? '').trim()
-  const isOne = allowed.some((sku) => sku.toLowerCase() === given.toLowerCase())
+  const given = skuKey(columns.sku)
+  const isOne = allowed.some((sku) => skuKey(sku) === given)
   if (given !== '' && !isOne)
     throw wrongField(path, `is the SKU of another product or option; here it is ${allowed.at(-1)}`)
 }

@@ -2,6 +2,7 @@ import { sql } from '../../database/sql.ts'
 import { defineResource, nested } from '../../engine/define.ts'
 import { boolean, date, integer, LONG_TEXT, list, money, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
+import { emailForms } from '../../values/email.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderEffects, orderRules } from './rules.ts'
 
@@ -78,7 +79,8 @@ export const orders = defineResource({
     RewardPoints: text(),
     QuestionList: questionList,
     Referer: text(),
-    IP: text(16),
+    // The longest IPv6 address, with an IPv4 address at its end.
+    IP: text(45),
     CustomerComments: text(),
     InternalComments: text(),
     ExternalComments: text(50),
@@ -112,7 +114,7 @@ export const orders = defineResource({
     dateend: until('orderDate'),
     lastupdatestart: since('updatedAt'),
     lastupdateend: until('updatedAt'),
-    billingemail: exactly('billingEmail'),
+    billingemail: exactly('billingEmail', emailForms),
   },
   subResources: {
     Items: nested('OrderItemList', 'itemindexid'),

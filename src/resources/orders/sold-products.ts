@@ -3,7 +3,9 @@ import { anyOfFew, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Patch } from '../../engine/input.ts'
 import type { Document } from '../../engine/merge.ts'
+import { findByForms } from '../../engine/read.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { skuForms } from '../../values/sku.ts'
 
 /** The fields of a product that orders need. */
 export interface SoldProduct {
@@ -141,9 +143,9 @@ function skuIn(value: unknown): string {
 
 /** Returns products by SKU, omitting unknown SKUs. Each SKU has at most 150 characters, all valid in PostgreSQL. */
 export async function findBySku(caller: Caller, skus: readonly string[]): Promise<Map<string, NamedProduct>> {
-  const found = await query(caller, bySku, skus)
+  const found = await findByForms(skus, skuForms, (forms) => query(caller, bySku, forms))
   const rest = skus.filter((sku) => !found.has(sku))
-  return new Map([...found, ...(await query(caller, bySkuAndSuffix, rest))])
+  return new Map([...found, ...(await findByForms(rest, skuForms, (forms) => query(caller, bySkuAndSuffix, forms)))])
 }
 
 async function query(

@@ -4,6 +4,7 @@ import { inChange } from '../../engine/change.ts'
 import { refusalOf } from '../../engine/constraints.ts'
 import { findByAlternateKey } from '../../engine/read.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { skuForms } from '../../values/sku.ts'
 import { products } from './products.ts'
 import { moveStocks } from './stock.ts'
 
@@ -11,10 +12,13 @@ import { moveStocks } from './stock.ts'
 
 /** Returns null for an unknown SKU. */
 export async function readInventory(caller: Caller, sku: string): Promise<number | null> {
-  const [found] = await caller.db.$queryRaw<{ stock: number }[]>(sql`
-    SELECT t."stock"::float8 AS "stock" FROM "Product" t
-    WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${sku})`)
-  return found?.stock ?? null
+  for (const form of skuForms(sku)) {
+    const [found] = await caller.db.$queryRaw<{ stock: number }[]>(sql`
+      SELECT t."stock"::float8 AS "stock" FROM "Product" t
+      WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${form})`)
+    if (found) return found.stock
+  }
+  return null
 }
 
 /** Of a SKU in a message, because it may have any length. */

@@ -15,15 +15,17 @@ import {
   reference,
   text,
 } from '../../engine/fields.ts'
-import { atLeast, atMost, containing, exactlyTrimmed, flag, since, until } from '../../engine/filters.ts'
+import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
 import type { Link, TableLink } from '../../engine/links.ts'
 import type { Referrer } from '../../engine/referrers.ts'
+import { plainSku, plainSuffix, skuForms } from '../../values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productLinks } from './linked-products.ts'
 import { productEffects, productRules } from './rules.ts'
 import { stockMovements } from './stock.ts'
 
-const skuNote = 'White space around it is taken off, here and wherever a product is named by it.'
+const skuNote =
+  'White space around it and characters that nobody sees (Unicode category Cf) are taken off, here and wherever a product is named by it; it is kept in NFC.'
 
 const productLink = sql`s."secureUrl" || '/' || coalesce(nullif(t."fileName", ''), 'product-' || t."id" || '.html')`
 const buyButtonLink = sql`s."secureUrl" || '/add_cart?item_id=' || t."id"`
@@ -48,6 +50,7 @@ export const products = defineResource({
   typeName: 'Product',
   maxRecords: 200,
   alternateKey: 'sku',
+  keyForms: skuForms,
   files: {
     stock: ['SKUInfo.SKU', 'SKUInfo.Stock', 'StockAlert'],
     prices: ['SKUInfo.SKU', 'SKUInfo.Price', 'SKUInfo.SalePrice', 'SKUInfo.OnSale', 'SKUInfo.RetailPrice'],
@@ -55,7 +58,7 @@ export const products = defineResource({
   fields: {
     SKUInfo: object('ProductSKU', {
       CatalogID: integer({ column: 'id', access: 'key' }),
-      SKU: text(255, { column: 'sku', required: true, trim: 'both', note: skuNote }),
+      SKU: text(255, { column: 'sku', required: true, normalise: plainSku, note: skuNote }),
       Name: text(255, { column: 'name', required: true }),
       Cost: money({ column: 'cost' }),
       Price: money({ column: 'price' }),
@@ -186,7 +189,7 @@ export const products = defineResource({
       {
         AdvancedOptionCode: text(50, { column: 'code', access: 'key' }),
         // Appended to the product's SKU, so a leading blank counts: "SHIRT" and " L".
-        AdvancedOptionSufix: text(50, { column: 'suffix', trim: 'end', label: 'Suffix' }),
+        AdvancedOptionSufix: text(50, { column: 'suffix', normalise: plainSuffix, label: 'Suffix' }),
         AdvancedOptionName: text(),
         AdvancedOptionCost: money(),
         // Documented as an integer, but products may be sold in fractions.
@@ -277,7 +280,7 @@ export const products = defineResource({
     'Serial numbers': 'AssignKey',
   },
   filters: {
-    sku: exactlyTrimmed('sku'),
+    sku: exactly('sku', skuForms),
     name: containing('name'),
     costfrom: atLeast('cost'),
     costto: atMost('cost'),
@@ -303,7 +306,7 @@ export const products = defineResource({
     skuinfo: {
       kind: 'projected',
       object: 'SKUInfo',
-      filters: { sku: exactlyTrimmed('sku'), name: containing('name') },
+      filters: { sku: exactly('sku', skuForms), name: containing('name') },
     },
     AdvancedOptions: nested('AdvancedOptionList', 'advancedoptioncode', { methods: ['GET', 'PUT'] }),
     Categories: nested('CategoryList', 'categoryid', { methods: ['GET'] }),

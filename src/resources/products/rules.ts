@@ -14,30 +14,31 @@ import type { Row } from '../../engine/merge.ts'
 import { getRecord } from '../../engine/read.ts'
 import { changedColumns } from '../../engine/update-rows.ts'
 import type { Stored } from '../../engine/write.ts'
+import { plainSku } from '../../values/sku.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'
 
-/** Refuses (400) unknown linked products, keeps an untrimmed stored SKU, and raises Product Deleted. */
+/** Refuses (400) unknown linked products, keeps a stored SKU that is not plain, and raises Product Deleted. */
 export async function productRules(changes: readonly Change[]): Promise<void> {
   await forEachChange(changes, async (change) => {
     const { kind, caller, resource, id } = change
     if (kind === 'delete') {
       raise(caller, productDeleted, resource, id, await getRecord(caller, resource, id))
     } else {
-      await keepUntrimmedSku(change)
+      await keepStoredSku(change)
       await refuseUnknownProducts(change)
     }
   })
 }
 
 /**
- * Keeps a stored SKU with white space around it while another product has the trimmed one (the migration that trims
- * SKUs left both), so that a client can send the record back unchanged.
+ * Keeps a stored SKU that differs from its plain form while another product has that one (earlier versions left both), so that a
+ * client can send the record back unchanged.
  */
-async function keepUntrimmedSku({ caller: { db, store }, id, before, after }: Change): Promise<void> {
+async function keepStoredSku({ caller: { db, store }, id, before, after }: Change): Promise<void> {
   const stored = before?.row.sku
   const { sku } = after.row
-  if (typeof stored !== 'string' || stored === sku || stored.trim() !== sku) return
+  if (typeof stored !== 'string' || stored === sku || plainSku(stored) !== sku) return
   const [other] = await db.$queryRaw<object[]>`
     SELECT 1 FROM "Product" WHERE "storeId" = ${store.id} AND lower("sku") = lower(${sku}) AND "id" <> ${id} LIMIT 1`
   if (other !== undefined) after.row.sku = stored

@@ -1,6 +1,7 @@
 import { decimal, type ListRows, LONG_TEXT, list, reference, text } from '../../engine/fields.ts'
 import type { Row } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { plainSku, skuKey } from '../../values/sku.ts'
 import { exact, toNumber } from '../orders/amounts.ts'
 import { goodsOf, sumByGoods } from '../orders/stock.ts'
 
@@ -16,7 +17,7 @@ export const rmaItemList = list(
   'RMAItem',
   {
     CatalogID: reference('productId'),
-    SKU: text(150, { column: 'sku', trim: 'both' }),
+    SKU: text(150, { column: 'sku', normalise: plainSku }),
     ItemName: text(LONG_TEXT, { column: 'name' }),
     // Documented as integers, but products may be sold in fractions.
     ReturnQuantity: decimal({ column: 'returnQuantity', min: 0 }),
@@ -40,7 +41,7 @@ export function completeItems(items: readonly Row[], lines: readonly Row[], rest
     const line = find(item) ?? refuse(item, lines, path)
     item.productId = line.productId as number | null
     item.optionCode = line.optionCode as string | null
-    if (skuIn(item) === '') item.sku = String(line.sku).trim()
+    if (skuIn(item) === '') item.sku = plainSku(String(line.sku))
     if (item.name === '') item.name = line.description as string
 
     const goods = goodsOf(line)
@@ -72,7 +73,7 @@ function nameOf(productId: Row[string] | undefined, sku: string): string {
 }
 
 function skuIn({ sku }: Row): string {
-  return String(sku).trim().toLowerCase()
+  return skuKey(sku)
 }
 
 /** Values listed in an error message. */

@@ -1,6 +1,7 @@
 import { defineResource, nested } from '../../engine/define.ts'
 import { date, integer, text } from '../../engine/fields.ts'
-import { anyItem, equalTo, exactlyTrimmed, since, until } from '../../engine/filters.ts'
+import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+import { skuForms } from '../../values/sku.ts'
 import { rmaItemList, rmaItemRows } from './items.ts'
 import { returnRules } from './rules.ts'
 
@@ -30,7 +31,7 @@ export const rma = defineResource({
     rmareasonid: equalTo('reasonId'),
     rmamethodid: equalTo('methodId'),
     catalogid: anyItem(rmaItemRows, equalTo('productId')),
-    sku: anyItem(rmaItemRows, exactlyTrimmed('sku')),
+    sku: anyItem(rmaItemRows, exactly('sku', skuForms)),
     datestart: since('rmaDate'),
     dateend: until('rmaDate'),
   },

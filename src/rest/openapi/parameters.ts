@@ -1,7 +1,7 @@
 import type { Resource } from '../../engine/define.ts'
 import type { Endpoint, Given, Operation } from '../../engine/endpoints.ts'
 import { DATE_LENGTH_MAX } from '../../engine/fields.ts'
-import type { FilterKind } from '../../engine/filters.ts'
+import { anyOfValues, type FilterKind } from '../../engine/filters.ts'
 import type { JsonSchema } from '../../engine/json-schema.ts'
 import { ITEMS_MAX } from '../../engine/nested.ts'
 import { LIMIT_DEFAULT } from '../../engine/paging.ts'
@@ -19,7 +19,7 @@ function header(name: string, description: string, schema: JsonSchema): Paramete
 export const sharedParameters = {
   Offset: query(
     'offset',
-    'The place of the first record, counted from 1 (0 is 1 too). Past the last match: 400, `Offset amount exceeds the total number of records`.',
+    'The place of the first record, counted from 1 (0 is 1 too). Past the last match: in v1 400, `Offset amount exceeds the total number of records`; in v2 404, without a body.',
     { ...int32, minimum: 0 },
   ),
   ItemLimit: query(
@@ -123,14 +123,23 @@ function listParameters(
   return [
     query('limit', limit, { ...int32, default: LIMIT_DEFAULT }),
     ...shared('Offset', 'Cursor', 'CountOnly', 'Select', 'OrderBy', 'Prefer'),
-    ...(hasNoId || isNamed ? [] : [query(idParam, 'The identifier.', { ...int32, minimum: 1 })]),
-    ...Object.entries(filters).map(([name, { kind }]) => query(name, ...filterForms[kind])),
+    ...(hasNoId || isNamed ? [] : [severalOf(idParam, 'integer', ['The identifier.', { ...int32, minimum: 1 }])]),
+    ...Object.entries(filters).map(([name, { kind, readAny }]) => {
+      return readAny ? severalOf(name, kind, filterForms[kind]) : query(name, ...filterForms[kind])
+    }),
   ]
+}
+
+function severalOf(name: string, kind: FilterKind, [description, schema]: FilterForm): Parameter {
+  const { listed, repeated, schema: schemaOf } = anyOfValues
+  return query(name, `${description} ${kind === 'integer' ? listed : repeated}`, schemaOf(schema))
 }
 
 const dateInput: JsonSchema = { type: 'string', maxLength: DATE_LENGTH_MAX }
 
-const filterForms: Readonly<Record<FilterKind, readonly [description: string, schema: JsonSchema]>> = {
+type FilterForm = readonly [description: string, schema: JsonSchema]
+
+const filterForms: Readonly<Record<FilterKind, FilterForm>> = {
   text: ['The whole text, without regard to case.', { type: 'string' }],
   part: ['A part of the text, without regard to case.', { type: 'string' }],
   integer: ['A whole number.', int32],

@@ -7,6 +7,7 @@ import { contract } from './contract.ts'
 import { creating } from './creating.ts'
 import { deleting } from './deleting.ts'
 import { described } from './described.ts'
+import { digits } from './digits.ts'
 import { everywhere } from './everywhere.ts'
 import { filtering } from './filtering.ts'
 import { inXml } from './in-xml.ts'
@@ -15,6 +16,7 @@ import { nestedLists } from './nested-lists.ts'
 import { references } from './references.ts'
 import { sameRecord } from './same-record.ts'
 import { fixtureOf, openStage, type Stage } from './stage.ts'
+import { strayNames } from './stray-names.ts'
 import { subResources } from './sub-resources.ts'
 import { timeZone } from './time-zone.ts'
 import { updating } from './updating.ts'
@@ -57,6 +59,8 @@ describe.each(servedResources)('$service', (resource) => {
   if (resource.methods.includes('PUT')) {
     updating(resource, stage)
     validating(resource, stage)
+    digits(resource, stage)
+    strayNames(resource, stage)
     nestedLists(resource, stage)
     references(resource, stage)
     timeZone(resource, stage)

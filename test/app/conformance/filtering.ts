@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Resource } from '../../../src/engine/define.ts'
+import { columnPath } from '../../../src/engine/fields.ts'
+import type { Filter } from '../../../src/engine/filters.ts'
 import type { CallOptions } from '../../support/store.ts'
 import { countOf, expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { type FilterExample, type FilterKind, givenBy } from './fixtures.ts'
+import { at } from './paths.ts'
+import { readRecord } from './records.ts'
 import { fixtureOf, type Stage } from './stage.ts'
 
 /** What parses as no value of any kind, and must neither reach the database as code nor harm it. */
@@ -46,11 +50,48 @@ export function filtering(resource: Resource, stage: () => Stage): void {
     const [wanted, other] = 'a' in example ? (['a', 'b'] as const) : (['b', 'a'] as const)
     const value = givenBy(example)
     const query = (given: string) => `${name}=${encodeURIComponent(given)}`
+    const filter = resource.filters[name] as Filter
 
     test('lists and counts what matches, and nothing else', async () => {
       expect(await found(query(value))).toBe(wanted)
       expect(await found(query(value).replace(name, name.toUpperCase()))).toBe(wanted)
     })
+
+    if (filter.readAny) {
+      test('given several times, and for numbers as a comma list, is the union of its values', async () => {
+        const isNumber = example.kind === 'number'
+        const others = filter.column === undefined ? ['4711'] : [await storedValue(filter.column, other)]
+        const expected = filter.column === undefined ? wanted : 'ab'
+        const all = [value, ...others, value]
+
+        expect(await found(all.map(query).join('&'))).toBe(expected)
+        expect(await found(all.toReversed().map(query).join('&'))).toBe(expected)
+        expect(await found(query(all.join(',')), { tolerated: true })).toBe(isNumber ? expected : '')
+        expect(await found(`${query(value)}&${query(value)}`)).toBe(wanted)
+      })
+
+      test('takes at most 100 values', async () => {
+        const many = Array.from({ length: 100 }, (_, number) => String(70_000 + number))
+
+        expect(await found([...many.slice(1), value].map(query).join('&'))).toBe(wanted)
+        const tooMany = [...many, value].map(query).join('&')
+        expectRefusal(await stage().shelf.call('GET', `/${service}?${tooMany}`), 400, name)
+      })
+    } else {
+      test('given several times takes the same value, and refuses another', async () => {
+        const unlike = { flag: value === '1' ? '0' : '1', date: '2020-02-02', bound: `${value}1`, part: `${value}x` }
+        const another = unlike[example.kind as keyof typeof unlike]
+
+        expect(await found(`${query(value)}&${query(value)}`)).toBe(wanted)
+        for (const given of [
+          [value, another],
+          [another, value],
+        ]) {
+          const refused = await stage().shelf.call('GET', `/${service}?${given.map(query).join('&')}`)
+          expectRefusal(refused, 400, name)
+        }
+      })
+    }
 
     test('without a value filters nothing', async () => {
       expect(await found(`${name}=`)).toBe('ab')
@@ -144,10 +185,18 @@ export function filtering(resource: Resource, stage: () => Stage): void {
 
       test('takes the bounds that programs send for no bound', async () => {
         const open = wanted === 'b' ? ['01/01/1753', '1900-01-01T00:00:00'] : ['12/31/9999', '12/31/9999 11:59:59 PM']
-        for (const bound of open) expect(await found(query(bound))).toBe('ab')
+        for (const bound of [...open, '01/01/0001', '1/1/0001 12:00:00 AM', '0001-01-01T00:00:00'])
+          expect(await found(query(bound))).toBe('ab')
       })
     }
   })
+
+  /** What record `a` or `b` has in a column. */
+  async function storedValue(column: string, which: 'a' | 'b'): Promise<string> {
+    const { shelf } = stage()
+    const record = await readRecord({ resource }, shelf, stage()[which])
+    return String(at(record, columnPath(resource.fields, column)?.join('.') ?? ''))
+  }
 
   /** When record `a` or `b` was last changed, and `seconds` later, in local time as clients write it. */
   async function momentOf(which: 'a' | 'b', seconds: number): Promise<string> {

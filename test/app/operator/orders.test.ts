@@ -16,7 +16,7 @@ beforeAll(async () => {
   admin = await openAdmin()
   storeId = (await newStore(admin.services)).id
   const operator = await operatorCaller(admin.services, storeId)
-  CatalogID = await createRecord(operator, products, { SKUInfo: { SKU: 'SKU-9', Name: 'Mug', Price: 8, Stock: 5 } })
+  CatalogID = await createRecord(operator, products, { SKUInfo: { SKU: 'SKU-9', Name: 'Mug', Price: 8, Stock: 9 } })
 })
 afterAll(() => admin.close())
 
@@ -42,6 +42,19 @@ test('POST /admin/stores/{id}/orders places an order and answers 201 with its Or
   })
 })
 
+test.each([
+  '203.0.113.9',
+  '2001:db8:85a3:8d3:1319:8a2e:370:7348',
+  'fe80::ffff:ffff:ffff:ffff%eth0',
+  '0000:0000:0000:0000:0000:ffff:192.168.100.228',
+])('the order of a buyer at %s keeps the address', async (IP) => {
+  const answer = await admin.call('POST', `/admin/stores/${storeId}/orders`, body({ IP }))
+
+  expect(answer.statusCode, answer.body).toBe(201)
+  const operator = await operatorCaller(admin.services, storeId)
+  expect(JSON.parse(await getRecord(operator, orders, Number(answer.json()[0].Value)))).toMatchObject({ IP })
+})
+
 test.each<[string, number, string, object | undefined]>([
   ['what is computed', 400, 'OrderAmount', { OrderAmount: 1 }],
   ['an unknown SKU', 400, 'OrderItemList[0].ItemID', { OrderItemList: [{ ItemID: 'NONE', ItemQuantity: 1 }] }],
@@ -50,7 +63,7 @@ test.each<[string, number, string, object | undefined]>([
     'what is out of stock',
     409,
     'OrderItemList[0].ItemQuantity',
-    { OrderItemList: [{ ItemID: 'sku-9', ItemQuantity: 6 }] },
+    { OrderItemList: [{ ItemID: 'sku-9', ItemQuantity: 10 }] },
   ],
 ])('%s is refused with %i, by name', async (_case, statusCode, field, changes) => {
   const answer = await admin.call('POST', `/admin/stores/${storeId}/orders`, body(changes))

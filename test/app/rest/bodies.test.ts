@@ -90,6 +90,7 @@ describe('takes a body', () => {
     ['application/json'],
     ['application/json; charset=UTF-8'],
     ['Application/JSON;charset="utf-8"'],
+    ['application/json; charset=us-ascii'],
     ['text/json'],
     ['application/vnd.shop+json'],
   ])('as %s', async (contentType) => {
@@ -172,6 +173,30 @@ describe('413', () => {
       if (!socket.write(chunk)) await once(socket, 'drain')
     }
     expect(await text(socket)).toMatch(/^HTTP\/1.1 413 /)
+  })
+})
+
+describe('a header of the credentials that is sent twice', () => {
+  const statusOf = async (changes: Record<string, string[]>) => {
+    const headers = { ...shop.credentials, ...changes }
+    const lines = Object.entries(headers).flatMap(([name, values]) =>
+      [values].flat().map((value) => `${name}: ${value}`),
+    )
+    const socket = connect(await listen(), '127.0.0.1')
+    socket.write(
+      ['GET /StoreWebAPI/v1/Products?countonly=1 HTTP/1.1', 'Host: x', 'Connection: close', ...lines, '', ''].join(
+        '\r\n',
+      ),
+    )
+    return Number((await text(socket)).slice(9, 12))
+  }
+
+  test.each(['secureurl', 'privatekey', 'token'] as const)('counts once with one value: %s', async (name) => {
+    const value = shop.credentials[name]
+    expect(await statusOf({ [name]: [value, value] })).toBe(200)
+    expect(await statusOf({ [name]: [value, value, value] })).toBe(200)
+    expect(await statusOf({ [name]: [value, `${value}x`] })).toBe(401)
+    expect(await statusOf({ [name]: [`${value}x`, value] })).toBe(401)
   })
 })
 

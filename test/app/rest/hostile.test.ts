@@ -60,7 +60,10 @@ describe('a wrong value in a body is a 400 that names the field', () => {
       field: 'SKUInfo.SKU',
     })
     expect(
-      (await shop.call('PUT', '/Products/1', { body: '{"__proto__":{"x":1},"hasOwnProperty":1}' })).statusCode,
+      refusalOf(await shop.call('PUT', '/Products/1', { body: '{"__proto__":{"x":1},"hasOwnProperty":1}' })),
+    ).toMatchObject({ statusCode: 400, field: '__proto__' })
+    expect(
+      (await shop.call('PUT', '/Products/1', { body: '{"__proto__":{"x":1},"Description":"d"}' })).statusCode,
     ).toBe(200)
   })
 })

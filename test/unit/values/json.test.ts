@@ -1,13 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type JsonBounds, jsonSteps, parseJson } from '../../../src/values/json.ts'
+import { roundNumbers } from '../../../src/values/long-number.ts'
 import { runAtOnce } from '../../../src/values/slices.ts'
 
 const wide: JsonBounds = { recordValuesMax: 1_000_000, valuesMax: 1_000_000 }
 
+function readLong(text: string, pieceLength?: number) {
+  return runAtOnce(jsonSteps(text, 'The body', wide, pieceLength))
+}
+
 function read(text: string, pieceLength?: number) {
   try {
-    return { value: runAtOnce(jsonSteps(text, 'The body', wide, pieceLength)) }
+    return { value: roundNumbers(readLong(text, pieceLength)) }
   } catch (error) {
     return { message: (error as Error).message }
   }
@@ -166,4 +171,36 @@ test('pauses again and again, whatever the text is made of', () => {
     for (const _pause of jsonSteps(text, 'The body', wide)) pauses++
     expect(pauses, piece).toBeGreaterThan(100)
   }
+})
+
+describe('a number keeps what JSON.parse would lose of it', () => {
+  const digits = fc.oneof(fc.stringMatching(/^(0|[1-9][0-9]{0,9})$/), fc.stringMatching(/^[1-9][0-9]{13,20}$/))
+  const fraction = fc.oneof(fc.constant(''), fc.stringMatching(/^\.[0-9]{1,30}$/))
+  const exponent = fc.oneof(fc.constant(''), fc.stringMatching(/^[eE][+-]?[0-9]{1,3}$/))
+  const sources = fc.tuple(fc.constantFrom('', '-'), digits, fraction, exponent).map((parts) => parts.join(''))
+  const around = fc.constantFrom('[%]', '[[1,2],%,3]', '{"a":%}', '{"a":[{"b": %}],"c":"d"}', '[\n%\n]', '["1",%]')
+
+  /** Of a decimal number, exactly. */
+  function exactly(source: string) {
+    const [, sign, whole = '', behind = '', power = '0'] =
+      /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
+    const scale = Number(power) - behind.length + 1_100
+    return BigInt(`${sign}${whole}${behind}`) * 10n ** BigInt(scale)
+  }
+
+  test('whatever stands around it, in a text of one piece and of many', () => {
+    const property = fc.property(sources, around, fc.constantFrom(1, 8, 30_000), (source, where, pieceLength) => {
+      const text = where.replace('%', source)
+      const value = readLong(text, pieceLength)
+      const number = Number(source)
+      const isKept = /^-?\d+$/.test(source)
+        ? String(number) === source || Object.is(number, -0)
+        : Number.isFinite(number) && exactly(String(number)) === exactly(source)
+      const found = ((JSON.stringify(value).match(/-?\d[\d.eE+-]*/g) ?? []) as string[]).includes(
+        isKept ? JSON.stringify(number) : source,
+      )
+      expect(found).toBe(true)
+    })
+    fc.assert(property, { numRuns: 3_000 })
+  })
 })

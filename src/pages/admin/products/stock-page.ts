@@ -116,7 +116,7 @@ const fields = {
   AdvancedOptionCode: text(50),
   Cause: choice(['adjust', 'set']),
   Quantity: decimal(),
-  Note: text(NOTE_LENGTH_MAX, { trim: 'both' }),
+  Note: text(NOTE_LENGTH_MAX, { normalise: (given) => given.trim() }),
 }
 
 function correctionOf(productId: number, form: Form): Correction {

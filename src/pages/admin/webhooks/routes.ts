@@ -123,7 +123,11 @@ async function webhookPage(services: DataServices, request: FastifyRequest, valu
   const { state = null, before = null } = readInput(shown, request.query, 'The query')
   const webhook = await webhookStatus(caller, id)
   const { name, url, format, pending, failed, missed } = webhook
-  const { deliveries, next } = await listDeliveries(caller, id, { state, limit: DELIVERIES_SHOWN, before })
+  const { deliveries, next } = await listDeliveries(caller, id, {
+    states: state === null ? [] : [state],
+    limit: DELIVERIES_SHOWN,
+    before,
+  })
   return {
     template: '/pages/admin/webhooks/webhook',
     title: name,

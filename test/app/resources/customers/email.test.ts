@@ -17,7 +17,9 @@ const invalid = [
   '@mail.example',
   'a@b@mail.example',
   'a@-mail.example',
-  'a@küche.example',
+  'ä@küche.example',
+  'a@kü che.example',
+  `a@${'äöüß'.repeat(12)}.${'äöüß'.repeat(9)}.example`,
   'a b@c.example',
 ]
 const valid = ['grace@localhost', "O'Hara+{news}@Mail.Example", 'x@1.2.3.4']
@@ -29,6 +31,40 @@ async function imported(CustomerID: number, Email: string): Promise<void> {
 }
 
 const recordOf = async (id: number) => (await shop.call('GET', `/Customers/${id}`)).json()[0]
+
+describe('an address with letters beyond ASCII in its domain', () => {
+  const ascii = (name: string) => `${name}@xn--kche-0ra.example`
+
+  test('is stored in ASCII form, in JSON, in XML and by cartAPI, and found by both', async () => {
+    const body = { Email: 'Ann@Küche.example', Password: 'secret words' }
+    const created = await shop.call('POST', '/Customers', { body, tolerated: true })
+    expect(created.statusCode, created.body).toBe(201)
+    const id = Number(created.json()[0].Value)
+    expect((await recordOf(id)).Email).toBe(ascii('Ann'))
+    const xml = '<Customer><Email>bea@küche.example</Email></Customer>'
+    await shop.call('PUT', `/Customers/${id}`, { body: xml, contentType: 'application/xml', tolerated: true })
+    expect((await recordOf(id)).Email).toBe(ascii('bea'))
+    await soapCall(server, shop, 'editCustomer', {
+      action: 'update',
+      customerData: `contactid===${id}|||email===cid@küche.example`,
+    })
+    expect((await recordOf(id)).Email).toBe(ascii('cid'))
+
+    for (const email of ['cid@küche.example', 'CID@KÜCHE.example', ascii('cid')]) {
+      const found = await shop.call('GET', `/Customers?email=${encodeURIComponent(email)}`)
+      expect(found.json()).toMatchObject([{ CustomerID: id }])
+    }
+    const token = { customerEmail: 'cid@küche.example', timeToLive: 5 }
+    expect(await soapCall(server, shop, 'getCustomerLoginToken', token)).toContain('<Token>')
+  })
+
+  test('and is found as an import brought it', async () => {
+    await imported(60, 'dee@küche.example')
+    expect((await recordOf(60)).Email).toBe('dee@küche.example')
+    const found = await shop.call('GET', `/Customers?email=${encodeURIComponent('dee@küche.example')}`)
+    expect(found.json()).toMatchObject([{ CustomerID: 60 }])
+  })
+})
 
 describe('an e-mail address that is none', () => {
   test.each(invalid)('%s is refused when a customer is created or changed, in JSON and in XML', async (Email) => {

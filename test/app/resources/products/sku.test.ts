@@ -124,3 +124,59 @@ test('a stored SKU that could not be trimmed stays when the record is sent back 
   await shop.call('PUT', `/Products/${second}`, { body: { SKUInfo: { SKU: 'MUG' } } })
   expect([await storedSku(first), await storedSku(second)]).toEqual(['CUP', 'MUG'])
 })
+
+describe('a SKU loses the characters that nobody sees', () => {
+  /** A zero-width space, a mark of direction, a soft hyphen, a byte order mark, a joiner and a tag; é of two characters. */
+  const unseen = (sku: string) =>
+    [...`\u200b${sku}\u200e`].join('\u00ad').normalize('NFD').replace('-', '-\u200d\ufeff\u{e0041}')
+
+  test('wherever one is stored, and counts as it is read: in JSON, XML and an import', async () => {
+    const id = await created(unseen('CAFÉ-1'))
+    expect(await storedSku(id)).toBe('CAFÉ-1')
+    const body = `<Product><SKUInfo><SKU>${unseen('CAFÉ-2')}</SKU></SKUInfo></Product>`
+    await shop.call('PUT', `/Products/${id}`, { body, contentType: 'application/xml' })
+    expect(await storedSku(id)).toBe('CAFÉ-2')
+    const record = { SKUInfo: { CatalogID: 70, SKU: unseen('CAFÉ-3'), Name: 'Mug' } }
+    expect((await importInto(server, shop, [{ service: 'Products', record }])).refused).toEqual([])
+    expect(await storedSku(70)).toBe('CAFÉ-3')
+    const answer = await shop.call('POST', '/Products', { body: { SKUInfo: { SKU: '\u200b\u00ad', Name: 'Mug' } } })
+    expect([answer.statusCode, answer.json()[0].Value]).toEqual([400, 'SKUInfo.SKU'])
+  })
+
+  test.each(['CAFÉ-1', '\u200bCAF\u00adÉ-1', 'CAFÉ-1'.normalize('NFD')])(
+    'and is found whatever form is stored: %j',
+    async (stored) => {
+      const id = await created('OTHER', {
+        AdvancedOptionList: [{ AdvancedOptionCode: '4', AdvancedOptionSufix: ' \u200bL', AdvancedOptionStock: 5 }],
+      })
+      await server.database.db.product.update({
+        where: { storeId_id: { storeId: shop.store.id, id } },
+        data: { sku: stored },
+      })
+      const operator = await operatorCaller(server.services, shop.store.id)
+      // Whoever sends the stored one has read it, and all send the plain one, but it finds no stored one with unseen characters.
+      const isPlain = stored.normalize('NFC') === 'CAFÉ-1'
+      const givens = isPlain ? ['café-1', unseen('CAFÉ-1'), 'café-1'.normalize('NFD'), padded('Café-1')] : [stored]
+      for (const [index, given] of givens.entries()) {
+        const encoded = encodeURIComponent(given)
+        for (const path of [`/Products?sku=${encoded}`, `/Products/skuinfo?sku=${encoded}`]) {
+          expect((await shop.call('GET', path)).json()).toHaveLength(1)
+        }
+        const change = { SKUInfo: { SKU: given, Price: index + 1 } }
+        expect((await shop.call('PUT', '/Products', { body: [change] })).json()[0].Value).toBe(String(id))
+        expect(await infoOf(id)).toMatchObject({ SKU: stored, Price: index + 1 })
+
+        const items = [given, `${given.trimEnd()} l`].map((ItemID) => ({ ItemID, ItemQuantity: 1 }))
+        await placeOrder(operator, { BillingEmail: 'guest@shop.example', OrderItemList: items })
+        await soapCall(server, shop, 'updateProductInventory', { productId: given, quantity: 7, replaceStock: true })
+        const tree = treeOf(await soapCall(server, shop, 'getProductInventory', { productId: given }))
+        expect(tree).toMatchObject({ Inventory: '7' })
+        const listed = treeOf(
+          await soapCall(server, shop, 'getProduct', { batchSize: 1, startNum: 1, productId: given }),
+        )
+        expect(listed).toMatchObject({ Product: { CatalogID: String(id) } })
+      }
+      expect(await storedSku(id)).toBe(stored)
+    },
+  )
+})
