@@ -1,3 +1,4 @@
+import { selectFaults } from '../database/new-database.ts'
 import { sealedTables } from '../database/secret-key/sealed-tables.ts'
 import { openSnapshot, type Snapshot } from '../database/snapshot.ts'
 import { sql } from '../database/sql.ts'
@@ -46,6 +47,12 @@ const deletedThrough = `
 const blanks = String.raw`U&'\0009\000A\000B\000C\000D\0020\00A0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200A\2028\2029\202F\205F\3000\FEFF'`
 
 export const checks: readonly Check[] = [
+  {
+    name: 'database',
+    rule: 'The database has the encoding UTF8 and folds letters beyond ASCII',
+    sql: async (snapshot) => `
+      SELECT NULL::int AS "storeId", 'The database' AS "record", "found" FROM (${await selectFaults(snapshot)}) f`,
+  },
   {
     name: 'stock-ledger',
     rule: 'The movements of each stock add up to it',
