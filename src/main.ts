@@ -18,7 +18,7 @@ import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, bucketLimits, requestLimits } from './database/limits.ts'
 import { createDatabaseMetrics } from './database/metrics.ts'
 import { migrate } from './database/migrations.ts'
-import { isOfMove } from './database/outage.ts'
+import { createOutageLines } from './database/outage-lines.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { ProcessRegistry } from './database/process-registry.ts'
 import { checkSecretKey } from './database/secret-key/check.ts'
@@ -68,10 +68,11 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
   try {
     const config = await readConfigWithPort(environment)
-    log = await createLog(config.logLevel, isOfMove)
+    const outageLines = createOutageLines()
+    log = await createLog(config.logLevel, outageLines.fateOf)
     const starting = Promise.withResolvers<void>()
     shutdown = handleShutdown(log, starting.promise, config.drainMs)
-    await start(config, log, shutdown).finally(starting.resolve)
+    await start(config, { log, outageLines }, shutdown).finally(starting.resolve)
   } catch (error) {
     // A signal during the start: the shutdown continues by itself.
     if (shutdown?.isRequested()) return
@@ -90,13 +91,18 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
   return port === config.port ? config : readConfig({ ...environment, PORT: String(port) })
 }
 
+interface Logging {
+  readonly log: Log
+  readonly outageLines: ReturnType<typeof createOutageLines>
+}
+
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
-async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+async function start(config: Config, { log, outageLines }: Logging, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
   const metrics = createMetrics()
   const { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
-    { log, metrics },
+    { log, outageLines, metrics },
     shutdown,
   )
   const { timeZone: defaultTimeZone } = config
@@ -227,7 +233,7 @@ interface OpenDatabase {
 /** Starts the embedded database if none is given, migrates, and connects. Throws `StartupError` when SECRET_KEY does not fit. */
 async function openDatabase(
   config: Config,
-  { log, metrics }: { log: Log; metrics: Metrics },
+  { log, outageLines, metrics }: Logging & { metrics: Metrics },
   shutdown: Shutdown,
 ): Promise<OpenDatabase> {
   if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
@@ -239,9 +245,10 @@ async function openDatabase(
   say('Applying migrations …')
   if (directUrl !== url) await requireDirect(url, directUrl)
   const applied = await migrate(directUrl, (message) => log.warn(message))
-  for (const name of applied) log.info({ migration: name }, 'migration applied')
+  if (applied.length > 0) log.info({ count: applied.length, last: applied.at(-1) }, 'migrations applied')
   shutdown.checkpoint()
   const databaseHealth = createHealth(url, log)
+  outageLines.watch(databaseHealth)
   shutdown.add('the health of the database', () => databaseHealth.stop())
   const figures = createDatabaseMetrics(metrics.registry)
   figures.breaker(databaseHealth)

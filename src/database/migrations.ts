@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
 import { queryOf } from './backup/fill.ts'
-import { hostOf, withConnection } from './connection.ts'
+import { hostOf, reasonOf, withConnection } from './connection.ts'
 import { refuseMoved } from './move/state.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 
@@ -194,11 +194,4 @@ export function asStartupError(
 
 function nameOf(url: string): string {
   return `${hostOf(url)}${new URL(url).pathname}`
-}
-
-/** The first line of the message. A refused connection to several addresses has an empty message of its own. */
-export function reasonOf(error: unknown): string {
-  const first = error instanceof AggregateError ? error.errors[0] : error
-  const message = first instanceof Error ? first.message : String(first)
-  return message.split('\n', 1)[0]?.trim().replace(/\.$/, '') || 'no reason was given'
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
+import { noteRefusal } from './note-refusal.ts'
 
 /** Responds to errors outside the protocol folders, which have formats of their own. */
 export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {
@@ -16,7 +17,7 @@ export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHa
   })
   app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
     if (error instanceof StoreFailure) {
-      if (error.logDetail) request.log.info({ detail: error.logDetail }, error.message)
+      noteRefusal(request, { reason: error.logMessage, detail: error.logDetail })
       return reply.code(error.status).send(errorBody(error.status, error.message, error.field))
     }
     const { statusCode = 500 } = error

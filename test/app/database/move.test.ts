@@ -24,7 +24,7 @@ const warnings: string[] = []
 beforeAll(async () => {
   server = await openServer({}, async () => {
     const database = await cloneDatabase()
-    health = createHealth(database.url, { warn: (_details, message) => warnings.push(message) })
+    health = createHealth(database.url, { warn: (_details, message) => warnings.push(message), error: () => {} })
     const db = connect(database.url, { health })
     const drop = async () => {
       await Promise.all([health.stop(), db.$disconnect()])
