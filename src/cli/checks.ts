@@ -7,6 +7,7 @@ import { keyColumn } from '../engine/reader.ts'
 import { ROW_COUNTER } from '../engine/write.ts'
 import { resources, servedResources } from '../registry.ts'
 import { stocksAndMovements } from '../resources/products/stock.ts'
+import { IMPORTED_MAX } from '../values/int32.ts'
 
 /**
  * Something that holds in every database. Only rules of invoice numbers, line shipments and linked products can be broken
@@ -114,7 +115,7 @@ export const checks: readonly Check[] = [
       SELECT s."id" AS "storeId", concat('Order ', o."id") AS "record",
         concat('invoice number ', o."invoiceNumber", ', next ', s."nextInvoiceNumber") AS "found"
       FROM "Store" s JOIN "Order" o ON o."storeId" = s."id" AND o."invoiceNumber" >= s."nextInvoiceNumber"
-      WHERE lower(o."invoicePrefix") = lower(s."invoicePrefix") AND s."nextInvoiceNumber" < 2147483647`,
+      WHERE lower(o."invoicePrefix") = lower(s."invoicePrefix") AND o."invoiceNumber" <= ${IMPORTED_MAX}`,
   },
   {
     name: 'invoice-numbers',
