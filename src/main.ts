@@ -30,7 +30,7 @@ import { historySweep } from './engine/history.ts'
 import { idempotencySweep } from './engine/idempotency.ts'
 import { forgetRepresentations } from './engine/representations.ts'
 import { createOutbound } from './outbound/outbound.ts'
-import { installationKeys, makeDataFolder } from './process/data-folder.ts'
+import { installationKeys, makeDataFolder, makePrivateFolder } from './process/data-folder.ts'
 import { createLog, type Log } from './process/log.ts'
 import { watchMemory, watchRest } from './process/memory-pressure.ts'
 import { misspeltSettings } from './process/misspelt-settings.ts'
@@ -99,6 +99,7 @@ interface Logging {
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
 async function start(config: Config, { log, outageLines }: Logging, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
+  const warn = (message: string) => log.warn(message)
   const metrics = createMetrics()
   const { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
@@ -139,7 +140,7 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
     'old idempotency keys': idempotencySweep(background),
     'old history': historySweep(background, config.historyDays),
     'old CSV imports': csvSweep(background),
-    ...(await archivedSweeps(config, { ...background, url: directUrl })),
+    ...(await archivedSweeps(config, { ...background, url: directUrl, warn })),
   }
   const sweeper = createSweeper({ log, sweeps })
   shutdown.add('the deletion of what is old', () => sweeper.stop())
@@ -147,7 +148,7 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
   shutdown.add('the CSV imports', () => csvImports.stop())
   showProcess(metrics.registry, { databaseHealth, isStopping: shutdown.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
-  const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure })
+  const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure, warn })
   shutdown.add('the backups', () => backups.stop())
   const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
   const app = buildApp({
@@ -191,13 +192,17 @@ async function shareRateLimits(
   return throttle
 }
 
+interface Warning {
+  readonly warn: (message: string) => void
+}
+
 /** Without a folder there are none. */
 async function archivedSweeps(
   { archiveDir, ledgerDays, auditDays }: Config,
-  services: Omit<ArchiveServices, 'dir'>,
+  services: Omit<ArchiveServices, 'dir'> & Warning,
 ): Promise<Record<string, Sweep>> {
   if (archiveDir === null) return {}
-  await makeDataFolder(archiveDir, 'ARCHIVE_DIR')
+  await makePrivateFolder(archiveDir, 'ARCHIVE_DIR', services.warn)
   const archive = { ...services, dir: archiveDir }
   return {
     'old stock movements': archivedSweep(archive, ledgerDays, oldMovements),
@@ -208,10 +213,10 @@ async function archivedSweeps(
 /** Without a folder there are none. */
 async function scheduleBackups(
   { backupDir, backupHours, backupKeep }: Config,
-  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'>,
+  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'> & Warning,
 ) {
   if (backupDir === null) return { start: () => {}, stop: async () => {} }
-  await makeDataFolder(backupDir, 'BACKUP_DIR')
+  await makePrivateFolder(backupDir, 'BACKUP_DIR', services.warn)
   return createBackupSchedule({ ...services, dir: backupDir, hours: backupHours, keep: backupKeep })
 }
 
