@@ -18,7 +18,7 @@ import { createHealth, type DatabaseHealth } from './database/health.ts'
 import { backgroundLimits, bucketLimits, requestLimits } from './database/limits.ts'
 import { createDatabaseMetrics } from './database/metrics.ts'
 import { migrate } from './database/migrations.ts'
-import { isOfMove } from './database/outage.ts'
+import { createOutageLines } from './database/outage-lines.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { ProcessRegistry } from './database/process-registry.ts'
 import { checkSecretKey } from './database/secret-key/check.ts'
@@ -30,7 +30,7 @@ import { historySweep } from './engine/history.ts'
 import { idempotencySweep } from './engine/idempotency.ts'
 import { forgetRepresentations } from './engine/representations.ts'
 import { createOutbound } from './outbound/outbound.ts'
-import { installationKeys, makeDataFolder } from './process/data-folder.ts'
+import { installationKeys, makeDataFolder, makePrivateFolder } from './process/data-folder.ts'
 import { createLog, type Log } from './process/log.ts'
 import { watchMemory, watchRest } from './process/memory-pressure.ts'
 import { misspeltSettings } from './process/misspelt-settings.ts'
@@ -68,10 +68,11 @@ async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)
   try {
     const config = await readConfigWithPort(environment)
-    log = await createLog(config.logLevel, isOfMove)
+    const outageLines = createOutageLines()
+    log = await createLog(config.logLevel, outageLines.fateOf)
     const starting = Promise.withResolvers<void>()
     shutdown = handleShutdown(log, starting.promise, config.drainMs)
-    await start(config, log, shutdown).finally(starting.resolve)
+    await start(config, { log, outageLines }, shutdown).finally(starting.resolve)
   } catch (error) {
     // A signal during the start: the shutdown continues by itself.
     if (shutdown?.isRequested()) return
@@ -90,13 +91,19 @@ async function readConfigWithPort(environment: NodeJS.ProcessEnv): Promise<Confi
   return port === config.port ? config : readConfig({ ...environment, PORT: String(port) })
 }
 
+interface Logging {
+  readonly log: Log
+  readonly outageLines: ReturnType<typeof createOutageLines>
+}
+
 /** Starts the parts one after the other. Each is registered for shutdown as soon as it exists. */
-async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
+async function start(config: Config, { log, outageLines }: Logging, shutdown: Shutdown): Promise<void> {
   const now = () => new Date()
+  const warn = (message: string) => log.warn(message)
   const metrics = createMetrics()
   const { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
-    { log, metrics },
+    { log, outageLines, metrics },
     shutdown,
   )
   const { timeZone: defaultTimeZone } = config
@@ -133,7 +140,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
     'old idempotency keys': idempotencySweep(background),
     'old history': historySweep(background, config.historyDays),
     'old CSV imports': csvSweep(background),
-    ...(await archivedSweeps(config, { ...background, url: directUrl })),
+    ...(await archivedSweeps(config, { ...background, url: directUrl, warn })),
   }
   const sweeper = createSweeper({ log, sweeps })
   shutdown.add('the deletion of what is old', () => sweeper.stop())
@@ -141,7 +148,7 @@ async function start(config: Config, log: Log, shutdown: Shutdown): Promise<void
   shutdown.add('the CSV imports', () => csvImports.stop())
   showProcess(metrics.registry, { databaseHealth, isStopping: shutdown.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
-  const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure })
+  const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure, warn })
   shutdown.add('the backups', () => backups.stop())
   const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
   const app = buildApp({
@@ -185,13 +192,17 @@ async function shareRateLimits(
   return throttle
 }
 
+interface Warning {
+  readonly warn: (message: string) => void
+}
+
 /** Without a folder there are none. */
 async function archivedSweeps(
   { archiveDir, ledgerDays, auditDays }: Config,
-  services: Omit<ArchiveServices, 'dir'>,
+  services: Omit<ArchiveServices, 'dir'> & Warning,
 ): Promise<Record<string, Sweep>> {
   if (archiveDir === null) return {}
-  await makeDataFolder(archiveDir, 'ARCHIVE_DIR')
+  await makePrivateFolder(archiveDir, 'ARCHIVE_DIR', services.warn)
   const archive = { ...services, dir: archiveDir }
   return {
     'old stock movements': archivedSweep(archive, ledgerDays, oldMovements),
@@ -202,10 +213,10 @@ async function archivedSweeps(
 /** Without a folder there are none. */
 async function scheduleBackups(
   { backupDir, backupHours, backupKeep }: Config,
-  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'>,
+  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'> & Warning,
 ) {
   if (backupDir === null) return { start: () => {}, stop: async () => {} }
-  await makeDataFolder(backupDir, 'BACKUP_DIR')
+  await makePrivateFolder(backupDir, 'BACKUP_DIR', services.warn)
   return createBackupSchedule({ ...services, dir: backupDir, hours: backupHours, keep: backupKeep })
 }
 
@@ -227,7 +238,7 @@ interface OpenDatabase {
 /** Starts the embedded database if none is given, migrates, and connects. Throws `StartupError` when SECRET_KEY does not fit. */
 async function openDatabase(
   config: Config,
-  { log, metrics }: { log: Log; metrics: Metrics },
+  { log, outageLines, metrics }: Logging & { metrics: Metrics },
   shutdown: Shutdown,
 ): Promise<OpenDatabase> {
   if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
@@ -239,9 +250,10 @@ async function openDatabase(
   say('Applying migrations …')
   if (directUrl !== url) await requireDirect(url, directUrl)
   const applied = await migrate(directUrl, (message) => log.warn(message))
-  for (const name of applied) log.info({ migration: name }, 'migration applied')
+  if (applied.length > 0) log.info({ count: applied.length, last: applied.at(-1) }, 'migrations applied')
   shutdown.checkpoint()
   const databaseHealth = createHealth(url, log)
+  outageLines.watch(databaseHealth)
   shutdown.add('the health of the database', () => databaseHealth.stop())
   const figures = createDatabaseMetrics(metrics.registry)
   figures.breaker(databaseHealth)

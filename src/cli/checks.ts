@@ -1,3 +1,4 @@
+import { selectFaults } from '../database/new-database.ts'
 import { sealedTables } from '../database/secret-key/sealed-tables.ts'
 import { openSnapshot, type Snapshot } from '../database/snapshot.ts'
 import { sql } from '../database/sql.ts'
@@ -6,6 +7,7 @@ import { keyColumn } from '../engine/reader.ts'
 import { ROW_COUNTER } from '../engine/write.ts'
 import { resources, servedResources } from '../registry.ts'
 import { stocksAndMovements } from '../resources/products/stock.ts'
+import { IMPORTED_MAX } from '../values/int32.ts'
 
 /**
  * Something that holds in every database. Only rules of invoice numbers, line shipments and linked products can be broken
@@ -46,6 +48,12 @@ const deletedThrough = `
 const blanks = String.raw`U&'\0009\000A\000B\000C\000D\0020\00A0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200A\2028\2029\202F\205F\3000\FEFF'`
 
 export const checks: readonly Check[] = [
+  {
+    name: 'database',
+    rule: 'The database has the encoding UTF8 and folds letters beyond ASCII',
+    sql: async (snapshot) => `
+      SELECT NULL::int AS "storeId", 'The database' AS "record", "found" FROM (${await selectFaults(snapshot)}) f`,
+  },
   {
     name: 'stock-ledger',
     rule: 'The movements of each stock add up to it',
@@ -107,7 +115,7 @@ export const checks: readonly Check[] = [
       SELECT s."id" AS "storeId", concat('Order ', o."id") AS "record",
         concat('invoice number ', o."invoiceNumber", ', next ', s."nextInvoiceNumber") AS "found"
       FROM "Store" s JOIN "Order" o ON o."storeId" = s."id" AND o."invoiceNumber" >= s."nextInvoiceNumber"
-      WHERE lower(o."invoicePrefix") = lower(s."invoicePrefix") AND s."nextInvoiceNumber" < 2147483647`,
+      WHERE lower(o."invoicePrefix") = lower(s."invoicePrefix") AND o."invoiceNumber" <= ${IMPORTED_MAX}`,
   },
   {
     name: 'invoice-numbers',

@@ -12,13 +12,16 @@ import {
 import { type Config, DATABASE_ADDRESS, isDatabaseAddress, readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
 import { createSecrets } from '../values/secrets.ts'
+import { openPrompt } from './new-store/prompt.ts'
 import { printChecks, SHOWN_DEFAULT } from './print-checks.ts'
 import { createProgress } from './progress.ts'
 import { runProgram } from './run-program.ts'
 
-const usage = `Usage: npm run move -- --to postgresql://…        moves the store of the settings into that database
-       npm run move -- --to embedded              moves it from DATABASE_URL into DATA_DIR
-       npm run move -- --cancel [--to …]          gives up a move that is not finished`
+const usage = `Usage: npm run move                        moves the store of the settings into the database of TARGET_DATABASE_URL
+       npm run move -- --to -              into the one whose address is asked for, or is the next line of standard input
+       npm run move -- --to postgresql://… into that one; an address with a password goes the other ways
+       npm run move -- --to embedded       from DATABASE_URL into DATA_DIR
+       npm run move -- --cancel [--to …]   gives up a move that is not finished`
 
 const report: MoveReport = {
   say: (line) => void process.stderr.write(`${line}\n`),
@@ -31,10 +34,16 @@ await runProgram(main, 2)
 /** Moves the store of the settings to another database, whether a server runs or not. */
 async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boolean> {
   const options = { to: { type: 'string' }, cancel: { type: 'boolean', default: false } } as const
-  const { to, cancel } = parseArgs({ args, options }).values
-  if (to === undefined && !cancel) throw new StartupError(usage)
+  const { to: given, cancel } = parseArgs({ args, options }).values
   const config = readConfig(environment)
+  const to = given === '-' ? await askAddress() : (given ?? config.targetDatabaseUrl ?? undefined)
+  if (to === undefined && !cancel) throw new StartupError(usage)
   if (to !== undefined) refuseAddress(to, config)
+  if (given !== undefined && hasPassword(given)) {
+    throw new StartupError(
+      '--to has a password, which others can read in the list of processes. Give the address as TARGET_DATABASE_URL, or as a line of standard input with --to -',
+    )
+  }
   const source = await openSource(config)
   try {
     if (to === undefined) await cancelMove({ source, target: null, report })
@@ -43,6 +52,18 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   } finally {
     await source.stop()
   }
+}
+
+async function askAddress(): Promise<string> {
+  const prompt = openPrompt()
+  const line = await prompt.ask('Address of the target: ', { hidden: true })
+  prompt.close()
+  return line?.trim() ?? ''
+}
+
+function hasPassword(to: string): boolean {
+  const url = URL.parse(to)
+  return url !== null && (url.password !== '' || url.searchParams.has('password'))
 }
 
 interface OpenPlace extends Place {
@@ -54,7 +75,7 @@ interface OpenPlace extends Place {
 function refuseAddress(to: string, { databaseUrl }: Config): void {
   if (to !== 'embedded' && !isDatabaseAddress(to)) {
     throw new StartupError(
-      `--to is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}, or embedded`,
+      `The target is not the address of a PostgreSQL database; allowed: ${DATABASE_ADDRESS}, or --to embedded`,
     )
   }
   if (to === 'embedded' && databaseUrl === null) {

@@ -2,6 +2,7 @@ import { request } from 'undici'
 import { readOperatorKey, readSandboxFile } from '../process/data-folder.ts'
 import { readConfig } from '../process/settings.ts'
 import { StartupError } from '../process/startup-error.ts'
+import { isLoopbackHost } from '../values/loopback.ts'
 
 /** The running server, as the operator's programs reach it, and the default store. */
 export type Server = { readonly baseUrl: string; readonly operatorKey: string; readonly storeId: number }
@@ -25,6 +26,45 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<Server
     operatorKey,
     storeId: sandbox?.store.id ?? 1,
   }
+}
+
+const PROBE_MS_MAX = 10_000
+const PROBE_BYTES_MAX = 64 * 1024
+
+/**
+ * Throws StartupError unless the address leads to a server of this kind. Asks without the key, which another server, or a host of
+ * the domain before this one, must not get. Takes ten seconds at most to connect, and as long for the answer.
+ */
+export async function requireOwnServer({ baseUrl }: Server): Promise<void> {
+  const limits = { headersTimeout: PROBE_MS_MAX, bodyTimeout: PROBE_MS_MAX }
+  const found = await request(`${baseUrl}/admin/stores`, { ...limits, signal: AbortSignal.timeout(2 * PROBE_MS_MAX) })
+    .then(async ({ statusCode, body }) => ({ statusCode, isOwn: readRefusal(await begin(body)).isOwn }))
+    .catch((error: NodeJS.ErrnoException) => error)
+  if (!(found instanceof Error)) {
+    if (found.isOwn) return
+    throw elsewhere(baseUrl, `something else answers there, with status ${found.statusCode}`)
+  }
+  const { code = '', message } = found
+  // Whoever calls this machine by its own address has no DNS to look at.
+  if (code === 'ECONNREFUSED' && isLoopbackHost(new URL(baseUrl).hostname)) throw notListening(baseUrl)
+  if (code === 'ENOTFOUND') throw elsewhere(baseUrl, 'the DNS does not know its name')
+  // OpenSSL's messages are places in its source.
+  throw elsewhere(baseUrl, /^(EPROTO|ERR_SSL)/.test(code) ? `it does not speak TLS (${code})` : message || code)
+}
+
+function elsewhere(baseUrl: string, reason: string): StartupError {
+  return new StartupError(
+    `PUBLIC_URL (${baseUrl}) does not lead to this server yet: ${reason}. Start the server and its proxy, and see "Going live" in docs/operations.md for the name and its certificate`,
+  )
+}
+
+async function begin(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    if (Buffer.concat(chunks).length > PROBE_BYTES_MAX) break
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 /** Reads the number of `--store 2`. Throws StartupError for anything else. */
@@ -62,7 +102,7 @@ export async function callServer(
       if (code !== 'ECONNREFUSED' && code !== 'ENOTFOUND') {
         throw new LostAnswer(`The server at ${baseUrl} cannot be reached (${message})`)
       }
-      throw new StartupError(`No server answers at ${baseUrl}. Start it: npm start`)
+      throw notListening(baseUrl)
     },
   )
   const { statusCode } = answer
@@ -70,11 +110,15 @@ export async function callServer(
   throw new Refusal(statusCode, readRefusal(await answer.body.text()))
 }
 
-/** Message and field of an error body; any other body, shortened. */
-function readRefusal(body: string): { message: string; field: string } {
+function notListening(baseUrl: string): StartupError {
+  return new StartupError(`No server answers at ${baseUrl}. Start it: npm start`)
+}
+
+/** Message and field of an error body; any other body, which is not this server's own, shortened. */
+function readRefusal(body: string): { message: string; field: string; isOwn: boolean } {
   try {
-    const [item] = JSON.parse(body) as { Message: string; Value: string }[]
-    if (item) return { message: item.Message, field: item.Value }
+    const [item] = JSON.parse(body) as { Message?: string; Value?: string }[]
+    if (typeof item?.Message === 'string') return { message: item.Message, field: item.Value ?? '', isOwn: true }
   } catch {}
-  return { message: body.slice(0, 200), field: '' }
+  return { message: body.slice(0, 200), field: '', isOwn: false }
 }

@@ -12,6 +12,13 @@ export function hostOf(url: string): string {
   return `${searchParams.get('host') ?? decodeURIComponent(hostname)}:${port || 5432}`
 }
 
+/** The first line of the message. A refused connection to several addresses has an empty message of its own. */
+export function reasonOf(error: unknown): string {
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  const message = first instanceof Error ? first.message : String(first)
+  return message.split('\n', 1)[0]?.trim().replace(/\.$/, '') || 'no reason was given'
+}
+
 /** Runs `work` on a connection of its own, which is closed behind it. */
 export async function withConnection<T>(
   url: string,

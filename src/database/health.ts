@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
+import { reasonOf } from './connection.ts'
 import { limitConnection, requestLimits } from './limits.ts'
 import { readMove } from './move/state.ts'
 import { watchMove } from './move/watch.ts'
@@ -17,6 +18,8 @@ export interface DatabaseHealth {
   readonly watch: <T>(statement: () => Promise<T>) => Promise<T>
   /** Calls `listener` whenever the database answers again. What was connected to it before may lead nowhere. */
   readonly onRecovery: (listener: () => void) => void
+  /** Whether the database answers now. Asks it, unless it is known not to, so that an answer takes a moment. */
+  readonly answers: () => Promise<boolean>
   /** Why reads, or changes, cannot be served now; null: they can. Asks the database at most four times a second. */
   readonly fault: (of: 'reads' | 'changes') => Promise<string | null>
   /** Whether statements are refused now, because the database does not answer, and how often that began. */
@@ -52,6 +55,7 @@ interface Waiting {
 
 interface HealthLog {
   warn(details: object, message: string): void
+  error(details: object, message: string): void
 }
 
 export function createHealth(url: string, log: HealthLog): DatabaseHealth {
@@ -77,7 +81,8 @@ class Health implements DatabaseHealth {
   #answeredAtMs = 0
   #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
   #watching: NodeJS.Timeout | undefined
-  #isAsking = false
+  /** Resolves with whether the database answers. Undefined: nobody has asked, or it has answered since. */
+  #asked: Promise<boolean> | undefined
   /** The circuit is open. */
   #isSilent = false
   #openings = 0
@@ -131,6 +136,10 @@ class Health implements DatabaseHealth {
     this.#recovered.push(listener)
   }
 
+  async answers(): Promise<boolean> {
+    return this.#isStopped || this.#ask()
+  }
+
   async fault(of: 'reads' | 'changes'): Promise<string | null> {
     const fault = await this.#known.reads()
     if (fault !== null || of === 'reads') return fault
@@ -158,26 +167,31 @@ class Health implements DatabaseHealth {
   }
 
   /** Opens the circuit unless the database answers in time, and closes it when it answers again. */
-  async #ask(): Promise<void> {
-    if (this.#isAsking) return
-    this.#isAsking = true
-    for (let error = await this.#silence(); error !== null && !this.#isStopped; error = await this.#silence()) {
-      if (!this.#isSilent) this.#open(error)
-      for (const { giveUp } of this.#waiting) giveUp()
-      await delay(RETRY_MS, undefined, { ref: false })
-    }
-    if (this.#isSilent) {
-      this.#log.warn({}, 'the database answers again')
-      for (const listener of this.#recovered) listener()
-    }
-    this.#isSilent = false
-    this.#isAsking = false
+  #ask(): Promise<boolean> {
+    this.#asked ??= this.#silence().then((error) => {
+      if (error === null || this.#isStopped) this.#asked = undefined
+      else this.#waitForAnswer(error)
+      return error === null
+    })
+    return this.#asked
   }
 
-  #open(error: Error): void {
-    this.#log.warn({ err: error }, silent)
+  /** The two lines of an outage. Whatever else fails for it is logged for debugging alone (outage-lines.ts). */
+  async #waitForAnswer(error: Error): Promise<void> {
+    const sinceMs = performance.now()
+    this.#log.error({ reason: reasonOf(error) }, silent)
     this.#isSilent = true
     this.#openings++
+    do {
+      for (const { giveUp } of this.#waiting) giveUp()
+      await delay(RETRY_MS, undefined, { ref: false })
+    } while (!this.#isStopped && (await this.#silence()) !== null)
+    if (this.#isStopped) return
+    const seconds = Math.round((performance.now() - sinceMs) / 100) / 10
+    this.#log.warn({ seconds }, 'the database answers again')
+    for (const listener of this.#recovered) listener()
+    this.#isSilent = false
+    this.#asked = undefined
   }
 
   /** Null when the database answers this question, or any statement meanwhile; otherwise why not. */

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
 import { queryOf } from './backup/fill.ts'
-import { hostOf, withConnection } from './connection.ts'
+import { hostOf, reasonOf, withConnection } from './connection.ts'
 import { refuseMoved } from './move/state.ts'
+import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
@@ -29,8 +30,9 @@ const SERVER_VERSION_MIN = 15
  * Migrates the database to the newest schema and returns the names of the applied migrations.
  * Each migration and its entry in Prisma's own table are one transaction: a kill leaves the schema before or after it, never
  * between, and `prisma migrate deploy` can continue. Processes that start at the same time wait for one another.
- * `warn` gets each problem that a migration found and could not correct (RAISE WARNING). Throws `StartupError` when the
- * database cannot be used, or a move has taken its rows elsewhere or has not brought all of them yet.
+ * `warn` gets each problem that a migration found and could not correct (RAISE WARNING), and what is wrong with a database that has
+ * stores. Throws `StartupError` when the database cannot be used, or a move has taken its rows elsewhere or has not brought all
+ * of them yet; and for one without a store that was made so that it cannot hold one.
  */
 export async function migrate(url: string, warn: (message: string) => void = () => {}): Promise<readonly string[]> {
   return withConnection(url, async (client) => {
@@ -42,12 +44,31 @@ export async function migrate(url: string, warn: (message: string) => void = () 
     if (version < SERVER_VERSION_MIN) {
       throw new StartupError(`PostgreSQL ${version} is too old: version ${SERVER_VERSION_MIN} or later is needed.`)
     }
+    await lookAt(client, nameOf(url), warn)
     const applied: string[] = []
     for (let name = await applyNext(client); name !== null; name = await applyNext(client)) applied.push(name)
     return applied
   }).catch((error) => {
     throw asStartupError(error, url)
   })
+}
+
+/** What no migration can mend stays as it is where there are stores. */
+async function lookAt(client: pg.Client, name: string, warn: (message: string) => void): Promise<void> {
+  const database = { query: queryOf(client) }
+  if (await hasStores(database)) {
+    for (const fault of await findFaults(database)) warn(`The database at ${name} was made wrongly: ${fault}`)
+    return
+  }
+  await inTransaction(
+    client,
+    async () => {
+      // Two sessions cannot create the same extension at once.
+      await holdMigrations(client)
+      await refuseNewDatabase(database, name)
+    },
+    'ROLLBACK',
+  )
 }
 
 /** Throws `StartupError` unless the database has exactly the migrations of this version. Changes nothing. */
@@ -110,11 +131,11 @@ async function applyNext(client: pg.Client): Promise<string | null> {
   }
 }
 
-async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, end = 'COMMIT'): Promise<T> {
   try {
     await client.query('BEGIN')
     const result = await work()
-    await client.query('COMMIT')
+    await client.query(end)
     return result
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
@@ -167,13 +188,10 @@ export function asStartupError(
 ): StartupError {
   if (error instanceof StartupError) return error
   return new StartupError(
-    `The database at ${hostOf(url)}${new URL(url).pathname} cannot be used: ${reasonOf(error)}. Check ${settings} and the server.`,
+    `The database at ${nameOf(url)} cannot be used: ${reasonOf(error)}. Check ${settings} and the server.`,
   )
 }
 
-/** The first line of the message. A refused connection to several addresses has an empty message of its own. */
-export function reasonOf(error: unknown): string {
-  const first = error instanceof AggregateError ? error.errors[0] : error
-  const message = first instanceof Error ? first.message : String(first)
-  return message.split('\n', 1)[0]?.trim().replace(/\.$/, '') || 'no reason was given'
+function nameOf(url: string): string {
+  return `${hostOf(url)}${new URL(url).pathname}`
 }

@@ -41,7 +41,7 @@ const noConnection =
  * unknown.
  */
 export function outageOf(error: unknown): StoreFailure | null {
-  if (error instanceof Outage) return new StoreFailure('unavailable', error.message, { logDetail: error.message })
+  if (error instanceof Outage) return new StoreFailure('unavailable', error.message)
   // A host may have several addresses, each with its error.
   const { code, message } = (error instanceof AggregateError ? error.errors[0] : error) as {
     code?: string

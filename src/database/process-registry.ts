@@ -42,7 +42,8 @@ export class ProcessRegistry {
   #aloneUntilMs = 0
   /** What the row says: true before the process counts alone, and until it has shared what it counted. */
   #countsAlone = false
-  #isFailing = false
+  /** Why the last beat failed; empty: it did not. Each reason is logged once. */
+  #failure = ''
   #running: Promise<void> | undefined
 
   constructor(options: RegistryOptions) {
@@ -96,10 +97,11 @@ export class ProcessRegistry {
   async #tryBeat(): Promise<void> {
     try {
       await this.#beat()
-      this.#isFailing = false
+      this.#failure = ''
     } catch (error) {
-      if (!this.#isFailing) this.#options.log.warn({ err: error }, 'the rate limits cannot be shared')
-      this.#isFailing = true
+      const { message } = error as Error
+      if (message !== this.#failure) this.#options.log.warn({ err: error }, 'the rate limits cannot be shared')
+      this.#failure = message
     }
   }
 

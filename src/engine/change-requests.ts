@@ -241,7 +241,8 @@ async function failed(
     log.error({ err: error }, 'a record of the request failed')
     return defect
   }
-  if (failure.logDetail) log.info({ detail: failure.logDetail }, failure.message)
+  // The request's own line says what was refused.
+  if (failure.logDetail) log.debug({ detail: failure.logDetail }, failure.message)
   const item = itemOf(failure)
   if (!answer || failure.status >= 500) return item
   return rememberItem(caller, answer, item).then(

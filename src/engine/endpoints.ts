@@ -124,7 +124,7 @@ export interface RecordType extends ObjectType {
 }
 
 /** Receives reports that are not part of the answer. */
-export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>
+export type Log = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (about: object, message: string) => void>>
 
 export type Answer =
   | RecordsAnswer

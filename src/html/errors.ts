@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
+import { noteRefusal } from '../server/note-refusal.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { pageHeaders } from './guard.ts'
@@ -34,10 +35,10 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
     request.log.error({ err: error }, 'request failed')
     return answer(reply, { status: 500, field: '', message: 'Internal error' })
   }
-  const { kind, logMessage, logDetail } = failure
+  const { kind, logMessage: reason, logDetail: detail } = failure
   const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
-  request.log.info({ kind, detail: logDetail ?? logMessage }, 'request refused')
+  noteRefusal(request, { reason, detail })
   return answer(reply, failure)
 }
 

@@ -21,7 +21,7 @@ export async function installFormTokens(
     csrfOpts: { hmacKey },
     getUserInfo: csrfUser,
     getToken: ({ body }: FastifyRequest) => (body as { _csrf?: string } | undefined)?._csrf,
-    logLevel: 'info' as const,
+    logLevel: 'debug' as const,
   })
   await app.register(cookie)
   const [current = '', ...others] = secrets.lookups('forms')

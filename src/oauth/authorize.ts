@@ -8,6 +8,7 @@ import { allowFormTarget } from '../html/guard.ts'
 import { type Page, sendPage } from '../html/page.ts'
 import { orShowAgain, pagesFor } from '../html/page-routes.ts'
 import { actorOf, formOf, merchantOf, textIn } from '../html/request.ts'
+import { noteRefusal } from '../server/note-refusal.ts'
 import { findStoreAt } from '../stores/stores.ts'
 import { type CodeChallenge, createAuthorizationCode, denyAuthorization } from '../subscriptions/access-tokens.ts'
 import { type Subscribing, subscribe } from '../subscriptions/subscriptions.ts'
@@ -91,7 +92,7 @@ async function answered(
     return await work({ ...target, ...wish, store, query })
   } catch (error) {
     if (!(error instanceof OAuthRefusal)) throw error
-    request.log.info({ error: error.error, detail: error.message }, 'authorization request refused')
+    noteRefusal(request, { error: error.error, reason: error.message })
     if (target === null) return sendPage(reply, refusalPage(request, error))
     return redirectBack(services, reply, target, { error: error.error, error_description: error.message })
   }

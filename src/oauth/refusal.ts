@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
+import { noteRefusal } from '../server/note-refusal.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /** What the endpoints answer (RFC 6749 §5.2, RFC 7009 §2.2.1). */
@@ -46,7 +47,7 @@ export function answerRefusal(
   const { error: code, message, status, retryAfterSeconds } = refusal
   if (status === 401) reply.header('www-authenticate', 'Basic realm="OAuth", charset="UTF-8"')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  request.log.info({ error: code, detail: message }, 'request refused')
+  noteRefusal(request, { error: code, reason: message })
   return reply.code(status).send({ error: code, error_description: message })
 }
 

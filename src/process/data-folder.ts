@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, mkdir, open, readFile, rename } from 'node:fs/promises'
+import { access, mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from './settings.ts'
@@ -164,14 +164,30 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | 'dam
 }
 
 /** Creates the folder of a setting if it is missing. Throws `StartupError` when it cannot be written. */
-export async function makeDataFolder(path: string, setting = 'DATA_DIR'): Promise<void> {
+export async function makeDataFolder(path: string, setting = 'DATA_DIR', mode = 0o777): Promise<void> {
   try {
-    await mkdir(path, { recursive: true })
+    await mkdir(path, { recursive: true, mode })
     await access(path, constants.W_OK | constants.X_OK)
   } catch (error) {
     throw notWritable(path, error, setting)
   }
 }
+
+/**
+ * As `makeDataFolder`, for the owner alone. A folder that exists keeps its mode, because others may use it too; `warn` hears of one
+ * that is open to others.
+ */
+export async function makePrivateFolder(path: string, setting: string, warn: (message: string) => void): Promise<void> {
+  await makeDataFolder(path, setting, PRIVATE)
+  const mode = (await stat(path)).mode & 0o777
+  if ((mode & 0o077) === 0) return
+  warn(
+    `The folder of ${setting} is open to other users of this machine (mode ${mode.toString(8)}). Run chmod 700 on it`,
+  )
+}
+
+/** The mode of a folder that its owner alone may list and enter. */
+export const PRIVATE = 0o700
 
 /** Returns null when the file does not exist. */
 export async function readIfThere(path: string): Promise<string | null> {

@@ -6,6 +6,8 @@ import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'p
 /** Buffered when the reader of the log is slow; further lines are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024
 const STDERR = 2
+const DEBUG = 20
+const FATAL = 60
 
 export interface Log extends Logger {
   /** Resolves when every line is written, or after a second. */
@@ -14,16 +16,25 @@ export interface Log extends Logger {
 
 /**
  * Opens the log of the process on standard error: JSON lines, or readable lines on a terminal. Headers are never logged; if one
- * is by mistake, it is redacted. Lines with an error that `isSaidElsewhere` knows are left out.
+ * is by mistake, it is redacted. `fateOf` decides on lines with an error that have a level from info to error.
  */
-export async function createLog(level: string, isSaidElsewhere?: IsSaidElsewhere): Promise<Log> {
+export async function createLog(level: string, fateOf?: FateOf): Promise<Log> {
   const { destination, drained } = await openStandardError()
-  return Object.assign(pino(logOptions(level, isSaidElsewhere), destination), { drained })
+  const undecided = new Set<Promise<unknown>>()
+  const log = pino(logOptions(level, fateOf, undecided), destination)
+  return Object.assign(log, { drained: () => Promise.allSettled(undecided).then(drained) })
 }
 
-type IsSaidElsewhere = (error: unknown) => boolean
+/** What becomes of a line: it is logged with its level, or for debugging alone, or not at all. */
+export type Fate = 'logged' | 'debug' | 'omitted'
+type FateOf = (error: unknown) => Fate | Promise<Fate>
 
-export function logOptions(level: string, isSaidElsewhere: IsSaidElsewhere = () => false): LoggerOptions {
+/** `undecided` has the lines that wait for their fate. */
+export function logOptions(
+  level: string,
+  fateOf: FateOf = () => 'logged',
+  undecided = new Set<Promise<unknown>>(),
+): LoggerOptions {
   return {
     level,
     base: null,
@@ -31,10 +42,18 @@ export function logOptions(level: string, isSaidElsewhere: IsSaidElsewhere = () 
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: plainError },
     hooks: {
-      logMethod(args, method) {
+      logMethod(args, method, number) {
         const [details] = args
         const { err } = (details ?? {}) as { err?: unknown }
-        if (!isSaidElsewhere(err)) method.apply(this, args)
+        const end = (fate: Fate) => {
+          if (fate === 'logged') method.apply(this, args)
+          else if (fate === 'debug') this.debug(...args)
+        }
+        const isOpen = err !== undefined && number > DEBUG && number < FATAL
+        const fate = isOpen ? fateOf(err) : 'logged'
+        if (!(fate instanceof Promise)) return end(fate)
+        const decided = fate.then(end).finally(() => undecided.delete(decided))
+        undecided.add(decided)
       },
     },
     redact: ['headers', '*.headers', 'password', '*.password'],

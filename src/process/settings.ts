@@ -53,6 +53,7 @@ const Settings = z.object({
   ).default('1000'),
   DATABASE_URL: databaseUrl(),
   DATABASE_DIRECT_URL: databaseUrl(),
+  TARGET_DATABASE_URL: databaseUrl(),
   DATABASE_CONNECTIONS: wholeNumber('is not allowed', 4, 100).default('10'),
   DATABASE_BACKGROUND_CONNECTIONS: wholeNumber('is not allowed', 3, 100).default('4'),
   DATABASE_PREPARED_STATEMENTS: yesOrNo().default(true),
@@ -137,6 +138,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     databaseUrl: settings.DATABASE_URL ?? null,
     /** The same database past a pooler, for what needs a session of its own. Null: as `databaseUrl`. */
     databaseDirectUrl: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL ?? null,
+    /** Where `npm run move` moves the store; the server does not read it. */
+    targetDatabaseUrl: settings.TARGET_DATABASE_URL ?? null,
     /** The most connections for requests. */
     databaseConnections: Number(settings.DATABASE_CONNECTIONS),
     /** The most connections for deliveries, imports, exports and what is deleted by age. */

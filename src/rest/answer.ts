@@ -6,7 +6,8 @@ import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer }
 import { joined, jsonFrame } from '../engine/representations.ts'
 import { sendCompressible } from '../server/compression.ts'
 import { anyOrigin } from '../server/headers.ts'
-import { StoreFailure } from '../values/failure.ts'
+import { noteRefusal } from '../server/note-refusal.ts'
+import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
 import { headers } from './openapi/answers.ts'
@@ -15,6 +16,7 @@ import { countToXml, recordsToXml, resultsToXml } from './xml.ts'
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
   request.refusal ||= wrongIn(answer)
+  if (isRefusal(answer) && answer.kind === 'results') noteRefusal(request, { reason: withoutQuoted(request.refusal) })
   if (answer.kind === 'unmodified') return reply.code(304).header('etag', answer.etag).send()
   if ('replayed' in answer && answer.replayed) reply.header('idempotency-replayed', 'true')
   if (answer.kind === 'results' && comesBack.includes(answer.status) && !reply.hasHeader('retry-after'))
@@ -41,7 +43,7 @@ export function answerFailure(error: FastifyError | StoreFailure, request: Fasti
   request.refusal ||= failure.logMessage
   const { kind, status, field, message, logDetail, retryAfterSeconds } = failure
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  if (logDetail) request.log.info({ detail: logDetail }, message)
+  noteRefusal(request, { reason: failure.logMessage, detail: logDetail })
   // An empty 404 means that the record does not exist; every other refusal is one result item.
   if (kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
   return sendAnswer(request, reply, { kind: 'results', status, items: [resultItem('Error', field, status, message)] })

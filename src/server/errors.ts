@@ -8,6 +8,7 @@ import { StoreFailure } from '../values/failure.ts'
 import { resultItem } from '../values/result-item.ts'
 import { endConnection } from './connections.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
+import { noteRefusal } from './note-refusal.ts'
 
 /** Responds to errors outside the protocol folders, which have formats of their own. */
 export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {
@@ -18,7 +19,7 @@ export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHa
   })
   app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
     if (error instanceof StoreFailure) {
-      if (error.logDetail) request.log.info({ detail: error.logDetail }, error.message)
+      noteRefusal(request, { reason: error.logMessage, detail: error.logDetail })
       return reply.code(error.status).send(errorBody(error.status, error.message, error.field))
     }
     const { statusCode = 500 } = error

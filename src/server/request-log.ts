@@ -52,8 +52,10 @@ function routeOf(request: FastifyRequest): string {
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('caller', null)
   app.decorateRequest('operation', '')
+  app.decorateRequest('refused', null)
   app.addHook('onResponse', (request, reply, done) => {
-    request.log.info({ ...lineOf(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    const ms = Math.round(reply.elapsedTime)
+    request.log.info({ ...lineOf(request), status: reply.statusCode, ms, ...request.refused }, 'request')
     done()
   })
   app.addHook('onRequestAbort', (request, done) => {

@@ -9,6 +9,7 @@ import { wantsHtml } from '../html/request.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { sendCompressible, sendTagged } from '../server/compression.ts'
 import type { Metrics } from '../server/metrics.ts'
+import { noteRefusal } from '../server/note-refusal.ts'
 import { type AdviceServices, settingAdvice } from '../server/setting-advice.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
@@ -131,7 +132,7 @@ async function answerCall(
   const explain = (reason: string) => reply.header('x-error-reason', headerText(reason))
   const refused = (error: unknown): Answer => {
     if (!(error instanceof ResultError)) throw error
-    log.info({ operation, error: error.id, detail: error.logMessage }, 'cartAPI refused')
+    noteRefusal(request, { error: error.id, reason: error.logMessage })
     explain(error.message)
     return { xml: writeError(error), error: String(error.id) }
   }
@@ -163,7 +164,7 @@ function headerText(text: string): string {
 function faultOf(error: FastifyError | StoreFailure | SoapFault, request: FastifyRequest): SoapFault {
   if (error instanceof SoapFault) return error
   const failure = error instanceof StoreFailure ? error : outageOf(error)
-  if (failure?.logDetail) request.log.info({ detail: failure.logDetail }, failure.message)
+  if (failure !== null) noteRefusal(request, { reason: failure.logMessage, detail: failure.logDetail })
   if (failure?.kind === 'throttled') {
     // Proxies of SOAP 1.1 read a fault from 500 alone, and report anything else as a transport error.
     const { message, retryAfterSeconds = 1 } = failure
@@ -183,9 +184,10 @@ function faultOf(error: FastifyError | StoreFailure | SoapFault, request: Fastif
   return new SoapFault('Server', 'Internal error')
 }
 
-function sendFault(fault: SoapFault, { soapVersion, operation, log }: FastifyRequest, reply: FastifyReply) {
+function sendFault(fault: SoapFault, request: FastifyRequest, reply: FastifyReply) {
+  const { soapVersion } = request
   const { status = 500, retryAfterSeconds, logMessage = fault.message } = fault.options
-  log.info({ operation, fault: fault.code, detail: logMessage }, 'cartAPI fault')
+  noteRefusal(request, { error: fault.code, reason: logMessage })
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply.code(status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))
 }

@@ -5,7 +5,7 @@ import { createCallLog } from '../../src/applications/call-log.ts'
 import { createThrottle } from '../../src/applications/throttle.ts'
 import { createCsvImports } from '../../src/csv/runner.ts'
 import type { Db } from '../../src/database/client.ts'
-import { isOfMove } from '../../src/database/outage.ts'
+import { createOutageLines } from '../../src/database/outage-lines.ts'
 import { createOutbound } from '../../src/outbound/outbound.ts'
 import { logOptions } from '../../src/process/log.ts'
 import { readConfig } from '../../src/process/settings.ts'
@@ -28,7 +28,7 @@ export function servicesOn(db: Db, settings: Record<string, string> = {}, lines:
       done()
     },
   })
-  const log = pino(logOptions(config.logLevel, isOfMove), destination)
+  const log = pino(logOptions(config.logLevel, createOutageLines().fateOf), destination)
   return {
     config,
     operatorKey: config.operatorKey ?? operatorKey,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Privileges } from '../../engine/caller.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import { normaliseHost } from '../../stores/secure-url.ts'
-import { callServer, LostAnswer, type Server } from '../server.ts'
+import { callServer, LostAnswer, requireOwnServer, type Server } from '../server.ts'
 
 // Stores, applications and subscriptions, as the operator's routes show and make them.
 
@@ -41,8 +41,9 @@ export interface NewStore {
   readonly TimeZone: string
 }
 
-/** Throws StartupError when the server cannot be reached or does not know the operator key. */
+/** Throws StartupError when the address does not lead to the server, or the server does not know the operator key. */
 export async function checkServer(server: Server): Promise<void> {
+  await requireOwnServer(server)
   await listed(server, '/admin/stores', { limit: 1, offset: 0 })
 }
 

@@ -1,6 +1,7 @@
 import type { Privileges } from '../../engine/caller.ts'
 import type { Config } from '../../process/settings.ts'
 import { curlLine } from '../../process/welcome.ts'
+import { isLoopbackHost } from '../../values/loopback.ts'
 import type { Opened } from './open.ts'
 
 /** Where the server is, as clients reach it. */
@@ -63,9 +64,16 @@ export function resultText(place: Place, opened: Opened): string {
     'Try it:',
     `  ${curlLine(`${publicUrl}${restPrefixes[0]}`, credentials)}`,
     '',
+    ...localHint(publicUrl),
     'Next: docs/operations.md, Going live; for the program, docs/integration.md.',
     '',
   ].join('\n')
+}
+
+/** Integrations keep the addresses that they were given. */
+function localHint(publicUrl: string): string[] {
+  if (!isLoopbackHost(new URL(publicUrl).hostname)) return []
+  return [`Only this machine reaches ${publicUrl}. Set PUBLIC_URL before you hand these addresses to anybody else.`]
 }
 
 function merchantText({ store, merchant }: Opened): string {

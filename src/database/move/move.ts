@@ -4,7 +4,8 @@ import type { Secrets } from '../../values/secrets.ts'
 import { RowCounter } from '../backup/rows.ts'
 import { findTables, qualified, type Table } from '../backup/tables.ts'
 import { connect } from '../client.ts'
-import { asStartupError, migrate, reasonOf, refuseOtherSchema } from '../migrations.ts'
+import { reasonOf } from '../connection.ts'
+import { asStartupError, migrate, refuseOtherSchema } from '../migrations.ts'
 import { checkSecretKey } from '../secret-key/check.ts'
 import { compareSequences, compareTable } from './compare.ts'
 import { freeze, LEAVING, LEFT, refuseWith, removeTriggers, thaw } from './freeze.ts'
@@ -55,7 +56,6 @@ export async function move(options: MoveOptions): Promise<void> {
     await refuseOtherSchema(from.client)
     // One that knows of a move had its tables then. One that is not empty stays as it is, whoever's it is.
     if ((await readMove(to)) === null) {
-      await refuseOtherEncoding(to)
       await refuseFilled(to, await findTables(to))
       await migrate(options.target.url)
     }
@@ -129,17 +129,6 @@ async function refuseSame(from: Side, to: Side): Promise<void> {
     const [lock] = await to.query<{ isFree: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS "isFree"', keys)
     if (!lock?.isFree) throw new StartupError('Source and target are the same database. Name another one with --to')
   })
-}
-
-async function refuseOtherEncoding(to: Side): Promise<void> {
-  const [found] = await to.query<{ encoding: string; characterType: string }>(
-    `SELECT pg_encoding_to_char("encoding") AS "encoding", "datctype" AS "characterType" FROM pg_database WHERE "datname" = current_database()`,
-  )
-  if (found?.encoding !== 'UTF8') {
-    throw new StartupError(
-      `The target has the encoding ${found?.encoding}; allowed: UTF8. Make it with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'`,
-    )
-  }
 }
 
 /** Copies and compares. */

@@ -1,5 +1,5 @@
 import { StoreFailure } from '../../values/failure.ts'
-import { INT32_MAX } from '../../values/int32.ts'
+import { IMPORTED_MAX, INT32_MAX } from '../../values/int32.ts'
 import { runInSlices, type Steps } from '../../values/slices.ts'
 import type { Resource } from '../define.ts'
 import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
@@ -42,8 +42,8 @@ function* recordSteps(services: Services, content: unknown, timeZone: string): S
   const patch = yield* patchSteps(resource.storedFields, { ...record, ...hidden }, { mode: 'import', timeZone })
   const { resultKey } = resource
   const { key: id } = patch
-  if (typeof id !== 'number' || id < 1) {
-    throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${INT32_MAX}`)
+  if (typeof id !== 'number' || id < 1 || id > IMPORTED_MAX) {
+    throw refused(resultKey, `${resultKey} must be a whole number from 1 to ${IMPORTED_MAX}`)
   }
   const ledger = yield* readLedger(resource, content.continues, hidden, timeZone)
   if (ledger === null || ledger.after === 0) refuseMissing(resource.storedFields, patch)
@@ -130,8 +130,9 @@ function checkListKeys(field: ListField, key: string, items: Patch[], path: stri
     if (field.keyFrom !== 'caller' && isNewKey(item)) return
     const value = item.key as Scalar
     const at = `${path}[${index}].${key}`
-    if (typeof value === 'number' && value < 1)
-      throw refused(at, `${at} must be from 1 to ${INT32_MAX}, or 0 for a new id`)
+    const max = field.keyFrom === 'caller' ? INT32_MAX : IMPORTED_MAX
+    if (typeof value === 'number' && (value < 1 || value > max))
+      throw refused(at, `${at} must be from 1 to ${max}, or 0 for a new id`)
     if (seen.has(value)) throw refused(at, `${at} ${value} is in the list twice`)
     seen.add(value)
     if (field.keyFrom === 'counter') counts.highest = Math.max(counts.highest, Number(value))

@@ -8,6 +8,7 @@ import type { Document, Row } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
 import { readRows, type Stored } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { IMPORTED_MAX } from '../../values/int32.ts'
 import { lockProducts, type StockCause } from '../products/stock.ts'
 import { toNumber } from './amounts.ts'
 import { discountOf, lineAmount, refuseDiscountAbove } from './charges.ts'
@@ -294,9 +295,11 @@ async function checkImported(changes: readonly Change[]): Promise<void> {
     caller,
     rows.map(({ statusId }) => ({ statusId: Number(statusId), field: 'OrderStatusID' })),
   )
-  const highest = Math.max(...rows.map(({ invoiceNumber }) => Number(invoiceNumber)))
+  // A wrong number in a file must not use up the store's own, without which no order can be placed.
+  const numbers = rows.map(({ invoiceNumber }) => Number(invoiceNumber)).filter((number) => number <= IMPORTED_MAX)
+  const highest = Math.max(0, ...numbers)
   await caller.db.$executeRaw(sql`
-    UPDATE "Store" SET "nextInvoiceNumber" = least(${highest}::bigint + 1, 2147483647)
+    UPDATE "Store" SET "nextInvoiceNumber" = ${highest}::int + 1
     WHERE "id" = ${caller.store.id}::int AND "nextInvoiceNumber" <= ${highest}::int`)
 }
 

@@ -55,7 +55,7 @@ describe('npm run import', () => {
     const { code, output, errors } = await run('import', [file, '--store', String(shop.store.id)])
     expect({ code, output }).toEqual({ code: 1, output: '4 lines: 2 stored, 2 refused\n' })
     expect(errors).toContain('Line 2: The line is not valid JSON\n')
-    expect(errors).toContain('Line 3 (Manufacturers 0): ManufacturerID must be a whole number from 1 to 2147483647\n')
+    expect(errors).toContain('Line 3 (Manufacturers 0): ManufacturerID must be a whole number from 1 to 2146483647\n')
   })
 
   test('finds address, key and store of the sandbox in the data folder', async () => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Command, startCommand } from '../../support/run-command.ts'
@@ -79,6 +80,7 @@ describe('npm run new-store', () => {
     expect(await sendAsCurl(first.output, '/Orders?countonly=1')).toBe(200)
     expect(first.output).toContain(`${baseUrl}/admin\n`)
     expect(first.output).not.toContain(password)
+    expect(first.output).toContain(`Only this machine reaches ${baseUrl}. Set PUBLIC_URL`)
   })
 
   test('asks for what is missing, and again after an answer that is wrong', async () => {
@@ -160,6 +162,18 @@ describe('npm run new-store', () => {
       settings: async () => ({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` }),
       says: /^No server answers at http:\/\/127\.0\.0\.1:\d+\. Start it: npm start\n$/,
     },
+    {
+      name: 'a name that is not in the DNS yet',
+      args: [],
+      settings: async () => ({ PUBLIC_URL: 'https://api.new-shop.invalid' }),
+      says: /^PUBLIC_URL \(https:\/\/api\.new-shop\.invalid\) does not lead to this server yet: .* see "Going live" in docs\/operations\.md .*\n$/,
+    },
+    {
+      name: 'an address that has no TLS yet',
+      args: [],
+      settings: async () => ({ PUBLIC_URL: baseUrl.replace('http:', 'https:') }),
+      says: /^PUBLIC_URL \(https:\/\/127\.0\.0\.1:\d+\) does not lead to this server yet: it does not speak TLS [^\n]+\n$/,
+    },
   ])('ends with one clear line, and makes nothing: $name', async ({ args, settings, says }) => {
     const { code, output, errors } = await start([...known(), ...args], await settings?.()).ends()
     expect({ code, output }).toEqual({ code: 1, output: '' })
@@ -167,6 +181,36 @@ describe('npm run new-store', () => {
     expect(await stored()).toEqual([])
   })
 })
+
+const otherServers: Record<string, (answer: ServerResponse) => void> = {
+  'a page for any address': (answer) => void answer.end('<h1>Parked</h1>'),
+  'a list of something else': (answer) => void answer.end('[{"id":1}]'),
+  'a redirect': (answer) => void answer.writeHead(301, { location: '/elsewhere' }).end(),
+  'a proxy without the server': (answer) => void answer.writeHead(502).end(),
+  'a body without an end': (answer) => void pipeline(Readable.from(endless()), answer, () => {}),
+  'no HTTP': (answer) => void answer.socket?.end('220 mail\r\n'),
+}
+test.each(Object.entries(otherServers))('new-store gives its key to no other server: %s', async (_what, respond) => {
+  const seen: unknown[] = []
+  const other = createServer(({ headers }, answer) => {
+    seen.push(headers.authorization)
+    respond(answer)
+  }).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const outcome = await start(known(), { PUBLIC_URL: `http://127.0.0.1:${port}` }).ends(`${password}\n`)
+  other.closeAllConnections()
+  other.close()
+  expect(outcome).toMatchObject({ code: 1, output: '' })
+  expect(outcome.errors).toMatch(
+    /^PUBLIC_URL \(http:\/\/127\.0\.0\.1:\d+\) does not lead to this server yet: [^\n]+\n$/,
+  )
+  expect(seen).toEqual([undefined])
+})
+
+function* endless(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(16_384, ' ')
+}
 
 /** Hands requests on to the server, and loses the answers to changes of an address, as often as it is told. */
 async function openLossyProxy() {
@@ -176,7 +220,7 @@ async function openLossyProxy() {
     const answer = await request(`${baseUrl}${url}`, {
       method: method as 'GET',
       headers: {
-        authorization: headers.authorization,
+        ...(headers.authorization && { authorization: headers.authorization }),
         'content-type': headers['content-type'] ?? 'text/plain',
         ...(headers['idempotency-key'] && { 'idempotency-key': headers['idempotency-key'] }),
       },

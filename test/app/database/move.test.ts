@@ -24,7 +24,7 @@ const warnings: string[] = []
 beforeAll(async () => {
   server = await openServer({}, async () => {
     const database = await cloneDatabase()
-    health = createHealth(database.url, { warn: (_details, message) => warnings.push(message) })
+    health = createHealth(database.url, { warn: (_details, message) => warnings.push(message), error: () => {} })
     const db = connect(database.url, { health })
     const drop = async () => {
       await Promise.all([health.stop(), db.$disconnect()])
@@ -274,7 +274,7 @@ describe('a move refuses', () => {
     await expect(move(options(foreign))).rejects.toThrow('The target is not empty (it has rows of Own)')
     await inDatabase(foreign.url, `CREATE TABLE "_prisma_migrations" ()`)
     const latin = await newTarget(`TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc`)
-    await expect(move(options(latin))).rejects.toThrow('The target has the encoding LATIN1; allowed: UTF8')
+    await expect(move(options(latin))).rejects.toThrow('its encoding is LATIN1, and UTF8 is needed')
     const silent = 'postgresql://someone:hunter2@127.0.0.1:1/shop'
     const refused = await move(options({ url: silent, name: placeOf(silent) })).catch((error) => error.message)
     expect(refused).toMatch(/^The database at 127\.0\.0\.1:1\/shop cannot be used/)

@@ -26,7 +26,7 @@ beforeAll(async () => {
   server = await openServer({}, async () => {
     const database = await cloneDatabase()
     gate = await openGate(database.url)
-    health = createHealth(gate.url, { warn: () => {} })
+    health = createHealth(gate.url, { warn: () => {}, error: () => {} })
     const db = connect(gate.url, { limits, health })
     const drop = async () => {
       await Promise.all([health.stop(), db.$disconnect()])

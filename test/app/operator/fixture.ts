@@ -2,6 +2,7 @@ import Fastify, { type InjectOptions } from 'fastify'
 import { openPages } from '../../../src/html/page-routes.ts'
 import { registerOperatorRoutes } from '../../../src/operator/routes.ts'
 import { adminRoutes } from '../../../src/pages/routes.ts'
+import { logRequests } from '../../../src/server/request-log.ts'
 import { openAccess } from '../../support/access.ts'
 import { workerDatabase } from '../../support/database.ts'
 
@@ -22,6 +23,7 @@ export async function openAdmin({ publicUrl = 'http://localhost:3000', openDatab
     trustProxy: '127.0.0.1',
     logger: { level: 'trace', stream: { write: (line) => log.push(line) } },
   })
+  logRequests(app)
   app.register(async (scope) => {
     await openPages(scope, services)
     scope.register(registerOperatorRoutes, services)

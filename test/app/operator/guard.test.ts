@@ -154,7 +154,7 @@ test('no secret comes into the log', async () => {
   await call('DELETE', `${subscriptions}/${Id}`)
   await call('GET', '/admin/stores', undefined, { headers: { authorization: 'Bearer a-wrong-operator-key' } })
   const logged = log.join('')
-  expect(logged).toContain('request refused')
+  expect(logged).toContain('Email must be an e-mail address')
   expect(logged).toContain('wrong operator key')
   const secrets = [
     store.UserKey,

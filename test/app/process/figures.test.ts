@@ -152,7 +152,7 @@ describe('what the database knows', () => {
 describe('while the database does not answer', () => {
   test('a scrape answers without its figures, says that the breaker is open, and logs it once', async () => {
     const gate = await openGate(server.database.url)
-    const health = createHealth(gate.url, { warn: () => {} })
+    const health = createHealth(gate.url, { warn: () => {}, error: () => {} })
     const warnings: string[] = []
     const metrics = new Registry()
     const figures = createDatabaseMetrics(metrics)

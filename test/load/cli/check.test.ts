@@ -58,7 +58,8 @@ test('nothing is found in what the platform itself wrote', async () => {
 })
 
 test('there is a damage for every check', () => {
-  expect(Object.keys(damages)).toEqual(checks.map(({ name }) => name))
+  // How a database was made cannot be changed by its owner: test/load/database/new-database.test.ts has others.
+  expect(['database', ...Object.keys(damages)]).toEqual(checks.map(({ name }) => name))
 })
 
 const damages: Record<string, { does: () => string[]; found: () => string[] }> = {

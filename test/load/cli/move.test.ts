@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openReceiver } from '../../app/webhooks/dispatch-receiver.ts'
 import { contentsOf } from '../../support/contents.ts'
 import { createDatabase } from '../../support/database.ts'
+import { startCommand } from '../../support/run-command.ts'
 import { freePort, programEnv, type Run, runProgram, runServer, temporaryFolder } from '../../support/run-server.ts'
 
 let dataDir: string
@@ -63,7 +64,7 @@ test('an embedded installation moves beside its server, its keys too, goes on th
   expect((await order()).status).toBe(201)
   await receiver.came(1)
 
-  const moved = await run(['--to', target.url])
+  const moved = await run([], { TARGET_DATABASE_URL: target.url })
   expect(moved, moved.output).toMatchObject({ code: 0 })
   expect(moved.output).toMatch(/rows of \d+ tables are the same.*All is well.*moved\.env/s)
   expect(moved.output).not.toContain(new URL(target.url).password || 'no password')
@@ -103,7 +104,29 @@ test('an embedded installation moves beside its server, its keys too, goes on th
 test('wrong arguments are refused, and no password is repeated', async () => {
   expect(await run([])).toMatchObject({ code: 2, output: expect.stringMatching(/^Usage: npm run move/) })
   const refused = await run(['--to', 'mysql://root:hunter2@db/shop'])
-  expect(refused).toMatchObject({ code: 2, output: expect.stringMatching(/^--to is not the address of a PostgreSQL/) })
+  expect(refused).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/^The target is not the address of a PostgreSQL/),
+  })
   expect(refused.output).not.toContain('hunter2')
+  for (const given of [
+    'postgresql://someone:hunter2@127.0.0.1:1/shop',
+    'postgres://127.0.0.1:1/shop?password=hunter2',
+  ]) {
+    const open = await run(['--to', given])
+    expect(open).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/^--to has a password, .* TARGET_DATABASE_URL/),
+    })
+    expect(open.output).not.toContain('hunter2')
+    const command = startCommand('move', ['--to', '-'], { settings: { DATA_DIR: dataDir }, cwd: dataDir })
+    const unseen = await command.ends(`${given}\n`)
+    // The embedded database of the test is the source; nobody listens at the target.
+    expect(unseen).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('The database at 127.0.0.1:1/shop cannot be used'),
+    })
+    expect(unseen.errors).not.toContain('hunter2')
+  }
   expect(await run(['--to', 'embedded'])).toMatchObject({ code: 2, output: expect.stringContaining('DATABASE_URL') })
 })

@@ -141,7 +141,7 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
     })
 
     test('locks, statements and idle transactions have their limits', async () => {
-      const health = createHealth(poolerUrl, { warn: () => {} })
+      const health = createHealth(poolerUrl, { warn: () => {}, error: () => {} })
       const limits = { ...requestLimits, lockMs: 300, idleMs: 700 }
       const db = connect(poolerUrl, { limits, isPreparing: false, health })
       const drop = async () => {

@@ -64,11 +64,11 @@ export async function move({ folder, installation, stops }: Context): Promise<st
   await mkdir(dataDir)
   const target = await startEmbedded({ dataDir })
   await stops.add(() => target.stop())
-  const args = ['--to', target.url]
+  const settings = { ...installation.settings, TARGET_DATABASE_URL: target.url }
   const stored = `SELECT 1 FROM pg_class WHERE relname = 'Product' AND pg_relation_size(oid) > 0`
   const hasBegun = async () => (await rowsAt(async () => target, stored)).length > 0
-  await killed('move', args, installation.settings, hasBegun)
-  const text = await completed('move', args, installation.settings)
+  await killed('move', [], settings, hasBegun)
+  const text = await completed('move', [], settings)
   const keys = JSON.parse(readFileSync(keysPath(installation.settings.DATA_DIR ?? ''), 'utf8'))
   await installation.restart({ DATABASE_URL: target.url, SECRET_KEY: keys.secretKey, OPERATOR_KEY: keys.operatorKey })
   return `move, killed and run again: ${text}`

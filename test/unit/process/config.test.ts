@@ -60,6 +60,7 @@ describe('without settings', () => {
       maxConnections: 1000,
       databaseUrl: null,
       databaseDirectUrl: null,
+      targetDatabaseUrl: null,
       databaseConnections: 10,
       databaseBackgroundConnections: 4,
       databasePreparedStatements: true,

@@ -47,7 +47,16 @@ function interpolate(text: string, given: Readonly<Record<string, string>>): str
 describe('docker-compose.yml', () => {
   test('hands every setting to the server but those of the image and the proxy', () => {
     // There is no pooler to lead past.
-    const elsewhere = ['HOST', 'PORT', 'DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'HTTP_PORT', 'DATABASE_DIRECT_URL']
+    const elsewhere = [
+      'HOST',
+      'PORT',
+      'DATA_DIR',
+      'TLS_CERT_FILE',
+      'TLS_KEY_FILE',
+      'HTTP_PORT',
+      'DATABASE_DIRECT_URL',
+      'TARGET_DATABASE_URL',
+    ]
     const wanted = settingNames.filter((name) => !elsewhere.includes(name))
     expect(Object.keys(server?.environment ?? {}).toSorted()).toEqual(wanted.toSorted())
   })

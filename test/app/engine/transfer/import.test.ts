@@ -43,13 +43,13 @@ describe('a line that cannot be taken is reported with its number and reason, an
       name: 'no id',
       line: { service: 'Customers', record: {} },
       service: 'Customers',
-      message: 'CustomerID must be a whole number from 1 to 2147483647',
+      message: 'CustomerID must be a whole number from 1 to 2146483647',
     },
     {
       name: 'a negative id',
       line: customer(-4),
       ...of('Customers', -4),
-      message: 'CustomerID must be a whole number from 1 to 2147483647',
+      message: 'CustomerID must be a whole number from 1 to 2146483647',
     },
     {
       name: 'a product without SKU, which is more likely a part of one',
@@ -79,7 +79,7 @@ describe('a line that cannot be taken is reported with its number and reason, an
       name: 'a negative id in a list',
       line: order(7, { OrderItemList: [{ ItemIndexID: -1 }] }),
       ...of('Orders', 7),
-      message: 'OrderItemList[0].ItemIndexID must be from 1 to 2147483647, or 0 for a new id',
+      message: 'OrderItemList[0].ItemIndexID must be from 1 to 2146483647, or 0 for a new id',
     },
     {
       name: 'an id that a list has twice',
