@@ -1,4 +1,4 @@
-const armed = /^'*[=+\-@\t\r]/
+const armed = /^'*[=+\-@\t\r\n＝＋－＠]/
 
 /** The text for a file. What a spreadsheet would take for a formula gets an apostrophe before it. */
 export function disarm(text: string): string {

@@ -15,6 +15,7 @@ import {
   type FileRecord,
   type Problem,
   readNew,
+  refusedCells,
 } from './records.ts'
 
 const readers = new WeakMap<Resource, Representation<WireRecord>>()
@@ -88,7 +89,8 @@ export class Comparison {
     const { line } = record
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const known = { line, recordId: stored === undefined ? null : id, name }
-    const problems = record.problems.length > 0 ? record.problems : this.#problemsOf(record, id, stored !== undefined)
+    const refused = [...record.problems, ...refusedCells(record, stored)]
+    const problems = refused.length > 0 ? refused : this.#problemsOf(record, id, stored !== undefined)
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
     if (found.length > 0) {

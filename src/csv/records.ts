@@ -2,6 +2,7 @@ import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/define.ts'
 import type { Scalar } from '../engine/fields.ts'
 import { type Patch, patchSteps, readPatch } from '../engine/input.ts'
+import { isShown, type SentBack } from '../engine/sent-back.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { runInSlices } from '../values/slices.ts'
@@ -46,7 +47,8 @@ export async function readRow(
   const { key, text } = namingOf(resource)
   const textIn = (column: Column | null) =>
     cells.find(([each]) => each === column || each.name === column?.name)?.[1] ?? ''
-  const rules = { mode: 'update', timeZone: store.timeZone } as const
+  const door = { shownAs: withLineFeeds, refusals: [] }
+  const rules = { mode: 'update', timeZone: store.timeZone, door } as const
   const given = { line: row.line, cells, id: 0, name: textIn(text).trim(), patch: none }
   const beyond = row.cells.slice(columns.length).some((cell) => cell.trim() !== '')
   if (beyond || row.cells.length < columns.length) {
@@ -84,6 +86,20 @@ function problemsOf({ fields }: Resource, cell: readonly [Column, string], timeZ
     if (!(error instanceof StoreFailure)) throw error
     return [[column.name, column.field.access === 'wo' ? HIDDEN : short(text), withoutSubject(error, column.name)]]
   }
+}
+
+/** What is refused of the cells, but for what says what the stored record shows: an import may have brought it. */
+export function refusedCells({ patch: { sentBack = [] } }: FileRecord, stored: object | undefined): Problem[] {
+  return sentBack.flatMap((one): Problem[] => {
+    const { refusal, path, given } = one
+    const name = path.join('.')
+    if (refusal === null || (stored !== undefined && isShownIn(stored, one))) return []
+    return [[name, short(String(given)), withoutSubject(refusal, name)]]
+  })
+}
+
+function isShownIn(stored: object, one: SentBack): boolean {
+  return isShown(one, (valueIn(stored, one.path) ?? one.field.default) as Scalar)
 }
 
 /** Reads a record that is to be added, which must have what a new one needs. */
@@ -146,6 +162,8 @@ export function changedCells(
     const { field, name, path } = column
     const said = saidBy(column, patch)
     if (said === undefined || field.access === 'key' || isLeftOut(column)) return []
+    const sentBack = patch.sentBack?.find((one) => one.path.join('.') === name)
+    if (stored !== null && sentBack !== undefined && isShownIn(stored, sentBack)) return []
     if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] as const }]
     const before = stored === null ? field.default : ((valueIn(stored, path) ?? field.default) as Scalar)
     const after = said ?? field.default
