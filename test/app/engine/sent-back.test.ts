@@ -474,6 +474,14 @@ describe('what is sent back beside a change', () => {
     expect(await contents()).toEqual(before)
   })
 
+  test('is no change either where a rule makes it the same: blanks around an e-mail address', async () => {
+    const Email = `blank-${id + 1}@mail.example`
+    const path = await stored('Customers', (CustomerID) => ({ CustomerID, Email }))
+    const before = await contents()
+    await put(path, { Email: ` ${Email} ` })
+    expect(await contents()).toEqual(before)
+  })
+
   test('meets If-Match, which an outdated tag does not', async () => {
     const path = await stored('Manufacturers', (ManufacturerID) => ({ ManufacturerID, ManufacturerName: 'M' }))
     const { etag } = (await shop.call('GET', path)).headers
