@@ -19,6 +19,7 @@ import {
   type FileRecord,
   type Problem,
   readNew,
+  refusedCells,
 } from './records.ts'
 
 const readers = new WeakMap<Resource, Representation<WireRecord>>()
@@ -139,7 +140,8 @@ export class Comparison {
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const nothing = { body: {}, secret: null, changes: [], marked: false, problems: [] }
     const known = { line, recordId: stored === undefined ? null : id, name, ...nothing }
-    const problems = record.problems.length > 0 ? record.problems : this.#problemsOf(record, id, stored !== undefined)
+    const unread = [...record.problems, ...refusedCells(record, stored)]
+    const problems = unread.length > 0 ? unread : this.#problemsOf(record, id, stored !== undefined)
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
     if (found.length > 0) return refused({ ...known, outcome: 'refused' }, found)

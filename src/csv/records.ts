@@ -2,6 +2,7 @@ import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/define.ts'
 import type { Scalar } from '../engine/fields.ts'
 import { type Patch, patchSteps, readPatch } from '../engine/input.ts'
+import { isShown, type SentBack } from '../engine/sent-back.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { runInSlices } from '../values/slices.ts'
@@ -55,7 +56,8 @@ export async function readRow({ store }: Caller, reading: Reading, row: Row): Pr
     const problem = `has ${row.cells.length} cells, and the first line has ${columns.length}`
     return { ...given, problems: [['', '', problem]] }
   }
-  const rules = { mode: 'update', timeZone: store.timeZone } as const
+  const door = { shownAs: withLineFeeds, refusals: [] }
+  const rules = { mode: 'update', timeZone: store.timeZone, door } as const
   try {
     const patch = await runInSlices(patchSteps(resource.fields, bodyOf(cells), rules))
     if (cells.every((cell) => ownProblemOf(cell, references) === null)) {
@@ -99,8 +101,28 @@ function problemsOf({ resource: { fields }, references }: Reading, cell: Cell, t
     return []
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    return [[column.name, shown, commaProblem(cell) ?? withoutSubject(error, column.name)]]
+    return [problemOf(cell, error)]
   }
+}
+
+function problemOf(cell: Cell, refusal: StoreFailure): Problem {
+  const { column, typed } = cell
+  const shown = column.field.access === 'wo' ? HIDDEN : short(typed)
+  return [column.name, shown, commaProblem(cell) ?? withoutSubject(refusal, column.name)]
+}
+
+/** What is refused of the cells, but for what says what the stored record shows: an import may have brought it. */
+export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, stored: object | undefined): Problem[] {
+  return sentBack.flatMap((one): Problem[] => {
+    const { refusal, path } = one
+    const cell = cells.find(({ column }) => column.name === path.join('.'))
+    if (refusal === null || cell === undefined || (stored !== undefined && isShownIn(stored, one))) return []
+    return [problemOf(cell, refusal)]
+  })
+}
+
+function isShownIn(stored: object, one: SentBack): boolean {
+  return isShown(one, (valueIn(stored, one.path) ?? one.field.default) as Scalar)
 }
 
 /** Reads a record that is to be added, which must have what a new one needs. */
@@ -163,6 +185,8 @@ export function changedCells(
     const { field, name, path, target } = column
     const said = saidBy(column, patch)
     if (said === undefined || field.access === 'key' || isLeftOut(column)) return []
+    const sentBack = patch.sentBack?.find((one) => one.path.join('.') === name)
+    if (stored !== null && sentBack !== undefined && isShownIn(stored, sentBack)) return []
     if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] }]
     const before = stored === null ? field.default : ((valueIn(stored, path) ?? field.default) as Scalar)
     const after = said ?? field.default

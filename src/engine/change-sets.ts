@@ -3,7 +3,7 @@ import { isLockTimeout, outageOf } from '../database/outage.ts'
 import { createBatches } from '../values/batches.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Caller } from './caller.ts'
-import { type Change, inChange, keyOf, merge, type Tx, writeAll } from './change.ts'
+import { type Change, inChange, keyOf, merge, ruled, type Tx, writeAll } from './change.ts'
 import { refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
 import type { Log } from './endpoints.ts'
@@ -139,7 +139,7 @@ async function changeSet(tx: Tx, resource: Resource, options: SetInTransaction):
     const stored = locked.stored.get(planned.id)
     const before = stored === undefined ? null : listsOf(stored, planned)
     if (planned.kind !== 'create' && before === null) {
-      if (!locked.ids.has(planned.id)) ended.set(place, { error: notFound(resource, planned.id) })
+      if (!locked.ids.has(planned.id)) ended.set(place, { error: planned.refusal ?? notFound(resource, planned.id) })
       continue
     }
     const inside = { ...caller, db: tx.db, raised: tx.raised, written: tx.written }
@@ -150,14 +150,13 @@ async function changeSet(tx: Tx, resource: Resource, options: SetInTransaction):
       ended.set(place, { error })
     }
   }
-  await resource.rules?.([...changes.values()])
+  const made = await ruled(resource, [...changes.values()])
   for (const [place, { refusal }] of changes) {
     if (refusal === undefined) continue
     ended.set(place, { error: refusal })
     changes.delete(place)
   }
   if (isWhole) for (const one of ended.values()) if ('error' in one) throw one.error
-  const made = [...changes.values()]
   await writeAll(tx, resource, made)
   for (const [place, change] of changes) ended.set(place, { key: keyOf((set.get(place) as Member).planned, change) })
   return ended

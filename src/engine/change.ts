@@ -1,19 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import { allInOrder, endWith, inStoreTransaction } from '../database/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { announce, eventsChannel } from './announce.ts'
 import type { Caller, RaisedEvents } from './caller.ts'
 import { refusalOf } from './constraints.ts'
 import type { Resource } from './define.ts'
+import { stamps } from './differences.ts'
 import { recordEvents } from './events.ts'
-import type { Scalar } from './fields.ts'
+import { hasRows, type Scalar } from './fields.ts'
 import { recordHistory } from './history.ts'
 import { type PendingAnswer, rememberAnswer } from './idempotency.ts'
 import type { Patch } from './input.ts'
+import type { Row } from './merge.ts'
 import { type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
 import { getRecord } from './read.ts'
-import type { Selected } from './reader.ts'
+import { keyColumn, type Selected } from './reader.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
-import { freeNames, updateRows } from './update-rows.ts'
+import { settled } from './sent-back.ts'
+import { changedColumns, freeNames, updateRows } from './update-rows.ts'
 import {
   deleteRow,
   insertRows,
@@ -25,7 +29,7 @@ import {
   withRowIds,
 } from './write.ts'
 
-// A change of a record is a sequence of steps in one transaction: lock, precondition, merge, rules, write, history, effects
+// A change of a record is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects
 // (ledger rows, other records, raised events), events, remembered answer. Each step takes a list of records: sets of changes
 // (change-sets.ts) take the same steps.
 
@@ -89,12 +93,15 @@ export async function changeRecord(
   const steps = async (tx: Tx, ids: RowIds): Promise<Scalar> => {
     if (planned.kind === 'delete') await lockDeletions(tx, resource)
     const before =
-      planned.kind === 'create' ? null : await lockRecord(tx, resource, planned.id, planned.lists, planned.kind)
+      planned.kind === 'create'
+        ? null
+        : await lockRecord(tx, resource, planned.id, planned.lists, planned.kind).catch((error) => {
+            throw (isNotFound(error) ? planned.refusal : null) ?? error
+          })
+    const change = merge(tx, resource, { planned, before }, ids)
     if (precondition && before) precondition(await getRecord(tx, resource, planned.id))
-    const changes = [merge(tx, resource, { planned, before }, ids)]
-    await resource.rules?.(changes)
-    await writeAll(tx, resource, changes)
-    return keyOf(planned, changes[0] as Change)
+    await writeAll(tx, resource, await ruled(resource, [change]))
+    return keyOf(planned, change)
   }
   try {
     return await withRowIds(caller, planned.newRows, (ids) => inChange(caller, (tx) => steps(tx, ids.anew()), remember))
@@ -107,6 +114,10 @@ export async function changeRecord(
 export interface Tx extends Caller {
   readonly raised: RaisedEvents
   readonly written: Map<Resource, ReadonlyMap<number, Selected>>
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof StoreFailure && error.kind === 'not-found'
 }
 
 /** Stores the answer of the request with its change. */
@@ -151,9 +162,42 @@ export function merge(
   { planned: { kind, id, patch: given }, before }: { planned: PlannedChange; before: Stored | null },
   ids: RowIds,
 ): Change {
-  const patch = typeof given === 'function' ? given(before as Stored) : given
+  const sent = typeof given === 'function' ? given(before as Stored) : given
+  const patch = settled(resource.storedFields, sent, before, tx.store.timeZone)
   const after = kind === 'delete' ? (before as Stored) : mergeRecord(tx, resource, id, before, patch, ids)
   return { kind, caller: tx, resource, id, patch, before, after }
+}
+
+/**
+ * Applies the rules, and returns the changes that are left to be made: what leaves a record as it was is none, so that programs
+ * that keep each other up to date come to rest.
+ */
+export async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
+  const open = changes.filter((change) => !isUnchanged(change))
+  if (open.length > 0) await resource.rules?.(open)
+  return open.filter((change) => change.refusal === undefined && !isUnchangedRecord(change))
+}
+
+/** What is accepted and never shown may change something that only `rules` know. */
+function isUnchanged(change: Change): boolean {
+  return Object.keys(change.patch.writeOnly).length === 0 && isUnchangedRecord(change)
+}
+
+function isUnchangedRecord({ kind, resource, before, after }: Change): boolean {
+  if (kind !== 'update' || before === null) return false
+  const isListUnchanged = ([name, rows]: [string, Row[]]) => {
+    const field = resource.fields.get(name)
+    const stored = before.lists[name]
+    return hasRows(field) && stored !== undefined && haveSameRows(keyColumn(field), stored, rows)
+  }
+  const columns = changedColumns({ before: before.row, after: after.row })
+  return columns.every((column) => stamps.has(column)) && Object.entries(after.lists).every(isListUnchanged)
+}
+
+function haveSameRows(key: string, before: readonly Row[], after: readonly Row[]): boolean {
+  if (before === after) return true
+  const stored = new Map(before.map((row) => [row[key], row]))
+  return before.length === after.length && after.every((row) => isDeepStrictEqual(stored.get(row[key]), row))
 }
 
 /** Writes the records, their history, then the effects. The statements leave at once, and run in this order. */

@@ -26,7 +26,7 @@ const CHANGED_MAX = 100
 const TEXT_MAX = 200
 
 /** The time and editor of a change, which every change replaces. */
-const stamps: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy'])
+export const stamps: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy'])
 
 /**
  * Compares what a change read with what it leaves; `after` is null for a deletion. Leaves out what the platform keeps by itself,

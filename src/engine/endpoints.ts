@@ -29,6 +29,8 @@ export interface Call {
   readonly headers: IncomingHttpHeaders
   readonly body: Body | null
   readonly records: readonly unknown[]
+  /** In which the records were sent. */
+  readonly format: Body['format']
   readonly secrets: Pick<Secrets, 'open' | 'seal'>
   readonly log: Log
 }

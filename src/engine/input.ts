@@ -1,8 +1,10 @@
 import { dateForms, instantText, readDate } from '../values/dates.ts'
+import { StoreFailure } from '../values/failure.ts'
 import { LongNumber } from '../values/long-number.ts'
 import { runAtOnce, type Steps } from '../values/slices.ts'
 import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
 import { refused } from './refused.ts'
+import { type Door, mayBeShown, type SentBack } from './sent-back.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }
 
@@ -18,12 +20,18 @@ export interface Patch {
   lists: Record<string, Patch[]>
   /** Fields that are accepted and never shown, by wire name. */
   writeOnly: Record<string, Scalar>
+  /** Of a body with a door: members that may be what the stored record shows. */
+  sentBack?: SentBack[]
+  /** Of the whole body, in wire order: why members are refused unless they are. */
+  refusals?: readonly StoreFailure[]
 }
 
 export interface InputRules {
   /** `create` demands the required fields, `update` takes any subset, `import` keeps platform-written fields too. */
   mode: 'create' | 'update' | 'import'
   timeZone: string
+  /** Of an update whose refusals wait for the stored record. Omitted: they are thrown at once. */
+  door?: Door
 }
 
 /** Maximum items of one nested list. */
@@ -49,13 +57,17 @@ interface Into {
   readonly patch: Patch
   /** The document of `patch`, or the object inside it that contains the member. */
   readonly details: Record<string, Json>
+  /** Of that object, from the record or item inwards. */
+  readonly names: readonly string[]
 }
 
 const readersOf = foldOnce<ReadMember>({
   value:
     (field, name) =>
-    (given, path, rules, { patch, details }) => {
-      const value = readValue(field, given, rules, path)
+    (given, path, rules, { patch, details, names }) => {
+      const value = rules.door
+        ? readForDoor(field, given, path, rules, { patch, names: [...names, name] })
+        : readValue(field, given, rules, path)
       if (value === null) return undefined
       if (field.access === 'key') patch.key = value as string | number
       else if (field.access === 'wo') patch.writeOnly[name] = value
@@ -85,7 +97,7 @@ interface Inner {
 function* readRecord(fields: FieldSet, readers: Readers, body: unknown, rules: InputRules, path: string): Steps<Patch> {
   const patch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
   yield
-  yield* readMembers(fields, readers, body, path, rules, { patch, details: patch.details })
+  yield* readMembers(fields, readers, body, path, rules, { patch, details: patch.details, names: [] })
   return patch
 }
 
@@ -95,10 +107,10 @@ function* readObject(
   given: unknown,
   path: string,
   rules: InputRules,
-  { patch, details }: Into,
+  { patch, details, names }: Into,
 ): Steps<void> {
   const inner: Record<string, Json> = {}
-  yield* readMembers(fields, members, given, path, rules, { patch, details: inner })
+  yield* readMembers(fields, members, given, path, rules, { patch, details: inner, names: [...names, name] })
   if (Object.keys(inner).length > 0) details[name] = inner
 }
 
@@ -156,6 +168,31 @@ function refuseMissingKeys(items: readonly Patch[], key: string, path: string): 
     if (item.key === undefined || String(item.key).trim() === '' || item.key === 0)
       throw refused(at, `${at} is required`)
   })
+}
+
+/** The same, noting what may be sent back as it was shown. Which record or item is meant must be known at once. */
+function readForDoor(
+  field: ValueField,
+  given: unknown,
+  path: string,
+  rules: InputRules,
+  { patch, names }: Pick<Into, 'patch' | 'names'>,
+): Scalar | null {
+  const door = rules.door as Door
+  let value: Scalar | null = null
+  let refusal: StoreFailure | null = null
+  try {
+    value = readValue(field, given, rules, path)
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || field.access === 'key' || field.access === 'wo') throw error
+    refusal = error
+    door.refusals.push(error)
+  }
+  if (refusal !== null || mayBeShown(field, given, value, door)) {
+    patch.sentBack ??= []
+    patch.sentBack.push({ field, path: names, given, shownAs: door.shownAs, refusal })
+  }
+  return value
 }
 
 /** Null: the input does not change the field. */

@@ -29,7 +29,8 @@ const membersOf = foldOnce<MergeMember | null>({
     if (!isDocumentMember(field)) return null
     return (current, { details }) => {
       const value = details[name] ?? current
-      return value === field.default ? undefined : value
+      // Early versions stored defaults; one that stays is no change.
+      return value === field.default && value !== current ? undefined : value
     }
   },
   object: (_field, members, name) => (current, patch, newKey) => {
@@ -123,6 +124,12 @@ export function mergeRows(
     if (rows.position !== undefined) row[rows.position] = merged.length
     merged.push(row)
   }
+  const { position } = rows
+  const isSameOrder =
+    merged.length === current.length && merged.every((row, at) => row[column] === current[at]?.[column])
+  // Removed references leave gaps between positions.
+  if (position !== undefined && isSameOrder)
+    for (const [at, row] of merged.entries()) row[position] = current[at]?.[position] as Json
   return merged
 }
 

@@ -5,32 +5,38 @@ import type { Caller } from './caller.ts'
 import { fieldOf } from './constraints.ts'
 import type { NestedSubResource, Resource } from './define.ts'
 import { columnPath, type FieldSet, hasRows, type ListField, type Scalar } from './fields.ts'
-import { type InputRules, memberOf, type Patch, patchSteps } from './input.ts'
-import { type Document, keep, sentKey } from './merge.ts'
+import { memberOf, type Patch, patchSteps } from './input.ts'
+import { type Document, keep } from './merge.ts'
 import { listField } from './nested.ts'
 import { findByAlternateKeys } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { wrongField } from './refused.ts'
+import { type Door, storedKey } from './sent-back.ts'
 import { refuseStrayNames } from './stray-names.ts'
 import { reserveIds, type Stored } from './write.ts'
+
+/** The body of an update, and how its door shows texts. Omitted: as JSON does, as they are. */
+interface UpdateBody {
+  readonly body: unknown
+  readonly shownAs?: Door['shownAs']
+}
 
 /** A change requested for one record. A patch is a body already read; it may hold more than wire fields. */
 export type RequestedChange =
   | { readonly kind: 'create'; readonly body: unknown }
   /** Without an id, the body identifies the record, by its identifier or else by the alternate key. */
-  | { readonly kind: 'update'; readonly id?: number; readonly body: unknown }
+  | ({ readonly kind: 'update'; readonly id?: number } & UpdateBody)
   | { readonly kind: 'patch'; readonly id: number | null; readonly patch: Patch }
   | { readonly kind: 'delete'; readonly id: number }
   /** Adds an item to a list inside the record. */
   | { readonly kind: 'add-item'; readonly id: number; readonly list: NestedSubResource; readonly body: unknown }
   /** Without a key, the body identifies the item. */
-  | {
+  | ({
       readonly kind: 'update-item'
       readonly id: number
       readonly list: NestedSubResource
       readonly key?: number | string
-      readonly body: unknown
-    }
+    } & UpdateBody)
 
 /** A change after reading its input, before any lock. */
 export interface PlannedChange {
@@ -45,6 +51,8 @@ export interface PlannedChange {
   readonly newRows: NewRows
   /** The key of the changed item. Omitted: the result is the record's id. */
   readonly keyOf?: (after: Stored) => Scalar
+  /** Why it is refused if the stored record does not show what was sent; null: for nothing. */
+  readonly refusal: StoreFailure | null
 }
 
 export interface NewRows {
@@ -103,17 +111,18 @@ export async function planChanges(
     if (named === undefined) return plan(0)
     const id = byName.get(named)
     if (id !== undefined) return plan(id)
-    return new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named })
+    const { refusal } = plan(0)
+    return refusal ?? new StoreFailure('not-found', `There is no ${resource.typeName} "${named}"`, { field: named })
   })
 }
 
 async function draftOf(caller: Caller, resource: Resource, requested: RequestedChange): Promise<Draft> {
   switch (requested.kind) {
     case 'create':
-      return draftPatch(resource, null, await readBody(caller, resource, requested.body, 'create'))
+      return draftPatch(resource, null, await readBody(caller, resource, requested.body))
     case 'update': {
       refuseStrayNames(resource, requested.body)
-      const patch = await readBody(caller, resource, requested.body, 'update')
+      const patch = await readUpdate(caller, resource, requested)
       if (requested.id !== undefined) return draftPatch(resource, requested.id, patch)
       return draftNamed(resource, patch, requested.body)
     }
@@ -121,31 +130,46 @@ async function draftOf(caller: Caller, resource: Resource, requested: RequestedC
       return draftPatch(resource, requested.id, requested.patch)
     case 'delete': {
       const { id } = requested
-      return { plan: () => ({ kind: 'delete', id, patch: emptyPatch, lists: [], newRows: { keyless: 0, all: 0 } }) }
+      const newRows = { keyless: 0, all: 0 }
+      return { plan: () => ({ kind: 'delete', id, patch: emptyPatch, lists: [], newRows, refusal: null }) }
     }
     case 'add-item': {
-      const item = await readItem(caller, resource, requested)
+      const item = await readUpdate(caller, listField(resource, requested.list), { body: requested.body })
+      if (item.refusals?.[0]) throw item.refusals[0]
       return { plan: () => planNewItem(resource, requested.id, requested.list, item) }
     }
     case 'update-item': {
-      const item = await readItem(caller, resource, requested)
+      const field = listField(resource, requested.list)
+      refuseStrayNames(field, requested.body)
+      const item = await readUpdate(caller, field, requested)
       const planned = planItem(resource, requested, item)
       return { plan: () => planned }
     }
   }
 }
 
-function readBody(
-  caller: Caller,
+function readBody({ store: { timeZone } }: Caller, { fields }: { fields: FieldSet }, body: unknown): Promise<Patch> {
+  return runInSlices(patchSteps(fields, body, { mode: 'create', timeZone }))
+}
+
+/** Reads a body whose refusals wait for the stored record (sent-back.ts). */
+async function readUpdate(
+  { store: { timeZone } }: Caller,
   { fields }: { fields: FieldSet },
-  body: unknown,
-  mode: InputRules['mode'],
+  { body, shownAs }: UpdateBody,
 ): Promise<Patch> {
-  return runInSlices(patchSteps(fields, body, { mode, timeZone: caller.store.timeZone }))
+  const refusals: StoreFailure[] = []
+  const rules = { mode: 'update', timeZone, door: { shownAs, refusals } } as const
+  const patch = await runInSlices(patchSteps(fields, body, rules)).catch((error: unknown) => {
+    // What cannot wait is refused in its turn.
+    throw (error instanceof StoreFailure ? refusals[0] : undefined) ?? error
+  })
+  return refusals.length > 0 ? { ...patch, refusals } : patch
 }
 
 function draftPatch(resource: Resource, id: number | null, patch: Patch): Draft {
-  const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch) }
+  const refusal = patch.refusals?.[0] ?? null
+  const plan = { patch, lists: Object.keys(patch.lists), newRows: countItems(resource.fields, patch), refusal }
   if (id !== null) return { plan: () => ({ kind: 'update', id, ...plan }) }
   return { isNew: true, plan: (newId) => ({ kind: 'create', id: newId, ...plan }) }
 }
@@ -159,7 +183,7 @@ function draftNamed(resource: Resource, patch: Patch, body: unknown): Draft {
   }
   const { alternateKey = '' } = resource
   const { [alternateKey]: read, ...columns } = patch.columns
-  if (typeof read !== 'string') throw unnamed(resource)
+  if (typeof read !== 'string') throw patch.refusals?.[0] ?? unnamed(resource)
   // As it was sent, because it may be stored in another form than a new one is.
   const sent = String(columnPath(resource.fields, alternateKey)?.reduce<unknown>(memberOf, body) ?? read).trim()
   const named = resource.keyForms?.(sent).includes(read) ? sent : read
@@ -170,14 +194,6 @@ function unnamed(resource: Resource): StoreFailure {
   const field = fieldOf(resource, resource.table, 'id')
   const alternative = resource.alternateKey ? `, or ${fieldOf(resource, resource.table, resource.alternateKey)}` : ''
   return wrongField(field, `must be a whole number from 1 to ${INT32_MAX}${alternative}`)
-}
-
-type RequestedItem = Extract<RequestedChange, { list: NestedSubResource }>
-
-async function readItem(caller: Caller, resource: Resource, { kind, list, body }: RequestedItem): Promise<Patch> {
-  const field = listField(resource, list)
-  if (kind === 'update-item') refuseStrayNames(field, body)
-  return readBody(caller, field, body, 'update')
 }
 
 /** Adds an item to a list inside a record; the result is its key. */
@@ -192,6 +208,7 @@ function planNewItem(resource: Resource, id: number, list: NestedSubResource, it
     lists: [list.list],
     newRows: { keyless: newRows, all: newRows },
     keyOf: (after) => keysOf(field, list, after).at(-1) as Scalar,
+    refusal: null,
   }
 }
 
@@ -203,19 +220,21 @@ function planItem(
 ): PlannedChange {
   const field = listField(resource, list)
   const key = addressed ?? itemKey(field, item)
+  const refusal = item.refusals?.[0] ?? null
   const patch = (stored: Stored): Patch => {
     const keys = keysOf(field, list, stored)
     const rows = stored.lists[list.list] ?? []
-    const meant = hasRows(field) ? sentKey(field, { ...item, key }, rows, keyColumn(field)) : key
+    const named = addressed === undefined ? { ...item, key } : keep(key)
+    const meant = hasRows(field) ? storedKey(field, named, rows, keyColumn(field)) : key
     if (!keys.includes(meant as number | string)) {
-      throw new StoreFailure('not-found', `${resource.typeName} ${id} has no ${field.typeName} ${key}`, {
-        field: String(key),
-      })
+      const problem = `${resource.typeName} ${id} has no ${field.typeName} ${key}`
+      throw refusal ?? new StoreFailure('not-found', problem, { field: String(key) })
     }
     const items = keys.map((known) => (known === meant ? { ...item, key: known } : keep(known)))
-    return listPatch(list, items)
+    return { ...listPatch(list, items), ...(item.refusals && { refusals: item.refusals }) }
   }
-  return { kind: 'update', id, patch, lists: [list.list], newRows: countItems(field.fields, item), keyOf: () => key }
+  const newRows = countItems(field.fields, item)
+  return { kind: 'update', id, patch, lists: [list.list], newRows, keyOf: () => key, refusal }
 }
 
 function itemKey({ key: name = '' }: ListField, { key }: Patch): number | string {

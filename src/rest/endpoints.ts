@@ -24,6 +24,7 @@ import {
   listRelated,
 } from '../engine/read.ts'
 import { isShaped, shapeRecords } from '../engine/shape.ts'
+import { shownInXml } from '../xml/text.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
 import { xmlRepresentation } from './xml.ts'
@@ -51,7 +52,7 @@ function recordEndpoints(resource: Resource): Endpoint[] {
     changing(resource, {
       takes: { type: resource, mode: 'update', many },
       gives: { kind: 'results', key, change: 'updated' },
-      changeOf: ({ id }, body) => ({ kind: 'update', body, ...(!many && { id }) }),
+      changeOf: ({ id, format }, body) => ({ kind: 'update', body, shownAs: shownAs[format], ...(!many && { id }) }),
     })
   const create = changing(resource, {
     takes: { type: resource, mode: 'create', many: true },
@@ -79,6 +80,8 @@ function recordEndpoints(resource: Resource): Endpoint[] {
     { path: '/:id', params: idOf(resource), privileges, operations: allowed(methods, item) },
   ]
 }
+
+const shownAs = { json: undefined, xml: shownInXml }
 
 /** Selects the operations whose methods the definition allows. */
 function allowed(methods: readonly Method[], operations: Operations): Operations {
@@ -156,7 +159,9 @@ function nestedEndpoints(resource: Resource, name: string, list: NestedSubResour
     changing(resource, {
       takes: { type, mode: 'update', many },
       gives: { kind: 'results', key, change: 'updated' },
-      changeOf: ({ id, itemId }, body) => ({ kind: 'update-item', id, list, body, ...(!many && { key: itemId }) }),
+      changeOf: ({ id, itemId, format }, body) => {
+        return { kind: 'update-item', id, list, body, shownAs: shownAs[format], ...(!many && { key: itemId }) }
+      },
     })
   const privileges = [resource.privilege]
   const path = `/:id/${name}`

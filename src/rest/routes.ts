@@ -107,6 +107,7 @@ function addEndpoint(
     const { caller, params, headers, log, url } = request
     const method = methodOf(request)
     const operation = endpoint.operations[method] as Operation
+    const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
     const records = await takeRecords(request, operation)
     const { store } = caller as Caller
     const call = {
@@ -116,6 +117,7 @@ function addEndpoint(
       params: params as Readonly<Record<string, string>>,
       ...identifiersIn(endpoint, params as Readonly<Record<string, string>>),
       records,
+      format,
       query: readQuery(url),
       headers,
       body: (request.body ?? null) as Body | null,

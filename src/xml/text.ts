@@ -14,6 +14,7 @@ const forbidden = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff`
 const anyForbidden = new RegExp(`[${forbidden}]`)
 const anySpecial = new RegExp(`[&<>\\r${forbidden}]`)
 const special = new RegExp(anySpecial, 'g')
+const unread = new RegExp(`[${forbidden}]`, 'g')
 
 /** Whether a document holds a character that XML 1.0 does not allow. */
 export function hasForbidden(document: string): boolean {
@@ -29,6 +30,11 @@ export function escapeXml(text: string): string {
 /** A text as the value of an attribute in double quotes. */
 export function escapeAttribute(text: string): string {
   return escapeXml(text).replaceAll('"', '&quot;')
+}
+
+/** A text as programs read it from XML, which may write line ends back as they please. */
+export function shownInXml(text: string): string {
+  return text.replace(unread, '').replace(/\r\n?/g, '\n')
 }
 
 /** A bare carriage return would be read as a line feed. */

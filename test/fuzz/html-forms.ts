@@ -31,7 +31,7 @@ function fieldsIn(form: string): [string, string][] {
     return isUnchecked ? [] : [[attribute(tag, 'name'), attribute(tag, 'value')]]
   })
   const areas = [...form.matchAll(/(<textarea\b[^>]*>)([\s\S]*?)<\/textarea>/g)].map(
-    ([, tag = '', text = '']): [string, string] => [attribute(tag, 'name'), plainText(text)],
+    ([, tag = '', text = '']): [string, string] => [attribute(tag, 'name'), plainText(text).replace(/^\n/, '')],
   )
   const selects = [...form.matchAll(/(<select\b[^>]*>)([\s\S]*?)<\/select>/g)].map(
     ([, tag = '', options = '']): [string, string] => {

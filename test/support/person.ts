@@ -132,7 +132,8 @@ function fieldsOf(form: string): Record<string, string> {
   for (const [, name = '', text = ''] of form.matchAll(
     /<textarea\b[^>]*?\sname="([^"]*)"[^>]*>([\s\S]*?)<\/textarea>/g,
   )) {
-    fields[name] = unescaped(text)
+    // HTML leaves out a line break that a text begins with.
+    fields[name] = unescaped(text).replace(/^\r?\n/, '')
   }
   for (const [, name = '', options = ''] of form.matchAll(
     /<select\b[^>]*?\sname="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g,

@@ -1,10 +1,11 @@
 import type { Caller } from '../../engine/caller.ts'
 import { asciiEmail } from '../../values/email.ts'
 
-/** A customer's id in the store and in another system. */
+/** A customer's id in the store and in another system, and the group. */
 export interface CustomerIds {
   readonly id: number
   readonly altContactId: string | null
+  readonly groupId: number | null
 }
 
 /** Returns the store's customer with one of the two ids, or null. `altContactId` is case-sensitive. */
@@ -12,7 +13,10 @@ export function findCustomer(
   { db, store }: Caller,
   wanted: { readonly id: number } | { readonly altContactId: string },
 ): Promise<CustomerIds | null> {
-  return db.customer.findFirst({ where: { ...wanted, storeId: store.id }, select: { id: true, altContactId: true } })
+  return db.customer.findFirst({
+    where: { ...wanted, storeId: store.id },
+    select: { id: true, altContactId: true, groupId: true },
+  })
 }
 
 /** Returns the id of the store's customer with an e-mail address, ignoring case, or null. */

@@ -3,9 +3,10 @@ import type { Caller } from '../../engine/caller.ts'
 import type { Change } from '../../engine/change.ts'
 import { type EventKind, orderNew, orderStatusChange } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
-import type { Patch } from '../../engine/input.ts'
+import type { Json, Patch } from '../../engine/input.ts'
 import type { Document, Row } from '../../engine/merge.ts'
 import { wrongField } from '../../engine/refused.ts'
+import { changedColumns } from '../../engine/update-rows.ts'
 import { readRows, type Stored } from '../../engine/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { IMPORTED_MAX } from '../../values/int32.ts'
@@ -85,11 +86,10 @@ function settleShipments({ caller, before, after }: OrderChange): void {
   const known = new Map((before.lists.ShipmentList ?? []).map((row) => [row.id, row]))
   for (const row of shipments) {
     const stored = known.get(row.id)
-    const isChanged = Object.keys(row).some((name) => JSON.stringify(stored?.[name]) !== JSON.stringify(row[name]))
     if (stored === undefined) {
       if (row.number === 0) row.number = Math.max(...shipments.map(({ number }) => Number(number))) + 1
       if (row.statusId === 0) row.statusId = before.row.statusId as number
-    } else if (isChanged) {
+    } else if (changedColumns({ before: stored, after: row }).length > 0) {
       row.updatedAt = caller.now().toISOString()
       row.updatedBy = caller.actor
     }
@@ -116,13 +116,16 @@ async function settleStatus(change: OrderChange): Promise<void> {
 
 /**
  * An order shares its status with a single shipment, and clients change either (rest-resources §3.8, §3.10), sending
- * the other unchanged. Returns the one that differs from the stored status; the order's own if both do.
+ * the other unchanged. Returns the one that differs from the stored status; the order's own if both do. An import may have
+ * stored two different ones.
  */
-function wantedStatus({ patch, after }: OrderChange, from: number): ChosenStatus {
+function wantedStatus({ patch, before, after }: OrderChange, from: number): ChosenStatus {
   const own = Number(after.row.statusId)
   const [only, ...others] = patch.lists.ShipmentList ?? []
   const ofShipment = others.length === 0 ? Number(only?.columns.statusId ?? 0) : 0
-  if (own !== from || ofShipment === 0) return { statusId: own, field: 'OrderStatusID' }
+  const [stored, ...otherStored] = before.lists.ShipmentList ?? []
+  const isStored = otherStored.length === 0 && stored?.statusId === ofShipment
+  if (own !== from || ofShipment === 0 || isStored) return { statusId: own, field: 'OrderStatusID' }
   return { statusId: ofShipment, field: 'ShipmentOrderStatus' }
 }
 
@@ -245,13 +248,19 @@ function describedLine({ details, optionPrice }: Row, product: SoldProduct, curr
   return { product, variant, choices, optionPrice: Number(optionPrice), currency }
 }
 
-async function refuseOtherShipments({ caller, id, after }: OrderChange, given: readonly Patch[]): Promise<void> {
+/** Not of lines that say what is stored, because an import may have brought it. */
+async function refuseOtherShipments(
+  { caller, id, before, after }: OrderChange,
+  given: readonly Patch[],
+): Promise<void> {
   if (!given.some(({ columns }) => columns.shipmentId)) return
   const shipments = after.lists.ShipmentList ?? (await readRows(caller, shipmentList, id))
   if (shipments.length < 2) return
   const ids = shipments.map((row) => row.id)
-  given.forEach(({ columns: { shipmentId } }, index) => {
+  const stored = new Map(before.lists.OrderItemList?.map((row) => [row.id, row.shipmentId]))
+  given.forEach(({ key, columns: { shipmentId } }, index) => {
     if (!shipmentId || shipmentId === NEW_SHIPMENT || ids.includes(shipmentId)) return
+    if (stored.get(key as Json) === shipmentId) return
     throw wrongField(
       `OrderItemList[${index}].ItemShipmentID`,
       `is not a shipment of this order, one of ${ids.join(', ')}`,

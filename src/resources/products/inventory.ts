@@ -26,7 +26,8 @@ const SHOWN_LENGTH_MAX = 80
 
 /**
  * Replaces the stock or adds to it, and returns the new stock. As with a change of the record, the stock may become
- * negative, and LastUpdate is set even if the stock stays the same. Throws `not-found` for an unknown SKU,
+ * negative, and one that stays is no change. Who replaces knows whole pieces: 2.5 of a product stay where 2 replace them, and 2 are
+ * returned. Throws `not-found` for an unknown SKU,
  * `bad-request` for a stock too large to be stored.
  */
 export async function changeInventory(
@@ -42,11 +43,11 @@ export async function changeInventory(
     })
   }
   const cause = mode === 'replace' ? 'set' : 'adjust'
-  const move = { productId, optionCode: null, quantity, mode, cause } as const
+  const move = { productId, optionCode: null, quantity, mode, isWhole: mode === 'replace', cause } as const
   try {
     const [moved] = await inChange(caller, (tx) => moveStocks(tx, products, [move]))
     if (!moved) throw new Error('A stock that may become negative was not enough')
-    return moved.after
+    return mode === 'replace' ? quantity : moved.after
   } catch (error) {
     throw refusalOf(error, products) ?? error
   }

@@ -30,6 +30,8 @@ export type StockMove = {
       readonly orderId?: number | null
       /** Refuses to go below zero. Omitted: the stock may become negative. */
       readonly onlyIfEnough?: boolean
+      /** The new stock is in whole pieces, and one of as many whole pieces stays as it is. */
+      readonly isWhole?: boolean
       /** Why, in the words of the person who moves it. */
       readonly note?: string
     }
@@ -61,8 +63,8 @@ interface MovedStock {
 /**
  * Moves stocks in this order and writes the ledger's rows, inside the caller's change; every stock change ends here.
  * Raises Product Stock Changed except for `written` moves. Locks each row before reading it, so concurrent changes add
- * up; to move stocks of several products, lock the products first, by ascending id. Replacing a stock by the same
- * number moves nothing. Returns the stock before and after each move that is not `written`; null if it was not enough
+ * up; to move stocks of several products, lock the products first, by ascending id. A move that leaves the stock as it
+ * is changes nothing, stamps neither. Returns the stock before and after each move that is not `written`; null if it was not enough
  * (`onlyIfEnough`). Throws `not-found` for an unknown product or option.
  */
 export async function moveStocks(
@@ -92,34 +94,38 @@ async function moveStock(
   move: Exclude<StockMove, { mode: 'written' }>,
 ): Promise<MovedStock | null> {
   const { db, store, actor, now } = caller
-  const { productId, optionCode, quantity, mode, cause, orderId = null, onlyIfEnough = false, note = '' } = move
+  const { productId, optionCode, quantity, mode, cause, orderId = null, note = '' } = move
+  const { onlyIfEnough = false, isWhole = false } = move
   const product = sql`"storeId" = ${store.id}::int AND "id" = ${productId}::int`
   const at = sql`${now().toISOString()}::timestamptz`
   const stamps = sql`"updatedAt" = greatest("updatedAt", ${at}), "updatedBy" = ${actor}::text`
-  const next = mode === 'add' ? sql`o."stock" + ${quantity}::numeric` : sql`${quantity}::numeric`
-  const enough = onlyIfEnough ? sql`AND ${next} >= 0` : empty
-  const before = sql`RETURNING o."stock" AS "before", t."stock" AS "after"`
+  const given = sql`round(${quantity}::numeric, 4)`
+  const replaced = isWhole ? sql`CASE WHEN floor("stock") = ${given} THEN "stock" ELSE ${given} END` : given
+  const next = sql`${mode === 'add' ? sql`"stock" + ${given}` : replaced} AS "next"`
+  const enough = onlyIfEnough ? sql`AND o."next" >= 0` : empty
+  const moving = sql`o."next" <> o."stock" ${enough}`
   const option = sql`"storeId" = ${store.id}::int AND "productId" = ${productId}::int AND "code" = ${optionCode}::text`
   const change =
     optionCode === null
-      ? sql`o AS (SELECT "stock" FROM "Product" WHERE ${product} FOR NO KEY UPDATE),
-          moved AS (UPDATE "Product" t SET "stock" = ${next}, ${stamps} FROM o WHERE ${product} ${enough} ${before})`
+      ? sql`o AS (SELECT "stock", ${next} FROM "Product" WHERE ${product} FOR NO KEY UPDATE),
+          moved AS (UPDATE "Product" t SET "stock" = o."next", ${stamps} FROM o WHERE ${product} AND ${moving} RETURNING t."stock")`
       : // Locks the product first, as every other change of its options does.
-        sql`product AS (UPDATE "Product" SET ${stamps} WHERE ${product} RETURNING "id"),
+        sql`product AS (SELECT "id" FROM "Product" WHERE ${product} FOR NO KEY UPDATE),
           o AS (
-            SELECT a."stock" FROM product JOIN "AdvancedOption" a ON a."productId" = product."id"
+            SELECT a."stock", ${next} FROM product JOIN "AdvancedOption" a ON a."productId" = product."id"
             WHERE ${option} FOR NO KEY UPDATE OF a),
-          moved AS (UPDATE "AdvancedOption" t SET "stock" = ${next} FROM o WHERE ${option} ${enough} ${before})`
+          moved AS (UPDATE "AdvancedOption" t SET "stock" = o."next" FROM o WHERE ${option} AND ${moving} RETURNING t."stock"),
+          stamped AS (UPDATE "Product" SET ${stamps} FROM moved WHERE ${product})`
   const [moved] = await queryRows<{ before: number; after: number | null }>(
     db,
     sql`
     WITH ${change}, logged AS (
       INSERT INTO "StockMovement"
         ("storeId", "productId", "optionCode", "quantity", "stockAfter", "cause", "orderId", "actor", "note", "createdAt")
-      SELECT ${store.id}::int, ${productId}::int, ${optionCode}::text, "after" - "before", "after", ${cause}::text,
+      SELECT ${store.id}::int, ${productId}::int, ${optionCode}::text, m."stock" - o."stock", m."stock", ${cause}::text,
         ${orderId}::int, ${actor}::text, ${note}::text, ${at}
-      FROM moved WHERE "after" <> "before")
-    SELECT o."stock"::float8 AS "before", (SELECT "after"::float8 FROM moved) AS "after" FROM o`,
+      FROM moved m, o)
+    SELECT o."stock"::float8 AS "before", CASE WHEN true ${enough} THEN o."next"::float8 END AS "after" FROM o`,
   )
   if (!moved) {
     const what =

@@ -3,6 +3,7 @@ import { readWholeNumber } from '../../engine/filters.ts'
 import { type Patch, readPatch } from '../../engine/input.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { StoreFailure } from '../../values/failure.ts'
+import { shownInXml } from '../../xml/text.ts'
 import { ResultError } from '../result.ts'
 
 /** The values of editCustomer's customerData (soap-cartapi §4.3) by documented name in lower case. */
@@ -124,7 +125,15 @@ export function readFields(data: CustomerData, mode: 'create' | 'update', timeZo
     // A number or a flag without text counts as not given in a record; here it is 0.
     return [[field, fields.get(field)?.kind !== 'text' && value.trim() === '' ? '0' : value]]
   })
-  return readPatch(fieldSets[mode], Object.fromEntries(body), { mode, timeZone })
+  if (mode === 'create') return readPatch(fieldSets.create, Object.fromEntries(body), { mode, timeZone })
+  const refusals: StoreFailure[] = []
+  const door = { shownAs: shownAsData, refusals }
+  return { ...readPatch(fieldSets.update, Object.fromEntries(body), { mode, timeZone, door }), refusals }
+}
+
+/** A stored text as getCustomer shows it and customerData sends it back. */
+export function shownAsData(text: string): string {
+  return shownInXml(text).trim()
 }
 
 /** Rethrows a refusal of a field under the field's name in customerData. */

@@ -18,6 +18,7 @@ import {
   hasFields,
   readCustomerKey,
   readFields,
+  shownAsData,
   splitCustomerData,
   underSentName,
   unreadable,
@@ -117,7 +118,9 @@ async function insert(caller: Caller, data: CustomerData): Promise<string> {
 
 async function update(caller: Caller, data: CustomerData): Promise<string> {
   const patch = await readCustomer(caller, data, 'update')
-  const found = await customerOf(caller, data)
+  const found = await customerOf(caller, data).catch((error) => {
+    throw patch.refusals?.[0] ?? error
+  })
   return answer((await write(caller, data, found.id, patch)) === null ? 'NOT_OK' : 'OK', found)
 }
 
@@ -130,10 +133,19 @@ async function remove(caller: Caller, data: CustomerData): Promise<string> {
 /** Reads `discount` as the name or the id of a group; 0 is none, as documented. Refuses (43) an unknown group. */
 async function readCustomer(caller: Caller, data: CustomerData, mode: 'create' | 'update'): Promise<Patch> {
   const group = data.get('discount') ?? ''
-  const groupId = /^0*$/.test(group) ? group : await findGroup(caller, group)
+  const own = mode === 'update' && group !== '' ? await groupShownAs(caller, data, group) : null
+  const groupId = own ?? (/^0*$/.test(group) ? group : await findGroup(caller, group))
   if (groupId === null) throw new ResultError('invalidData', 'discount must be the name or the id of a customer group')
   const named = data.has('discount') ? new Map([...data, ['discount', String(groupId)]]) : data
   return readFields(named, mode, caller.store.timeZone)
+}
+
+/** The customer's group, if getCustomer shows it so: another may have the name, or have it for an id. */
+async function groupShownAs(caller: Caller, data: CustomerData, name: string): Promise<number | null> {
+  const found = await findCustomer(caller, readCustomerKey(data))
+  const groupId = found?.groupId ?? null
+  const names = groupId === null ? new Map<number, string>() : await readGroupNames(caller, [groupId])
+  return groupId !== null && shownAsData(names.get(groupId) ?? '') === name ? groupId : null
 }
 
 async function customerOf(caller: Caller, data: CustomerData): Promise<CustomerIds> {
@@ -147,16 +159,17 @@ async function write(caller: Caller, data: CustomerData, id: number | null, patc
   try {
     return Number(await changeRecord(caller, customers, { kind: 'patch', id, patch }))
   } catch (error) {
-    // AltContactID and the form of the address were checked before: only their uniqueness is left to refuse.
+    // AltContactID and the form of the address are checked otherwise: only their uniqueness is left to refuse.
     const isTaken =
       error instanceof StoreFailure &&
+      !patch.refusals?.includes(error) &&
       (error.field === 'AltContactID' || (error.field === 'Email' && isEmailAddress(data.get('email') ?? '')))
     if (isTaken) return null
     throw error
   }
 }
 
-function answer(result: 'OK' | 'NOT_OK', customer?: CustomerIds): string {
+function answer(result: 'OK' | 'NOT_OK', customer?: Omit<CustomerIds, 'groupId'>): string {
   const { id = '', altContactId } = customer ?? {}
   return writeResult('EditCustomerResponse', { result, contactid: id, alt_contactid: altContactId ?? '' })
 }

@@ -4,7 +4,9 @@ import type { NestedSubResource, Resource } from '../../engine/define.ts'
 import type { Query } from '../../engine/paging.ts'
 import { countRecords, readPage } from '../../engine/read.ts'
 import { recordValues } from '../../engine/representations.ts'
+import { readRows } from '../../engine/write.ts'
 import { readStatusTexts, type StatusTexts } from '../../resources/order-statuses/status-texts.ts'
+import { shipmentList } from '../../resources/orders/lists.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import {
   fromInvoiceNumber,
@@ -14,9 +16,10 @@ import {
 } from '../../resources/orders/shown-invoice-number.ts'
 import { readLineProducts } from '../../resources/products/products-by-id.ts'
 import { shown } from '../../xml/read.ts'
+import { shownInXml } from '../../xml/text.ts'
 import { type Operation, type Parameters, readBatch, writePage } from '../operation.ts'
 import { readerOf } from '../records/elements.ts'
-import { lineProductIds, orderElements, orderValues } from '../records/order.ts'
+import { lineProductIds, orderElements, orderValues, shownShipmentDate } from '../records/order.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
 
 /** A page of the orders that match, by OrderID. Refuses (49) an empty page. */
@@ -73,14 +76,50 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
   const invoiceNum = requiredInvoiceNum(parameters)
   const ShipmentTrackingCode = parameters.required('tracking', 'invalidData')
   const shipmentId = parameters.integer('shipmentID', 'invalidData', 'the ShipmentID that getOrder gives', { min: 0 })
-  const [year, month, day] = parameters.day('shipmentDate', caller.store.timeZone).split('-')
-  const order = await findOrder(caller, invoiceNum)
+  const date = dayOrRefusal(caller, parameters)
+  const order = await findOrder(caller, invoiceNum).catch((error) => {
+    throw date instanceof ResultError ? date : error
+  })
+  const isShown = await isShownDate(caller, { orderId: order.id, shipmentId }, parameters.text('shipmentDate'))
+  if (date instanceof ResultError && !isShown) throw date
+  const [year, month, day] = isShown ? [] : String(date).split('-')
   // Shipments keep their date as a text in this notation (rest-resources §3.3).
   const body = { ShipmentTrackingCode, ...(day && { ShipmentShippedDate: `${month}/${day}/${year}` }) }
+  const shownAs = (text: string) => shownInXml(text).trim()
   await refusing('invalidData', 'invalidData', () =>
-    changeRecord(caller, orders, { kind: 'update-item', id: order.id, list: shipments, key: shipmentId, body }),
+    changeRecord(caller, orders, {
+      kind: 'update-item',
+      id: order.id,
+      list: shipments,
+      key: shipmentId,
+      body,
+      shownAs,
+    }),
   )
   return writeResult('UpdateOrderShipmentResponse', { result: 'OK' })
+}
+
+/** What is no day is refused unless it is what getOrder shows. */
+function dayOrRefusal({ store }: Caller, parameters: Parameters): string | ResultError {
+  try {
+    return parameters.day('shipmentDate', store.timeZone)
+  } catch (error) {
+    if (error instanceof ResultError) return error
+    throw error
+  }
+}
+
+/** Whether getOrder shows the shipment with this date. */
+async function isShownDate(
+  caller: Caller,
+  ids: { orderId: number; shipmentId: number },
+  date: string,
+): Promise<boolean> {
+  const rows = date === '' ? [] : await readRows(caller, shipmentList, ids.orderId)
+  const row = rows.find(({ id }) => id === ids.shipmentId || (ids.shipmentId === 0 && rows.length === 1))
+  return (
+    row !== undefined && shownInXml(shownShipmentDate(String(row.shippedDate), caller.store.timeZone)).trim() === date
+  )
 }
 
 /** Orders with the filters that only cartAPI has. */

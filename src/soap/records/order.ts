@@ -24,16 +24,20 @@ const shipment = valuesOf('Shipment')
 const item = valuesOf('Item')
 const question = valuesOf('Question')
 
+/** It is kept as a text that may say anything; what is no date is shown as it is. */
+export function shownShipmentDate(stored: string, timeZone: string): string {
+  const read = readDate(stored, timeZone)
+  if (read === null) return stored
+  return formats[read.hasTime ? 'moment' : 'day'](writeDate(read.instant, timeZone))
+}
+
 const shipments = each<OrderContext>(
   'ShipmentList',
   'Shipment',
   plain('ShipmentID'),
-  // Kept as a text that may say anything; what is no date is shown as it is.
-  computed('ShipmentDate', [], ({ ShipmentShippedDate: stored }, { timeZone }) => {
-    const read = readDate(String(stored), timeZone)
-    if (read === null) return String(stored)
-    return formats[read.hasTime ? 'moment' : 'day'](writeDate(read.instant, timeZone))
-  }),
+  computed('ShipmentDate', [], ({ ShipmentShippedDate: stored }, { timeZone }) =>
+    shownShipmentDate(String(stored), timeZone),
+  ),
   plain('Shipping=ShipmentCost'),
   shipment.text('Method=MethodName', 'FirstName', 'LastName', 'Company', 'Address', 'Address2', 'City', 'ZipCode'),
   shipment.text('StateCode=State', 'CountryCode=Country', 'Phone'),

@@ -170,12 +170,14 @@ export function updating(resource: Resource, stage: () => Stage): void {
     }
 
     if (fields.get('LastUpdate') !== undefined) {
-      test('stamps LastUpdate with the time of the change', async () => {
+      test('stamps LastUpdate with the time of the change, unless nothing is changed', async () => {
         const { server, home } = stage()
         const { id, record } = await wholeRecord()
         server.clock.ms += HOUR_MS
+        for (const body of [{}, record]) await change(stage(), home, id, body)
+        expect(await readRecord(stage(), home, id)).toEqual(record)
 
-        await change(stage(), home, id, {})
+        await change(stage(), home, id, fullBody(stage(), home, nextSeed('even')))
 
         const changed = await readRecord(stage(), home, id)
         expect(Date.parse(`${changed.LastUpdate}Z`) - Date.parse(`${record.LastUpdate}Z`)).toBe(HOUR_MS)

@@ -223,25 +223,33 @@ describe('updateProductInventory', () => {
   test.each([
     { replaceStock: true, quantity: 10 },
     { replaceStock: false, quantity: 0 },
-  ])(
-    'with $quantity and replaceStock $replaceStock 10 pieces stay: no movement, no event, and the stamps of REST',
-    async (asked) => {
-      const [ours, rests] = [await newProduct(10), await newProduct(10)]
-      server.clock.ms += 60_000
+  ])('with $quantity and replaceStock $replaceStock 10 pieces stay: no movement, no event, no stamp', async (asked) => {
+    const [ours, rests] = [await newProduct(10), await newProduct(10)]
+    server.clock.ms += 60_000
 
-      expect(await update({ productId: ours.sku, ...asked })).toBe(updated(ours.sku, 10))
-      await shop.call('PUT', `/Products/${rests.id}`, { body: { SKUInfo: { Stock: 10 } } })
+    expect(await update({ productId: ours.sku, ...asked })).toBe(updated(ours.sku, 10))
+    await shop.call('PUT', `/Products/${rests.id}`, { body: { SKUInfo: { Stock: 10 } } })
 
-      const [our, rest] = [await restRecord(ours.id), await restRecord(rests.id)]
-      expect(our.LastUpdate).toBe(rest.LastUpdate)
-      expect(our.LastUpdate).not.toBe(our.DateCreated)
-      expect([our.UserID, rest.UserID]).toEqual(['API', shop.caller.actor])
-      for (const product of [ours, rests]) {
-        expect(await movementsOf(product)).toEqual([])
-        expect(await eventsOf(product)).toEqual([])
-      }
-    },
-  )
+    const [our, rest] = [await restRecord(ours.id), await restRecord(rests.id)]
+    expect([our.LastUpdate, rest.LastUpdate]).toEqual([our.DateCreated, rest.DateCreated])
+    expect([our.UserID, rest.UserID]).toEqual([shop.caller.actor, shop.caller.actor])
+    for (const product of [ours, rests]) {
+      expect(await movementsOf(product)).toEqual([])
+      expect(await eventsOf(product)).toEqual([])
+    }
+  })
+
+  test('the whole pieces that it shows replace nothing: the fraction stays', async () => {
+    const product = await newProduct(7.5)
+    const before = await restRecord(product.id)
+    server.clock.ms += 60_000
+    expect(await get(product.sku)).toBe(read(product.sku, '7'))
+    const asked = { productId: product.sku, quantity: 7, replaceStock: true }
+    expect(await update(asked)).toBe(updated(product.sku, 7))
+    expect(await restRecord(product.id)).toEqual(before)
+    expect(await update({ ...asked, quantity: 8 })).toBe(updated(product.sku, 8))
+    expect(await stockOf(product)).toBe(8)
+  })
 
   describe('refuses, and leaves every stock as it is,', () => {
     const asked = { quantity: 5, replaceStock: true }

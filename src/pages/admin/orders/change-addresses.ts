@@ -7,7 +7,7 @@ import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '
 import { shippingToBuyer } from '../../../resources/orders/buyer.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
-import { changesOf, linesOf, listTyped, valuesTyped } from '../records/form.ts'
+import { changesOf, isTypedAs, listTyped, valuesTyped } from '../records/form.ts'
 import { services as allServices, type List, type Value } from '../records/services.ts'
 import { ifUnchanged, tagOf } from '../records/unchanged.ts'
 import { inputOf, itemsIn, typedOf, valueIn, type Wire } from '../records/values.ts'
@@ -96,7 +96,7 @@ function fieldIn(values: Form, stored: Readonly<Record<string, string>> | null) 
   return (value: Value, prefix: string) => {
     const name = prefix + value.path.join('.')
     const now = stored?.[name]
-    const isOther = now !== undefined && linesOf(now) !== linesOf(textIn(values, name))
+    const isOther = now !== undefined && !isTypedAs(value, textIn(values, name), now)
     return { value, name, input: { ...inputOf(value), hint: '' }, stored: isOther ? now : null }
   }
 }
@@ -134,10 +134,9 @@ async function save(request: FastifyRequest, services: CallerServices): Promise<
   const ofBilling = changesOf({ values: billing, list: null }, form, record)
   const ofShipments = changesOf({ values: [], list: shipments }, form, record)
   const body = { ...ofBilling.body, ...ofShipments.body }
-  if (Object.keys(body).length > 0) {
-    await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(
-      inFormFields(ofShipments.nameOf),
-    )
-  }
+  if (Object.keys(body).length === 0) return `/admin/orders/${id}`
+  await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(
+    inFormFields(ofShipments.nameOf),
+  )
   return `/admin/orders/${id}?notice=record-saved`
 }

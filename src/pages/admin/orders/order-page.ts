@@ -57,9 +57,8 @@ async function saveNotes(request: FastifyRequest, services: CallerServices): Pro
   const text = await getRecord(caller, orders, id)
   precondition(text)
   const { body, nameOf } = changesOf({ values: notes, list: null }, form, JSON.parse(text))
-  if (Object.keys(body).length > 0) {
-    await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(inFormFields(nameOf))
-  }
+  if (Object.keys(body).length === 0) return `/admin/orders/${id}`
+  await changeRecord(caller, orders, { kind: 'update', id, body }, { precondition }).catch(inFormFields(nameOf))
   return `/admin/orders/${id}?notice=notes-saved`
 }
 

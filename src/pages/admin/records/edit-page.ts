@@ -6,7 +6,7 @@ import type { Page } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
-import { type Changes, changesOf, linesOf, listTyped, rowsOf, valuesTyped } from './form.ts'
+import { type Changes, changesOf, isTypedAs, listTyped, rowsOf, valuesTyped } from './form.ts'
 import { idIn, referenceOf } from './record-page.ts'
 import { formReferences, lookUp, namesFor, withNumbers } from './references.ts'
 import type { Section, Service, Value } from './services.ts'
@@ -83,7 +83,7 @@ export function fieldsOf(
       const name = value.path.join('.')
       const now = stored?.[name]
       const typed = value.field.kind === 'boolean' ? String(isTicked(form, name)) : textIn(form, name)
-      const isOther = now !== undefined && value.field.access !== 'wo' && linesOf(now) !== linesOf(typed)
+      const isOther = now !== undefined && value.field.access !== 'wo' && !isTypedAs(value, typed, now)
       return { value, name, input: inputOf(value), stored: isOther ? now : null }
     })
 }

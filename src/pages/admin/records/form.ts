@@ -3,7 +3,7 @@ import type { ValueField } from '../../../engine/fields.ts'
 import { numberText } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { List, Section, Value } from './services.ts'
-import { isTicked, isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
+import { inputOf, isTicked, isWritable, itemsIn, typedOf, valueIn, type Wire } from './values.ts'
 
 // A form's fields have the wire names, with dots: `SKUInfo.Price`, and `FeatureList.2.FeatureTitle` for the row that the form
 // shows in the third place. `FeatureList.2.at` says which stored item the row is, `FeatureList.2.gone` that it shall go.
@@ -130,7 +130,7 @@ function membersOf(
     const name = prefix + path.join('.')
     const typed = typedIn(form, name, field)
     const stored = before === null ? field.default : (valueIn(before, path) ?? field.default)
-    if (typed === linesOf(typedOf(stored))) continue
+    if (isTypedAs(value, typed, typedOf(stored))) continue
     // What is emptied is what it was before it was set; a key or a secret that nobody typed is not given.
     if (typed === '' && (field.access === 'wo' || isKeyOfNew || before === null)) continue
     put(members, path, typed === '' && field.kind !== 'text' ? field.default : typed)
@@ -140,12 +140,14 @@ function membersOf(
 
 function typedIn(form: Form, name: string, { kind }: ValueField): string {
   if (kind === 'boolean') return String(isTicked(form, name))
-  return kind === 'integer' || kind === 'decimal' ? numberText(form, name) : linesOf(textIn(form, name))
+  return kind === 'integer' || kind === 'decimal' ? numberText(form, name) : textIn(form, name).replaceAll('\r\n', '\n')
 }
 
-/** Browsers send every line break as CR LF. */
-export function linesOf(text: string): string {
-  return text.replaceAll('\r\n', '\n')
+/** Whether a form's field for the one text sends the other: browsers write every line break as CR LF, and in a field of one line none. */
+export function isTypedAs(value: Value, typed: string, stored: string): boolean {
+  const lineBreak = inputOf(value).type === 'textarea' ? '\n' : ''
+  const sent = (text: string) => text.replace(/\r\n?|\n/g, lineBreak)
+  return sent(typed) === sent(stored)
 }
 
 function put(members: Record<string, unknown>, path: readonly string[], value: unknown): void {

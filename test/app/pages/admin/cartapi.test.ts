@@ -49,7 +49,7 @@ async function newest() {
 
 /** What stands in the field of a form. */
 function typed(body: string) {
-  return /<textarea id="Addresses"[^>]*>([^<]*)</.exec(body)?.[1]
+  return /<textarea id="Addresses"[^>]*>\n([^<]*)</.exec(body)?.[1]
 }
 
 function problem(body: string, field: string) {

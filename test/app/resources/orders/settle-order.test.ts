@@ -199,16 +199,12 @@ describe('one shipment', () => {
     expect([order.OrderStatusID, order.ShipmentList[0].ShipmentOrderStatus]).toEqual([status, status])
   })
 
-  test('a whole order that is sent back as it was read changes nothing but LastUpdate', async () => {
+  test('a whole order that is sent back as it was read changes nothing', async () => {
     const { id, productId } = await placed({ QuestionList: [{ QuestionID: 1, QuestionAnswer: 'yes' }] })
     const before = await shop.order(id)
     shop.clock.ms += 60_000
     await shop.update(id, before, shop.operator)
-    const after = await shop.order(id)
-    const { LastUpdate } = after
-    expect(LastUpdate).not.toBe(before.LastUpdate)
-    const ShipmentList = [{ ...before.ShipmentList[0], ShipmentLastUpdate: LastUpdate }]
-    expect(after).toEqual({ ...before, LastUpdate, ShipmentList })
+    expect(await shop.order(id)).toEqual(before)
     expect(await shop.movements(productId)).toHaveLength(2)
   })
 })
