@@ -10,18 +10,15 @@ import { isRecord } from './input.ts'
 export function refuseStrayNames({ typeName, fields }: ObjectType, body: unknown): void {
   const stray = strayName(fields, body)
   if (stray === null) return
-  const shown = stray.slice(0, SHOWN_LENGTH_MAX)
+  const shown = stray.slice(0, SHOWN_LENGTH_MAX).toWellFormed()
   const meant =
     nearestName(stray.slice(stray.lastIndexOf('.') + 1), candidatesOf(fields)) ??
     nearestName(stray, candidatesOf(fields))
   const advice = meant === null ? 'The fields are listed at /docs' : `Did you mean ${meant}?`
   throw new StoreFailure(
     'bad-request',
-    `${shown} is not a field of ${typeName}, and no other field is given. ${advice}`,
-    {
-      field: shown,
-      logMessage: `The record has no field of ${typeName}`,
-    },
+    `"${shown}" is not a field of ${typeName}, and no other field is given. ${advice}`,
+    { field: shown },
   )
 }
 

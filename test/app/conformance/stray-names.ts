@@ -13,7 +13,7 @@ export function strayNames(resource: Resource, stage: () => Stage): void {
   const refused = (name: string) => ({
     Value: name,
     Status: '400',
-    Message: expect.stringContaining(`${name} is not a field of`),
+    Message: expect.stringContaining(`"${name}" is not a field of`),
   })
 
   describe('an update without a known field', () => {

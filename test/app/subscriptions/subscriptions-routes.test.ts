@@ -111,7 +111,7 @@ describe('POST', () => {
     expect(performance.now() - begun).toBeLessThan(15_000)
     for (const answer of answers) expect(answer).toMatchObject({ status: 502, body: notResponding })
     for (const one of scenes) expect(await leftOf(server.services, one)).toEqual(nothing)
-    const refusals = server.log.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'bad-gateway')
+    const refusals = server.log.map((line) => JSON.parse(line)).filter(({ status }) => status === 502)
     expect(refusals).toHaveLength(2)
     for (const { detail } of refusals) expect(detail).toMatch(/10 s/)
     const token = hanging.received[0]?.callback.TokenKey ?? 'none'
