@@ -46,6 +46,8 @@ export interface Change {
   readonly before: Stored | null
   /** The record to be written, which `rules` may still change. For a deletion, the stored record. */
   readonly after: Stored
+  /** It is made together with others, and what is wrong with it must not refuse them. */
+  readonly isOfSet?: boolean
   /** Why this change of a set is not made. */
   refusal?: StoreFailure
 }
@@ -61,7 +63,7 @@ export async function forEachChange(
     try {
       await rule(change)
     } catch (error) {
-      if (changes.length === 1 || !(error instanceof StoreFailure) || error.status >= 500) throw error
+      if (!change.isOfSet || !(error instanceof StoreFailure) || error.status >= 500) throw error
       change.refusal = error
     }
   }

@@ -170,6 +170,9 @@ function refuseMissingKeys(items: readonly Patch[], key: string, path: string): 
   })
 }
 
+/** Refusals of one record that wait for the stored one. */
+const REFUSALS_MAX = 100
+
 /** The same, noting what may be sent back as it was shown. Which record or item is meant must be known at once. */
 function readForDoor(
   field: ValueField,
@@ -187,6 +190,8 @@ function readForDoor(
     if (!(error instanceof StoreFailure) || field.access === 'key' || field.access === 'wo') throw error
     refusal = error
     door.refusals.push(error)
+    // More than any record has that somebody sends back: each costs memory until the record is locked.
+    if (door.refusals.length > REFUSALS_MAX) throw error
   }
   if (refusal !== null || mayBeShown(field, given, value, door)) {
     patch.sentBack ??= []

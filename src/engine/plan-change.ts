@@ -11,7 +11,7 @@ import { listField } from './nested.ts'
 import { findByAlternateKeys } from './read.ts'
 import { keyColumn } from './reader.ts'
 import { wrongField } from './refused.ts'
-import { type Door, storedKey } from './sent-back.ts'
+import { type Door, storedKeys } from './sent-back.ts'
 import { refuseStrayNames } from './stray-names.ts'
 import { reserveIds, type Stored } from './write.ts'
 
@@ -225,7 +225,7 @@ function planItem(
     const keys = keysOf(field, list, stored)
     const rows = stored.lists[list.list] ?? []
     const named = addressed === undefined ? { ...item, key } : keep(key)
-    const meant = hasRows(field) ? storedKey(field, named, rows, keyColumn(field)) : key
+    const meant = hasRows(field) ? storedKeys(field, rows, keyColumn(field))(named) : key
     if (!keys.includes(meant as number | string)) {
       const problem = `${resource.typeName} ${id} has no ${field.typeName} ${key}`
       throw refusal ?? new StoreFailure('not-found', problem, { field: String(key) })

@@ -95,20 +95,28 @@ function settledPatch(fields: FieldSet, patch: Patch, settling: Settling): Patch
 function settledItems(field: ListField, items: readonly Patch[], rows: readonly Row[], settling: Settling): Patch[] {
   const column = hasRows(field) ? keyColumn(field) : (field.key ?? '')
   const byKey = new Map(field.key === undefined ? [] : rows.map((row) => [row[column], row]))
+  const storedKey = storedKeys(field, rows, column)
   return items.map((item, index) => {
-    const key = field.key === undefined ? undefined : storedKey(field, item, rows, column)
+    const key = field.key === undefined ? undefined : storedKey(item)
     const row = field.key === undefined ? rows[index] : byKey.get(key as Json)
     const itemsIn = (name: string) => itemsOf(row, name)
     return settledPatch(field.fields, { ...item, key }, { ...settling, row, itemsIn })
   })
 }
 
-/** The key of the stored item that the caller was shown, or else the one that was sent. */
-export function storedKey(field: ListField, item: Patch, rows: readonly Row[], column: string): Patch['key'] {
-  const sent = sentKey(field, item, rows, column) as Patch['key']
-  const asKey = item.sentBack?.find((one) => one.field.access === 'key')
-  if (asKey === undefined || rows.some((row) => row[column] === sent)) return sent
-  return (rows.find((row) => isShown(asKey, row[column] as Scalar))?.[column] ?? sent) as Patch['key']
+/** Returns the function for the key of the stored item that the caller was shown, or else the one that was sent with an item. */
+export function storedKeys(field: ListField, rows: readonly Row[], column: string): (item: Patch) => Patch['key'] {
+  const keys = new Set(rows.map((row) => row[column]))
+  let byShown: Map<string, Json | undefined> | undefined
+  return (item) => {
+    const sent = sentKey(field, item, rows, column) as Patch['key']
+    const asKey = item.sentBack?.find((one) => one.field.access === 'key')
+    if (asKey === undefined || keys.has(sent as Json)) return sent
+    const { given, shownAs = asItIs } = asKey
+    // Of two that are shown alike, the first is meant.
+    byShown ??= new Map(rows.toReversed().map((row) => [shownAs(String(row[column])), row[column]]))
+    return (byShown.get(shownAs(String(given))) ?? sent) as Patch['key']
+  }
 }
 
 function hasSentBack({ sentBack, lists }: Patch): boolean {

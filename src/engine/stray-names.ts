@@ -1,5 +1,5 @@
 import { StoreFailure } from '../values/failure.ts'
-import { type Meant, nearestName } from '../values/nearest.ts'
+import { type Candidate, candidateOf, nearestName } from '../values/nearest.ts'
 import type { FieldSet, ObjectType } from './fields.ts'
 import { isRecord } from './input.ts'
 
@@ -44,19 +44,19 @@ function strayName(fields: FieldSet, body: unknown): string | null {
   return isRecord(body) && !hasKnown(fields, body, '') ? stray : null
 }
 
-const candidates = new WeakMap<FieldSet, readonly Meant[]>()
+const candidates = new WeakMap<FieldSet, readonly Candidate[]>()
 
-function candidatesOf(fields: FieldSet): readonly Meant[] {
+function candidatesOf(fields: FieldSet): readonly Candidate[] {
   const known = candidates.get(fields) ?? namesIn(fields, '')
   candidates.set(fields, known)
   return known
 }
 
 /** Every field at every depth by its path: `SKUInfo.Price`, `FeatureList.FeatureTitle`. */
-function namesIn({ entries }: FieldSet, path: string): Meant[] {
+function namesIn({ entries }: FieldSet, path: string): Candidate[] {
   return entries.flatMap(([last, field]) => {
     const name = path + last
-    const meant = { name, spellings: [last, name, ...('label' in field ? [field.label] : [])] }
+    const meant = candidateOf(name, [last, name, ...('label' in field ? [field.label] : [])])
     return 'fields' in field ? [meant, ...namesIn(field.fields, `${name}.`)] : [meant]
   })
 }

@@ -110,7 +110,10 @@ export function allowedMethods(operations: Operations): string {
 function credentialsOf({ headers }: FastifyRequest): Credentials {
   // Node joins the values of a header that is sent several times. A proxy may add one that the program sends as well.
   const once = (name: string) => {
-    const values = headers[name]?.toString().split(/\s*,\s*/)
+    const values = headers[name]
+      ?.toString()
+      .split(',')
+      .map((value) => value.trim())
     return new Set(values).size === 1 ? values?.[0] : values?.join()
   }
   const { authorization } = headers

@@ -21,7 +21,7 @@ const recordBounds = {
 
 /**
  * Reads an XML text into the equivalent JSON value, with all values as text. Names match without regard to case and
- * prefix, unknown elements are ignored, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
+ * prefix, unknown elements become null, xsi:nil means absent. Throws `bad-request` for malformed XML, for a document
  * type or custom entities, for an element in the wrong place, and for a record with more than 40,000 elements.
  */
 export function* readXml(text: string, type: RecordType): Steps<Plain> {

@@ -26,7 +26,7 @@ export function parseJson(text: string, subject: string, bounds = jsonBounds): P
   return runInSlices(jsonSteps(text, subject, bounds))
 }
 
-/** The steps of `parseJson`. `pieceLength`: the text that one call of JSON.parse gets, apart from a long string. */
+/** The steps of `parseJson`. `pieceLength`: the text that one call of `parseExactly` gets, apart from a long string. */
 export function* jsonSteps(
   text: string,
   subject: string,

@@ -1,20 +1,25 @@
-/** A name that may be meant, and how else people write it. */
-export interface Meant {
+/** A name that may be meant, with the letters of every way in which people write it. */
+export interface Candidate {
   readonly name: string
   readonly spellings: readonly string[]
 }
 
+/** Letter case and signs of the spellings do not count. */
+export function candidateOf(name: string, spellings: readonly string[]): Candidate {
+  const letters = new Set(spellings.map(lettersOf))
+  letters.delete('')
+  return { name, spellings: [...letters] }
+}
+
 /** The name that is meant in all likelihood; null: none is near. Letter case and signs do not count. */
-export function nearestName(given: string, candidates: readonly Meant[]): string | null {
+export function nearestName(given: string, candidates: readonly Candidate[]): string | null {
   const letters = lettersOf(given)
   const editsMax = Math.max(1, Math.floor(letters.length / 3))
   let nearest: string | null = null
   let fewest = editsMax + 1
   for (const { name, spellings } of candidates) {
     for (const spelling of spellings) {
-      const compared = lettersOf(spelling)
-      if (compared === '' || Math.abs(compared.length - letters.length) >= fewest) continue
-      const edits = distance(letters, compared)
+      const edits = distance(letters, spelling, fewest)
       if (edits < fewest) [nearest, fewest] = [name, edits]
     }
   }
@@ -30,15 +35,20 @@ function lettersOf(text: string): string {
     .replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** The letters to add, omit or replace that turn one text into the other (Levenshtein). */
-function distance(one: string, other: string): number {
+/** The letters to add, omit or replace that turn one text into the other (Levenshtein), or `most` where they are as many or more. */
+function distance(one: string, other: string, most: number): number {
+  if (Math.abs(one.length - other.length) >= most) return most
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [place, letter] of [...one].entries()) {
+  for (let place = 0; place < one.length; place++) {
     const next = [place + 1]
-    for (const [at, compared] of [...other].entries()) {
-      const replaced = (row[at] ?? 0) + (letter === compared ? 0 : 1)
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1))
+    let least = place + 1
+    for (let at = 0; at < other.length; at++) {
+      const replaced = (row[at] ?? 0) + (one[place] === other[at] ? 0 : 1)
+      const edits = Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1)
+      next.push(edits)
+      least = Math.min(least, edits)
     }
+    if (least >= most) return most
     row = next
   }
   return row.at(-1) ?? 0

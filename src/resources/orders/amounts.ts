@@ -15,6 +15,10 @@ export function toNumber(tenThousandths: bigint): number {
   return Number(tenThousandths) / Number(SCALE)
 }
 
+export function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n)
+}
+
 /** Price times quantity, rounded to a cent. */
 export function amountOf(price: bigint, quantity: bigint): bigint {
   return divide(price * quantity, SCALE * CENT) * CENT
@@ -47,7 +51,6 @@ export interface OrderParts {
 
 /** Adds lines and charges less discounts, in ten-thousandths; at least 0. */
 export function orderTotal({ lines, charges, discounts }: OrderParts): bigint {
-  const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
   const cents = (amounts: readonly number[]) => sum(amounts.map((amount) => inCents(exact(amount))))
   const total = sum(lines) + cents(charges) - cents(discounts)
   return total > 0n ? total : 0n

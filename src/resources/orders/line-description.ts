@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { LONG_TEXT } from '../../engine/fields.ts'
-import { exact, inCents, toNumber } from './amounts.ts'
+import { exact, inCents, sum, toNumber } from './amounts.ts'
 import type { Choice } from './choose-options.ts'
 import { type OptionSet, optionIdsIn, type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'
 
@@ -13,7 +13,7 @@ interface PricedChoice {
 
 /** Returns what the options add to the unit price. An advanced option's own price replaces those of its options. */
 export function optionPriceOf(choices: readonly Choice[], variant: SoldVariant | null): number {
-  return toNumber(sum(pricedChoices(choices, variant)))
+  return toNumber(sum(pricesOf(pricedChoices(choices, variant))))
 }
 
 /** The first of an advanced option's options carries its own price; without any of them it is a choice of its own. */
@@ -64,18 +64,24 @@ export function descriptionOf({ product, variant, choices, optionPrice, currency
   return description
 }
 
-/** Changes the prices in proportion so that they add up to the total; the last one that has a price takes the rest. */
+/**
+ * Makes the prices add up to the total. Prices of one sign change in proportion; those of both keep their values, because they may
+ * nearly cancel out, and proportion would make them huge. The last choice that has a price takes the rest.
+ */
 function shareOut(choices: readonly PricedChoice[], total: bigint): PricedChoice[] {
-  const before = sum(choices)
+  const before = sum(pricesOf(choices))
   if (before === total) return [...choices]
-  const scaled = choices.map((choice) => ({
+  const isOneSigned = choices.every(({ price }) => price >= 0n) || choices.every(({ price }) => price <= 0n)
+  const shared = choices.map((choice) => ({
     ...choice,
-    price: before === 0n ? 0n : inCents((choice.price * total) / before),
+    price: isOneSigned && before !== 0n ? inCents((choice.price * total) / before) : choice.price,
   }))
-  const last = scaled.at(choices.findLastIndex(({ price }) => price !== 0n))
-  if (last !== undefined) last.price += total - sum(scaled)
-  return scaled
+  const last = shared.at(choices.findLastIndex(({ price }) => price !== 0n))
+  if (last !== undefined) last.price += total - sum(pricesOf(shared))
+  return shared
 }
+
+const pricesOf = (choices: readonly PricedChoice[]) => choices.map(({ price }) => price)
 
 /** Types of sets whose answer stands behind a blank and always with its price. */
 const blankTypes = new Set(['checkbox', 'text', 'textarea'])
@@ -123,10 +129,6 @@ export function withoutPrice(line: string, currency: string): string {
   const place = / (?:- )?-?([^\s\d]+\s?)\d+\.\d{2,4}$/.exec(line)
   const sign = place?.[1] ?? ''
   return place !== null && priceText(0n, currency) === `${sign}0.00` ? line.slice(0, place.index) : line
-}
-
-function sum(choices: readonly PricedChoice[]): bigint {
-  return choices.reduce((total, { price }) => total + price, 0n)
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -65,11 +65,16 @@ async function openCountingLine(databaseUrl: string) {
   }
 }
 
-async function roundTrips(method: Method, path: string, body?: object): Promise<number> {
+async function roundTrips(
+  method: Method,
+  path: string,
+  body?: object,
+  status = method === 'POST' ? 201 : 200,
+): Promise<number> {
   const before = line.count()
   const url = `/StoreWebAPI/v1${path}`
   const answer = await app.inject({ method, url, headers: shop.credentials, ...(body && { payload: body }) })
-  expect(answer.statusCode).toBe(method === 'POST' ? 201 : 200)
+  expect(answer.statusCode).toBe(status)
   return line.count() - before
 }
 
@@ -107,6 +112,15 @@ test('PUT of a hundred stocks takes at most eight', async () => {
     const body = ids.map((id) => stockOf(id, ++stock))
     expect(await roundTrips('PUT', '/Products', body)).toBeLessThanOrEqual(8)
   }
+})
+
+test('PUT of a hundred that stay as they are, but for one that the rules refuse, takes at most eight', async () => {
+  const [refusedId, ...unchanged] = ids
+  const body = unchanged.map((id) => stockOf(id, stock))
+  await roundTrips('PUT', '/Products', body)
+  const RelatedProductList = [{ RelatedProductID: 4_711_000 }]
+  const refused = { SKUInfo: { CatalogID: refusedId }, RelatedProductList }
+  expect(await roundTrips('PUT', '/Products', [...body, refused], 206)).toBeLessThanOrEqual(8)
 })
 
 test('POST of a hundred takes at most eight, and the reservation of their ids', async () => {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { type Patch, readPatch } from '../../../src/engine/input.ts'
+import { orders } from '../../../src/resources/orders/orders.ts'
+import type { StoreFailure } from '../../../src/values/failure.ts'
+
+function read(lines: number): { patch: Patch | null; refusals: StoreFailure[] } {
+  const refusals: StoreFailure[] = []
+  const body = { OrderItemList: Array.from({ length: lines }, () => ({ ItemQuantity: 'x' })) }
+  const rules = { mode: 'update', timeZone: 'UTC', door: { shownAs: undefined, refusals } } as const
+  try {
+    return { patch: readPatch(orders.fields, body, rules), refusals }
+  } catch {
+    return { patch: null, refusals }
+  }
+}
+
+test('a hundred refusals of a record wait for the stored one, and one more ends its reading', () => {
+  const most = read(100)
+  expect(most.patch).not.toBeNull()
+  expect(most.refusals).toHaveLength(100)
+
+  const more = read(10_000)
+  expect(more.patch).toBeNull()
+  expect(more.refusals).toHaveLength(101)
+})
