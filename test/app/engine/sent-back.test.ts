@@ -468,8 +468,8 @@ describe('what is sent back beside a change', () => {
       expect(InternalComments).toBe('new')
       expect(OrderItemList).toEqual(order.OrderItemList)
       // An only shipment has the time and the editor of its order.
-      const statuses = ({ ShipmentList: of }: Wire) => of.map((one: Wire) => one.ShipmentOrderStatus)
-      expect(statuses({ ShipmentList })).toEqual(statuses(order))
+      const statuses = (shipments: Wire[]) => shipments.map(({ ShipmentOrderStatus }) => ShipmentOrderStatus)
+      expect(statuses(ShipmentList)).toEqual(statuses(order.ShipmentList))
     }
   })
 
