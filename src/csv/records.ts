@@ -114,10 +114,10 @@ function problemOf(cell: Cell, refusal: StoreFailure): Problem {
 /** What is refused of the cells, but for what says what the stored record shows: an import may have brought it. */
 export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, stored: object | undefined): Problem[] {
   return sentBack.flatMap((one): Problem[] => {
-    const { refusal, path } = one
-    const cell = cells.find(({ column }) => column.name === path.join('.'))
-    if (refusal === null || cell === undefined || (stored !== undefined && isShownIn(stored, one))) return []
-    return [problemOf(cell, refusal)]
+    if (one.refusal === null || (stored !== undefined && isShownIn(stored, one))) return []
+    const name = one.path.join('.')
+    const cell = cells.find(({ column }) => column.name === name)
+    return cell === undefined ? [] : [problemOf(cell, one.refusal)]
   })
 }
 
@@ -180,12 +180,13 @@ export function changedCells(
   stored: object | null,
   isLeftOut: (column: Column) => boolean,
 ): ChangedCell[] {
+  const sentBackBy = new Map(patch.sentBack?.map((one) => [one.path.join('.'), one]))
   return cells.flatMap((cell): ChangedCell[] => {
     const { column, text, typed } = cell
     const { field, name, path, target } = column
     const said = saidBy(column, patch)
     if (said === undefined || field.access === 'key' || isLeftOut(column)) return []
-    const sentBack = patch.sentBack?.find((one) => one.path.join('.') === name)
+    const sentBack = sentBackBy.get(name)
     if (stored !== null && sentBack !== undefined && isShownIn(stored, sentBack)) return []
     if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] }]
     const before = stored === null ? field.default : ((valueIn(stored, path) ?? field.default) as Scalar)
