@@ -89,7 +89,7 @@ export class Comparison {
     return this.#takeNames(records, lines)
   }
 
-  /** What is known when all lines are: which of them wait for a text that no line frees, and which exchange texts. */
+  /** Settles the lines that take unique texts, when all lines are known. */
   settle(): Settled {
     return this.#exchanges.settle(this.#naming.text?.name ?? '', this.#resource.typeName)
   }
@@ -103,10 +103,11 @@ export class Comparison {
     const holders = await this.#find(names)
     return lines.map((line, at) => {
       if (text === null || !isRenaming(line, at)) return line
-      const { name, recordId } = line
+      const { name, recordId, secret } = line
       const before = this.#lineBefore(line.line, 0, name)
       if (before !== null) return refused(line, [[text.name, name, `is given to another record by line ${before}`]])
-      this.#exchanges.add({ line: line.line, recordId: recordId as number, name, holder: holders.get(name) })
+      const renaming = { line: line.line, recordId: recordId as number, name, holder: holders.get(name) }
+      this.#exchanges.add({ ...renaming, hasSecret: secret !== null })
       return line
     })
   }
