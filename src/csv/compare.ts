@@ -141,7 +141,7 @@ export class Comparison {
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const nothing = { body: {}, secret: null, changes: [], marked: false, problems: [] }
     const known = { line, recordId: stored === undefined ? null : id, name, ...nothing }
-    const unread = [...record.problems, ...refusedCells(record, stored)]
+    const unread = record.problems.length > 0 ? record.problems : refusedCells(record, stored)
     const problems = unread.length > 0 ? unread : this.#problemsOf(record, id, stored !== undefined)
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
