@@ -45,10 +45,11 @@ interface Result {
 }
 
 /**
- * Makes the changes of the next lines after line `after`, or, when none are left, of the next lines that take unique texts from one
- * another. Stores each line's outcome in the transaction of its change, so a process that is killed at any moment leaves a line
- * either made and noted, or neither. Returns the line to pass as `after` next time; null: no lines are left. Throws `in-progress`
- * when the import was cancelled or another process took over, and any error that stops the import; the remaining lines stay open.
+ * Makes the changes of the next lines after line `after`, or, when none are left, of the next lines that take unique texts from
+ * one another. Stores each line's outcome in the transaction of its change, so a process that is killed at any moment leaves a
+ * line either made and noted, or neither. Returns the line to pass as `after` next time; null: no lines are left. Throws
+ * `in-progress` when the import was cancelled or another process took over, and any error that stops the import; the remaining
+ * lines stay open.
  */
 export async function applyBatch(run: Run, after: number): Promise<number | null> {
   const lines = await openLines(run, after)

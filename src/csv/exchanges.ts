@@ -83,8 +83,8 @@ const tooLong = [
 ].join('. ')
 
 /**
- * Returns a line and those that wait for it, each after the line that frees its text. They do not branch, because no two lines take
- * the same text.
+ * Returns a line and those that wait for it, each after the line that frees its text. They do not branch, because no two lines
+ * take the same text.
  */
 function connectedFrom(first: Renaming, waiting: ReadonlyMap<number, Renaming>): Renaming[] {
   const lines = [first]

@@ -112,8 +112,8 @@ function problemIn({ column: { name, field }, typed }: Cell, problem: string): P
 }
 
 /**
- * What is wrong with the cells of a row that was read: refused values, and numbers with two readings. A cell that says what the stored
- * record shows is right: an import may have brought such a value, and exports write it.
+ * What is wrong with the cells of a row that was read: refused values, and numbers with two readings. A cell that says what the
+ * stored record shows is right: an import may have brought such a value, and exports write it.
  */
 export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, stored: object | undefined): Problem[] {
   const refusals = new Map<string, StoreFailure>()

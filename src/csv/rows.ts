@@ -19,8 +19,8 @@ const HEADING_LENGTH_MAX = 64 * 1024
 
 /**
  * Returns the rows of a file with line feeds, beginning with the headings. Empty rows are left out. The first line decides
- * whether commas, semicolons or tabs separate the cells: the headings, or a line `sep=;` before them, which Excel reads too. Throws
- * `bad-request` that names the line, and `body-too-large` beyond 100,000 records.
+ * whether commas, semicolons or tabs separate the cells: the headings, or a line `sep=;` before them, which Excel reads too.
+ * Throws `bad-request` that names the line, and `body-too-large` beyond 100,000 records.
  */
 export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> {
   const { separator, rest } = await beginningOf(text)
