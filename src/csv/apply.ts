@@ -10,7 +10,7 @@ import { isRecord } from '../engine/input.ts'
 import { type PlannedChange, planChanges, type RequestedChange } from '../engine/plan-change.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
-import { BATCH_LINES_MAX } from './limits.ts'
+import { BATCH_LINES_MAX, SECRET_LINES_MAX } from './limits.ts'
 import { type Problem, withoutSubject } from './records.ts'
 
 /** An import that this process works on. */
@@ -26,8 +26,6 @@ export interface Run {
 
 /** How long a process may store nothing before another one takes over. */
 export const LEASE_MS = 60_000
-/** Lines with passwords, which take long to hash, that are changed together. */
-const SECRET_LINES_MAX = 10
 
 interface OpenLine {
   readonly line: number
@@ -35,7 +33,7 @@ interface OpenLine {
   readonly recordId: number | null
   readonly body: object
   readonly sealed: string | null
-  /** The number of the lines that it is made with in one transaction; null: any others. */
+  /** The number that it has in common with the lines of its transaction; null: those of its batch. */
   readonly together: number | null
 }
 
@@ -47,24 +45,23 @@ interface Result {
 }
 
 /**
- * Makes the changes of the next lines behind `after`, or of lines that exchange unique texts when no others are left, each with its
- * outcome in its own transaction, so that a process that is killed at any moment leaves a line either made and noted, or neither.
- * Returns what the next call begins behind; null: none was left. Throws
- * `in-progress` when the import was cancelled or another process took over, and whatever keeps it from going on; the rest is still
- * to be made then.
+ * Makes the changes of the next lines after line `after`, or, when none are left, of the next lines that take unique texts from
+ * one another. Stores each line's outcome in the transaction of its change, so a process that is killed at any moment leaves a
+ * line either made and noted, or neither. Returns the line to pass as `after` next time; null: no lines are left. Throws
+ * `in-progress` when the import was cancelled or another process took over, and any error that stops the import; the remaining
+ * lines stay open.
  */
 export async function applyBatch(run: Run, after: number): Promise<number | null> {
   const lines = await openLines(run, after)
   const last = lines.at(-1)
   if (last === undefined) return null
-  const isExchange = last.together !== null
   const { caller, resource } = run
   const plans = await planChanges(
     caller,
     resource,
     lines.map((line) => requestOf(run, line)),
   )
-  if (isExchange) {
+  if (last.together !== null) {
     await exchange(run, lines, plans)
     return after
   }
@@ -83,7 +80,7 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
   return last.line
 }
 
-/** Makes lines that exchange unique texts, or none of them. */
+/** Makes lines that take unique texts from one another, or none of them. */
 async function exchange(run: Run, lines: readonly OpenLine[], plans: Awaited<ReturnType<typeof planChanges>>) {
   const { caller, resource } = run
   try {
@@ -103,7 +100,7 @@ async function exchange(run: Run, lines: readonly OpenLine[], plans: Awaited<Ret
   } catch (error) {
     const failure = failureOf(run, error, lines[0])
     const others = lines.map(({ line }) => line).join(', ')
-    const problem = `was left out with lines ${others}, which exchange names`
+    const problem = `was left out with lines ${others}, which are changed together`
     const all = lines.map((line): Result => {
       const own = failed(line, failure)
       return lines.length === 1 ? own : { ...own, problems: [...own.problems, ['', '', problem]] }

@@ -7,6 +7,8 @@ export interface Cell {
   readonly text: string
   /** As it stands in the file. */
   readonly typed: string
+  /** What separates the file's cells. */
+  readonly separator: string
 }
 
 // Spreadsheets take full-width signs for the others, and may begin a formula behind a line break.
@@ -31,22 +33,43 @@ const flags = new Map([
 
 /** A number with a decimal comma, with points between its thousands or none. */
 const withComma = /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+$/
-/** One that may be a whole number with a comma between its thousands. */
-const withTwoReadings = /^[+-]?[1-9]\d{0,2},\d{3}$/
+/** A number whose only sign may stand before its decimals or between its thousands. */
+const withTwoReadings = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/
 
 /** A cell as the definition reads it, of what people write for flags, and for numbers where commas separate nothing else. */
 export function spelt({ field: { kind } }: Column, typed: string, separator: string): string {
   const text = typed.trim().toLowerCase()
   if (kind === 'boolean') return flags.get(text) ?? typed
-  const isComma = (kind === 'decimal' || kind === 'integer') && separator === ';' && withComma.test(text)
+  const isComma = isNumber(kind) && separator === ';' && withComma.test(text)
   return isComma && !withTwoReadings.test(text) ? text.replaceAll('.', '').replace(',', '.') : typed
 }
 
+function isNumber(kind: Column['field']['kind']): boolean {
+  return kind === 'decimal' || kind === 'integer'
+}
+
+const POINTS = 'Use a point for decimals, and nothing between thousands'
+
 /** What is wrong with the commas of a number; null: it has none, or they were read. */
-export function commaProblem({ column: { field }, text: read, typed }: Cell): string | null {
-  if (read !== typed) return null
+export function commaProblem({ column: { field }, text: read, typed, separator }: Cell): string | null {
   const text = typed.trim()
-  if ((field.kind !== 'decimal' && field.kind !== 'integer') || !/^[+-]?[\d.]*,[\d.,]*$/.test(text)) return null
-  const readings = `can be read as ${text.replace(',', '.')} and as ${text.replace(',', '')}`
-  return `${withTwoReadings.test(text) ? readings : 'has a comma'}. Use a point for decimals, and nothing between thousands`
+  if (read !== typed || !isNumber(field.kind) || !/^[+-]?[\d.]*,[\d.,]*$/.test(text)) return null
+  if (withTwoReadings.test(text)) return readings(text, separator)
+  return `has a comma. ${POINTS}`
+}
+
+/** What is wrong with the point of a number in a file whose decimals may have commas; null: the number has one reading. */
+export function pointProblem({ column: { field }, text: read, typed, separator }: Cell): string | null {
+  if (separator !== ';' || !isNumber(field.kind)) return null
+  const text = typed.trim()
+  // Otherwise it is the name of a record.
+  const isRead = Number(read) === Number(text)
+  return isRead && withTwoReadings.test(text) ? readings(text, separator) : null
+}
+
+/** In a file with semicolons, three decimals are in doubt whatever their sign. */
+function readings(text: string, separator: string): string {
+  const [decimal, whole] = [text.replace(',', '.'), text.replace(/[.,]/, '')]
+  const advice = separator === ';' ? `Write ${decimal}0 or ${whole}` : POINTS
+  return `can be read as ${decimal} and as ${whole}. ${advice}`
 }

@@ -89,7 +89,7 @@ export class Comparison {
     return this.#takeNames(records, lines)
   }
 
-  /** What is known when all lines are: which of them wait for a text that no line frees, and which exchange texts. */
+  /** Settles the lines that take unique texts, when all lines are known. */
   settle(): Settled {
     return this.#exchanges.settle(this.#naming.text?.name ?? '', this.#resource.typeName)
   }
@@ -103,10 +103,11 @@ export class Comparison {
     const holders = await this.#find(names)
     return lines.map((line, at) => {
       if (text === null || !isRenaming(line, at)) return line
-      const { name, recordId } = line
+      const { name, recordId, secret } = line
       const before = this.#lineBefore(line.line, 0, name)
       if (before !== null) return refused(line, [[text.name, name, `is given to another record by line ${before}`]])
-      this.#exchanges.add({ line: line.line, recordId: recordId as number, name, holder: holders.get(name) })
+      const renaming = { line: line.line, recordId: recordId as number, name, holder: holders.get(name) }
+      this.#exchanges.add({ ...renaming, hasSecret: secret !== null })
       return line
     })
   }
@@ -140,7 +141,7 @@ export class Comparison {
     const name = record.name === '' && id > 0 ? String(id) : record.name
     const nothing = { body: {}, secret: null, changes: [], marked: false, problems: [] }
     const known = { line, recordId: stored === undefined ? null : id, name, ...nothing }
-    const unread = [...record.problems, ...refusedCells(record, stored)]
+    const unread = record.problems.length > 0 ? record.problems : refusedCells(record, stored)
     const problems = unread.length > 0 ? unread : this.#problemsOf(record, id, stored !== undefined)
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]

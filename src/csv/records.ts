@@ -6,7 +6,7 @@ import { isShown, type SentBack } from '../engine/sent-back.ts'
 import { readDate } from '../values/dates.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { runInSlices } from '../values/slices.ts'
-import { type Cell, commaProblem, rearm, spelt } from './cells.ts'
+import { type Cell, commaProblem, pointProblem, rearm, spelt } from './cells.ts'
 import { type Column, type Headings, namingOf } from './columns.ts'
 import type { References } from './references.ts'
 import type { Row } from './rows.ts'
@@ -76,11 +76,11 @@ function cellsOf(columns: Headings['columns'], { cells, separator }: Row, refere
     if (column === null) return []
     const typed = cells[at] ?? ''
     if (column.field.kind === 'text' && column.field.bounds.values === undefined) {
-      return [{ column, text: rearm(typed), typed }]
+      return [{ column, text: rearm(typed), typed, separator }]
     }
     if (typed.trim() === '') return []
     const text = column.target === null ? spelt(column, typed, separator) : references.numberOf(column, typed)
-    return [{ column, text, typed }]
+    return [{ column, text, typed, separator }]
   })
 }
 
@@ -92,37 +92,51 @@ function ownProblemOf(cell: Cell, references: References): string | null {
 }
 
 function problemsOf({ resource: { fields }, references }: Reading, cell: Cell, timeZone: string): Problem[] {
-  const { column, typed } = cell
-  const shown = column.field.access === 'wo' ? HIDDEN : short(typed)
-  const own = ownProblemOf(cell, references)
-  if (own !== null) return [[column.name, shown, own]]
+  const own = pointProblem(cell) ?? ownProblemOf(cell, references)
+  if (own !== null) return [problemIn(cell, own)]
   try {
     readPatch(fields, bodyOf([cell]), { mode: 'update', timeZone })
     return []
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    return [problemOf(cell, error)]
+    return [refusedIn(cell, error)]
   }
 }
 
-function problemOf(cell: Cell, refusal: StoreFailure): Problem {
-  const { column, typed } = cell
-  const shown = column.field.access === 'wo' ? HIDDEN : short(typed)
-  return [column.name, shown, commaProblem(cell) ?? withoutSubject(refusal, column.name)]
+function refusedIn(cell: Cell, refusal: StoreFailure): Problem {
+  return problemIn(cell, commaProblem(cell) ?? withoutSubject(refusal, cell.column.name))
 }
 
-/** What is refused of the cells, but for what says what the stored record shows: an import may have brought it. */
+function problemIn({ column: { name, field }, typed }: Cell, problem: string): Problem {
+  return [name, field.access === 'wo' ? HIDDEN : short(typed), problem]
+}
+
+/**
+ * What is wrong with the cells of a row that was read: refused values, and numbers with two readings. A cell that says what the
+ * stored record shows is right: an import may have brought such a value, and exports write it.
+ */
 export function refusedCells({ cells, patch: { sentBack = [] } }: FileRecord, stored: object | undefined): Problem[] {
-  return sentBack.flatMap((one): Problem[] => {
-    const { refusal, path } = one
-    const cell = cells.find(({ column }) => column.name === path.join('.'))
-    if (refusal === null || cell === undefined || (stored !== undefined && isShownIn(stored, one))) return []
-    return [problemOf(cell, refusal)]
+  const refusals = new Map<string, StoreFailure>()
+  for (const one of sentBack) {
+    if (one.refusal === null || (stored !== undefined && isShownIn(stored, one))) continue
+    refusals.set(one.path.join('.'), one.refusal)
+  }
+  return cells.flatMap((cell): Problem[] => {
+    const { column, typed } = cell
+    const doubt = pointProblem(cell)
+    const isStored = () => stored !== undefined && typed.trim() === String(storedIn(stored, column))
+    if (doubt !== null && !isStored()) return [problemIn(cell, doubt)]
+    const refusal = refusals.get(column.name)
+    return refusal === undefined ? [] : [refusedIn(cell, refusal)]
   })
 }
 
 function isShownIn(stored: object, one: SentBack): boolean {
-  return isShown(one, (valueIn(stored, one.path) ?? one.field.default) as Scalar)
+  return isShown(one, storedIn(stored, one))
+}
+
+function storedIn(stored: object, { path, field }: Pick<Column, 'path' | 'field'>): Scalar {
+  return (valueIn(stored, path) ?? field.default) as Scalar
 }
 
 /** Reads a record that is to be added, which must have what a new one needs. */
@@ -180,15 +194,16 @@ export function changedCells(
   stored: object | null,
   isLeftOut: (column: Column) => boolean,
 ): ChangedCell[] {
+  const sentBackBy = new Map(patch.sentBack?.map((one) => [one.path.join('.'), one]))
   return cells.flatMap((cell): ChangedCell[] => {
     const { column, text, typed } = cell
-    const { field, name, path, target } = column
+    const { field, name, target } = column
     const said = saidBy(column, patch)
     if (said === undefined || field.access === 'key' || isLeftOut(column)) return []
-    const sentBack = patch.sentBack?.find((one) => one.path.join('.') === name)
+    const sentBack = sentBackBy.get(name)
     if (stored !== null && sentBack !== undefined && isShownIn(stored, sentBack)) return []
     if (field.access === 'wo') return [{ cell, difference: [name, '', HIDDEN] }]
-    const before = stored === null ? field.default : ((valueIn(stored, path) ?? field.default) as Scalar)
+    const before = stored === null ? field.default : storedIn(stored, column)
     const after = said ?? field.default
     if (isSame(column, before, after, timeZone)) return []
     const named = target === null || text === typed ? String(after) : `${after} (${typed.trim()})`

@@ -18,8 +18,9 @@ const separators = [',', ';', '\t']
 const HEADING_LENGTH_MAX = 64 * 1024
 
 /**
- * The rows of a file with line feeds, the headings first. Empty ones are left out. The first line says whether commas, semicolons
- * or tabs separate the cells: the headings, or before them `sep=;`, as Excel takes it. Throws `bad-request` that names the line, `body-too-large` beyond 100,000 records.
+ * Returns the rows of a file with line feeds, beginning with the headings. Empty rows are left out. The first line decides
+ * whether commas, semicolons or tabs separate the cells: the headings, or a line `sep=;` before them, which Excel reads too.
+ * Throws `bad-request` that names the line, and `body-too-large` beyond 100,000 records.
  */
 export async function* rowsOf(text: AsyncIterable<string>): AsyncGenerator<Row> {
   const { separator, rest } = await beginningOf(text)

@@ -92,6 +92,8 @@ export async function changeAsOne(
         caller,
         async (tx) => {
           const ended = await changeSet(tx, resource, { set, rowIds: rowIds.anew(), isWhole: true })
+          // Callers go on with what has not ended, which would be the same changes for ever.
+          if (ended.size < set.size) throw new Error(`${set.size - ended.size} changes of a whole set did not end`)
           return new Map([...ended].flatMap(([place, one]) => ('key' in one ? [[place, one.key]] : [])))
         },
         remember,

@@ -806,7 +806,8 @@ export type $CsvImportLinePayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     marked: boolean
     /**
-     * Lines with the same number exchange unique texts, and are made in one transaction. Null: it is made with any others.
+     * Lines with the same number are made in one transaction, in the order of numbers, because they take unique texts from one
+     * another. Null: it is made with any others, before those.
      */
     together: number | null
     /**

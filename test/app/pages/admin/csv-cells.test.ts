@@ -230,8 +230,6 @@ describe('a decimal comma', () => {
   })
 
   test.each([
-    [';', '1,234', 'can be read as 1.234 and as 1234'],
-    [';', '-12,000', 'can be read as -12.000 and as -12000'],
     [';', '1,234,567', 'has a comma'],
     [';', '1,234.5', 'has a comma'],
     ['\t', '12,5', 'has a comma'],
@@ -242,6 +240,48 @@ describe('a decimal comma', () => {
     expect(await saidOf(`SKUInfo.SKU${separator}SKUInfo.Price\nP-1${separator}${text}\n`, 'errors')).toBe(
       `SKUInfo.Price “${text.replaceAll('"', '')}” ${problem}. Use a point for decimals, and nothing between thousands`,
     )
+  })
+
+  test.each([
+    ['1,234', '1.234', '1234'],
+    ['-12,000', '-12.000', '-12000'],
+    ['1.299', '1.299', '1299'],
+    ['1.000', '1.000', '1000'],
+    ['+999.125', '+999.125', '+999125'],
+  ])('is in doubt in a semicolon file like a point where thousands may begin: %s', async (text, decimal, whole) => {
+    await product('P-1')
+    for (const column of ['SKUInfo.Price', 'StockAlert', 'ManufacturerID', 'SKUInfo.CatalogID']) {
+      if (column !== 'SKUInfo.Price' && !text.endsWith('.000')) continue
+      for (const sku of ['P-1', 'P-NEW']) {
+        const problems = await saidOf(`SKUInfo.SKU;${column};SKUInfo.Name\n${sku};${text};Name\n`, 'errors')
+        expect(problems).toContain(
+          `${column} “${text}” can be read as ${decimal} and as ${whole}. Write ${decimal}0 or ${whole}`,
+        )
+      }
+    }
+    for (const advised of [`${decimal}0`, whole]) {
+      expect(await saidOf(`SKUInfo.SKU;SKUInfo.Cost\nP-1;${advised}\n`)).toBe(`SKUInfo.Cost 0 → ${Number(advised)}`)
+    }
+  })
+
+  test('is looked for in whole numbers that are none, and beside other errors', async () => {
+    await product('P-1')
+    const advice = 'can be read as 1.299 and as 1299. Write 1.2990 or 1299'
+    expect(await saidOf('SKUInfo.SKU;StockAlert\nP-1;1.299\n', 'errors')).toBe(`StockAlert “1.299” ${advice}`)
+    expect(await saidOf('SKUInfo.SKU;SKUInfo.Price;ManufacturerID\nP-1;1.299;Nobody\n', 'errors')).toBe(
+      `SKUInfo.Price “1.299” ${advice} | ManufacturerID “Nobody” names no Manufacturer of the store, by number or by name`,
+    )
+  })
+
+  test('and a point leave a number unchanged that is written as exports write the stored one', async () => {
+    const id = await product('P-1', { Weight: 1.299 })
+    await add('Manufacturers', { ManufacturerName: '1.234' })
+    expect((await read('Products', id)).Weight).toBe(1.299)
+    expect(await countsAt(await takeIn('products', 'SKUInfo.SKU;Weight\nP-1; 1.299\n'))).toEqual(['Unchanged (1)'])
+    expect(await countsAt(await takeIn('products', 'SKUInfo.SKU;Weight\nP-1;1.298\n'))).toEqual(['Errors (1)'])
+    expect(await countsAt(await takeIn('products', 'SKUInfo.SKU,Weight\nP-1,1.298\n'))).toEqual(['Changes (1)'])
+    // No number, but a name.
+    expect(await saidOf('SKUInfo.SKU;ManufacturerID\nP-1;1.234\n')).toBe('ManufacturerID 0 → 1 (1.234)')
   })
 
   test('is no part of a whole number', async () => {

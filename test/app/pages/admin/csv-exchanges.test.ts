@@ -129,8 +129,8 @@ describe('two lines of a file', () => {
     await apply(address)
     expect(await countsAt(address)).toEqual(['Changed (1)', 'Errors (2)'])
     expect((await linesAt(address, 'errors')).map(([line, , problem]) => [line, problem])).toEqual([
-      ['2', `There is no Product ${two} | was left out with lines 2, 3, which exchange names`],
-      ['3', `There is no Product ${two} | was left out with lines 2, 3, which exchange names`],
+      ['2', `There is no Product ${two} | was left out with lines 2, 3, which are changed together`],
+      ['3', `There is no Product ${two} | was left out with lines 2, 3, which are changed together`],
     ])
     expect(await skusOf([one, three])).toEqual(['A', 'D'])
   })
@@ -144,7 +144,7 @@ test('a list of changes by REST may exchange SKUs too', async () => {
   expect(await skusOf(ids)).toEqual(['B', 'C', 'A'])
 })
 
-test('more than 100 lines that depend on one another are refused, and the others are made', async () => {
+test('more than 100 lines that exchange SKUs in a circle are refused, and the others are made', async () => {
   const skus = Array.from({ length: 101 }, (_, at) => `S-${at}`)
   const ids = await addProducts([...skus, 'OTHER'])
   const round = fileOf([
@@ -154,10 +154,40 @@ test('more than 100 lines that depend on one another are refused, and the others
   const address = await takeIn('products', round)
   expect(await countsAt(address)).toEqual(['Changes (1)', 'Errors (101)'])
   expect((await linesAt(address, 'errors'))[0]?.[2]).toContain(
-    'is exchanged among more than 100 lines. Use several files',
+    'is exchanged in a circle of more than 100 lines, or 10 with passwords. Give one of these records an unused text',
   )
   await apply(address)
   expect(await skusOf(ids)).toEqual([...skus, 'NEW'])
+})
+
+/** Any order of numbers, the same one in each run. */
+const scattered = (from: number) => (from * 67) % 151
+
+test.each([
+  ['upwards', (at: number) => at],
+  ['downwards', (at: number) => -at],
+  ['in any order', scattered],
+])('a chain of 150 lines, each of which takes the SKU that another one frees, is made: %s', async (_, placeOf) => {
+  const ids = await addProducts(Array.from({ length: 150 }, (_, at) => `S-${at}`))
+  const lines = ids.map((id, at) => [id, `S-${at + 1}`] as const)
+  const ordered = lines.map((line, at) => ({ line, at })).toSorted((a, b) => placeOf(a.at) - placeOf(b.at))
+  const address = await takeIn('products', fileOf(ordered.map(({ line }) => line)))
+  expect(await countsAt(address)).toEqual(['Changes (150)'])
+  await apply(address)
+  expect(await countsAt(address)).toEqual(['Changed (150)'])
+  expect(await skusOf(ids)).toEqual(lines.map(([, sku]) => sku))
+})
+
+test('more than 10 passwords are not hashed in one transaction', async () => {
+  const emails = Array.from({ length: 11 }, (_, at) => `c${at}@shop.example`)
+  const body = emails.map((Email) => ({ Email, Password: 'secret' }))
+  const ids = (await shop.call('POST', '/Customers', { body })).json().map(({ Value }: { Value: string }) => Value)
+  const fileWith = (passwords: number) =>
+    `CustomerID,Email,Password\n${ids.map((id: string, at: number) => `${id},${emails[(at + 1) % 11]},${at < passwords ? 'new-secret' : ''}\n`).join('')}`
+  const address = await takeIn('customers', fileWith(11))
+  expect(await countsAt(address)).toEqual(['Errors (11)'])
+  expect((await linesAt(address, 'errors'))[0]?.[2]).toContain('more than 100 lines, or 10 with passwords')
+  expect(await countsAt(await takeIn('customers', fileWith(10)))).toEqual(['Changes (11)'])
 })
 
 test('whatever a file does to SKUs, what its preview promises is made, and SKUs stay unique', async () => {
