@@ -160,6 +160,19 @@ describe('the goods of an order', () => {
   test.each([
     { changes: { ItemQuantity: '0' }, says: 'LAMP: the quantity</a> must be more than 0' },
     { changes: { ItemQuantity: 'many' }, says: 'LAMP: the quantity</a> must be' },
+    { changes: { ItemQuantity: '100000000000' }, says: 'LAMP: the quantity</a> must be a number from -' },
+    { changes: { ItemUnitPrice: '100000000000' }, says: 'LAMP: the unit price</a> must be a number from -' },
+    { changes: {}, others: { OrderDiscountPromotion: '100000000000' }, says: 'Discount</a> must be a number from -' },
+    {
+      changes: {},
+      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '100000000000' },
+      says: 'New line 1: the quantity</a> must be a number from -',
+    },
+    {
+      changes: {},
+      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '100000000000' },
+      says: 'New line 1: the price</a> must be a number from -',
+    },
     { changes: { ItemUnitPrice: '-1' }, says: 'LAMP: the unit price</a> must not be below 0' },
     { changes: { gone: 'yes' }, says: 'An order has at least one line' },
     { changes: {}, others: { SalesTax: '-1' }, says: 'Tax</a> must not be below 0' },
