@@ -50,10 +50,15 @@ export interface OrderParts {
 }
 
 /** Adds lines and charges less discounts, in ten-thousandths; at least 0. */
-export function orderTotal({ lines, charges, discounts }: OrderParts): bigint {
-  const cents = (amounts: readonly number[]) => sum(amounts.map((amount) => inCents(exact(amount))))
-  const total = sum(lines) + cents(charges) - cents(discounts)
+export function orderTotal(parts: OrderParts): bigint {
+  const total = sumOfParts(parts)
   return total > 0n ? total : 0n
+}
+
+/** Likewise; below 0 where the discounts are above the rest. */
+export function sumOfParts({ lines, charges, discounts }: OrderParts): bigint {
+  const cents = (amounts: readonly number[]) => sum(amounts.map((amount) => inCents(exact(amount))))
+  return sum(lines) + cents(charges) - cents(discounts)
 }
 
 /** Rounds to the nearest whole number, halves away from zero. */
