@@ -1,6 +1,6 @@
 import type { Patch } from '../../engine/input.ts'
 import { wrongField } from '../../engine/refused.ts'
-import { amountOf, exact, inCents, sum, toNumber } from './amounts.ts'
+import { amountOf, exact, inCents, sum, sumInCents, toNumber } from './amounts.ts'
 
 /** What adds to the goods of an order or comes off, by column. */
 const ORDER_COLUMNS = ['salesTax', 'salesTax2', 'salesTax3', 'discountCoupon', 'discountPromotion']
@@ -27,7 +27,7 @@ export function lineAmount({ unitPrice, optionPrice, quantity }: Values): bigint
 
 /** The discounts of an order, by its columns, in ten-thousandths. */
 export function discountOf({ discountCoupon, discountPromotion }: Values): bigint {
-  return sum([discountCoupon, discountPromotion].map((each) => inCents(exact(Number(each ?? 0)))))
+  return sumInCents([Number(discountCoupon ?? 0), Number(discountPromotion ?? 0)])
 }
 
 /** Refuses (400) discounts above the goods, because the total would not be the sum of its parts. */
