@@ -28,7 +28,7 @@ export function columnsOf(resource: Resource): readonly Column[] {
   if (known !== undefined) return known
   const all = resource.fields.leaves.flatMap(({ path, field }) => {
     const name = path.join('.')
-    return field.kind === 'list' ? [] : [{ name, path, field, target: targetOf(resource, name) }]
+    return field.kind === 'list' ? [] : [{ name, path, field, target: field.names ?? targetOf(resource, name) }]
   })
   columns.set(resource, all)
   return all

@@ -31,7 +31,7 @@ export class References {
     if (this.#found.size > REMEMBERED_MAX) this.#found.clear()
     for (const [place, column, target] of this.#columns) {
       const texts = new Set(rows.map(({ cells }) => meantBy(column, cells[place] ?? '')))
-      const unknown = [...texts].filter((text) => isName(text) && !this.#found.has(keyOf(column, text)))
+      const unknown = [...texts].filter((text) => isName(column, text) && !this.#found.has(keyOf(column, text)))
       if (unknown.length === 0) continue
       const ids = await idsOf(this.#caller, target, unknown)
       for (const text of unknown) this.#found.set(keyOf(column, text), ids.get(text) ?? [])
@@ -46,7 +46,7 @@ export class References {
 
   /** What is wrong with a cell that refers to no record, or to one of several; null: nothing. */
   problemOf({ column, typed }: Pick<Cell, 'column' | 'typed'>): string | null {
-    if (column.target === null || !isName(meantBy(column, typed))) return null
+    if (column.target === null || !isName(column, meantBy(column, typed))) return null
     const [id, other] = this.#idsOf(column, typed)
     const { typeName } = column.target
     if (id === undefined) return `names no ${typeName} of the store, by number or by name`
@@ -75,17 +75,17 @@ function isNumber(text: string): boolean {
   return /^\d{1,10}$/.test(text) && Number(text) <= INT32_MAX
 }
 
-/** Whether a record may have it as its number or name. 0 is none, and empty cells say nothing. */
-function isName(text: string): boolean {
-  return text !== '' && text !== '0' && !text.includes('\0')
+/** Whether it has to be the number or name of a record. 0 is none where there may be none, and empty cells say nothing. */
+function isName({ field }: Column, text: string): boolean {
+  return text !== '' && !(text === '0' && field.nullable) && !text.includes('\0')
 }
 
-/** The texts by which people name a record: what they search by, or else the required ones. */
+/** The texts by which people name a record: what they search by, or else the required ones, or else all. */
 function nameColumnsOf({ fields, filters, searchedBy }: Resource): readonly string[] {
   if (searchedBy !== undefined) return searchedBy.flatMap((name) => filters[name]?.column ?? [])
-  return fields.leaves.flatMap(({ field }) =>
-    field.kind === 'text' && field.required && field.access !== 'wo' ? (field.column ?? []) : [],
-  )
+  const texts = fields.leaves.flatMap(({ field }) => (field.kind === 'text' && field.access !== 'wo' ? field : []))
+  const required = texts.filter((field) => field.required)
+  return (required.length > 0 ? required : texts).flatMap(({ column }) => column ?? [])
 }
 
 /** The ids of the records with these numbers and names, ignoring case, at most two for each. */

@@ -185,15 +185,19 @@ function isUnchanged(change: Change): boolean {
   return Object.keys(change.patch.writeOnly).length === 0 && isUnchangedRecord(change)
 }
 
-function isUnchangedRecord({ kind, resource, before, after }: Change): boolean {
+function isUnchangedRecord(change: Change): boolean {
+  const { kind, before, after } = change
   if (kind !== 'update' || before === null) return false
-  const isListUnchanged = ([name, rows]: [string, Row[]]) => {
-    const field = resource.fields.get(name)
-    const stored = before.lists[name]
-    return hasRows(field) && stored !== undefined && haveSameRows(keyColumn(field), stored, rows)
-  }
   const columns = changedColumns({ before: before.row, after: after.row })
-  return columns.every((column) => stamps.has(column)) && Object.entries(after.lists).every(isListUnchanged)
+  const isChanged = (name: string) => isListChanged(change, name)
+  return columns.every((column) => stamps.has(column)) && !Object.keys(after.lists).some(isChanged)
+}
+
+/** Whether the change gives a list other items than are stored. */
+export function isListChanged({ resource, before, after }: Change, name: string): boolean {
+  const field = resource.fields.get(name)
+  const [stored, rows] = [before?.lists[name], after.lists[name]]
+  return rows !== undefined && !(hasRows(field) && stored !== undefined && haveSameRows(keyColumn(field), stored, rows))
 }
 
 function haveSameRows(key: string, before: readonly Row[], after: readonly Row[]): boolean {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Sql } from '../database/sql.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
 import { LongNumber, roundNumbers } from '../values/long-number.ts'
+import type { Resource } from './define.ts'
 
 /**
  * Who may write and read a field:
@@ -43,6 +44,8 @@ export interface ValueField {
   readonly isMoney: boolean
   /** Whether it is the address of an image, which pages show. */
   readonly isImage: boolean
+  /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
+  readonly names: Resource | undefined
 }
 
 export interface Bounds {
@@ -167,7 +170,7 @@ export function fieldSet(fields: Fields): FieldSet {
 
 /** `sql` makes the field derived, unless it has a column or `access`. */
 type ValueOptions = Partial<
-  Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage'>
+  Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage' | 'names'>
 >
 
 /** The note of a field that the platform itself never sets. */
@@ -309,6 +312,7 @@ function value(
     label,
     isMoney: false,
     isImage,
+    names: options.names,
   }
 }
 

@@ -49,6 +49,12 @@ export function textIn(sent: unknown, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** Returns the trimmed values of a member of a query, which may be repeated. */
+export function textsIn(sent: unknown, name: string): string[] {
+  const value = typeof sent === 'object' && sent !== null ? (sent as Record<string, unknown>)[name] : undefined
+  return [value].flat().flatMap((text) => (typeof text === 'string' ? text.trim() : []))
+}
+
 /** Returns the trimmed lines of a form's text. A repeated field counts as one text. */
 export function linesIn(typed: string | string[]): string[] {
   const lines = [typed].flat().join('\n').split('\n')

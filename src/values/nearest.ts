@@ -11,15 +11,19 @@ export function candidateOf(name: string, spellings: readonly string[]): Candida
   return { name, spellings: [...letters] }
 }
 
-/** The name that is meant in all likelihood; null: none is near. Letter case and signs do not count. */
+/**
+ * The name that is meant in all likelihood; null: none is near. Letter case and signs do not count. A name that ends with what is
+ * given comes before one that is spelt otherwise, because people leave out the beginning that all names of a record have in common.
+ */
 export function nearestName(given: string, candidates: readonly Candidate[]): string | null {
   const letters = lettersOf(given)
-  const editsMax = Math.max(1, Math.floor(letters.length / 3))
+  const editsMax = Math.floor(letters.length / 3)
   let nearest: string | null = null
   let fewest = editsMax + 1
   for (const { name, spellings } of candidates) {
     for (const spelling of spellings) {
-      const edits = distance(letters, spelling, fewest)
+      const isEnd = letters.length > 1 && spelling.length > letters.length && spelling.endsWith(letters)
+      const edits = isEnd ? END : distance(letters, spelling, fewest)
       if (edits < fewest) [nearest, fewest] = [name, edits]
     }
   }
@@ -27,6 +31,8 @@ export function nearestName(given: string, candidates: readonly Candidate[]): st
 }
 
 const LENGTH_MAX = 60
+/** Between no edit and one. */
+const END = 0.5
 
 function lettersOf(text: string): string {
   return text

@@ -3,6 +3,7 @@ import { defineResource, nested } from '../../engine/define.ts'
 import { boolean, date, integer, LONG_TEXT, list, money, reference, text } from '../../engine/fields.ts'
 import { equalTo, exactly, integerAtLeast, integerAtMost, since, until } from '../../engine/filters.ts'
 import { emailForms } from '../../values/email.ts'
+import { orderStatuses } from '../order-statuses/order-statuses.ts'
 import { orderItemList, promotionList, questionList, shipmentList, transactionList } from './lists.ts'
 import { orderEffects, orderRules } from './rules.ts'
 
@@ -24,7 +25,7 @@ export const orders = defineResource({
     OrderID: integer({ column: 'id', access: 'key' }),
     CustomerID: reference('customerId'),
     OrderDate: date({ column: 'orderDate', defaultNow: true }),
-    OrderStatusID: integer({ column: 'statusId', label: 'Status' }),
+    OrderStatusID: integer({ column: 'statusId', label: 'Status', names: orderStatuses }),
     LastUpdate: date({ column: 'updatedAt', access: 'ro' }),
     UserID: text(50, { column: 'updatedBy', access: 'ro' }),
     SalesPerson: text(50),

@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Change } from '../../engine/change.ts'
+import { type Change, isListChanged } from '../../engine/change.ts'
 import { type EventKind, orderNew, orderStatusChange } from '../../engine/event-kinds.ts'
 import { raise } from '../../engine/events.ts'
 import type { Json, Patch } from '../../engine/input.ts'
@@ -110,8 +110,11 @@ async function settleStatus(change: OrderChange): Promise<void> {
   }
   await refuseUnknownStatuses(caller, [...(wanted.statusId === from ? [] : [wanted]), ...shipmentStatuses(change)])
   after.row.statusId = wanted.statusId
-  const shipments = after.lists.ShipmentList
-  if (shipments?.length === 1) for (const row of shipments) row.statusId = wanted.statusId
+  const [only, ...others] = after.lists.ShipmentList ?? []
+  if (only === undefined || others.length > 0) return
+  // An import may have stored another one, which stays until one of the two changes.
+  const stored = before.lists.ShipmentList?.find((row) => row.id === only.id)
+  if (wanted.statusId !== from || only.statusId !== stored?.statusId) only.statusId = wanted.statusId
 }
 
 /**
@@ -325,8 +328,10 @@ async function shareWithOnlyShipment({ caller: { db, store }, id, before, after 
 }
 
 /** Moves lines that are in no shipment to the first of several, or to 0 with one or none (rest-resources §3.4). */
-async function keepInShipments({ caller: { db, store }, id, after: { lists } }: Change): Promise<void> {
-  if ((lists.OrderItemList ?? lists.ShipmentList) === undefined) return
+async function keepInShipments(change: Change): Promise<void> {
+  if (!isListChanged(change, 'OrderItemList') && !isListChanged(change, 'ShipmentList')) return
+  const { id } = change
+  const { db, store } = change.caller
   await db.$executeRaw(sql`
     UPDATE "OrderItem" i SET "shipmentId" = h."home"
     FROM (

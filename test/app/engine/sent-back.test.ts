@@ -449,6 +449,30 @@ describe('what is sent back beside a change', () => {
     expect(changed.OrderStatusID).toBe(4)
   })
 
+  test('stays beside a change of something else: a line in no shipment, and a status that an only shipment has of its own', async () => {
+    const several = await stored('Orders', (OrderID) => ({
+      OrderID,
+      OrderStatusID: 1,
+      ShipmentList: [1, 2].map((n) => ({ ShipmentID: OrderID * 10 + n })),
+      OrderItemList: [{ ItemIndexID: OrderID * 10, ItemShipmentID: 0, ItemQuantity: 1 }],
+    }))
+    const one = await stored('Orders', (OrderID) => ({
+      OrderID,
+      OrderStatusID: 4,
+      ShipmentList: [{ ShipmentID: OrderID * 10, ShipmentOrderStatus: 0 }],
+    }))
+    for (const path of [several, one]) {
+      const order = await read(path)
+      await put(path, { ...order, InternalComments: 'new' })
+      const { OrderItemList, ShipmentList, InternalComments } = await read(path)
+      expect(InternalComments).toBe('new')
+      expect(OrderItemList).toEqual(order.OrderItemList)
+      // An only shipment has the time and the editor of its order.
+      const statuses = ({ ShipmentList: of }: Wire) => of.map((one: Wire) => one.ShipmentOrderStatus)
+      expect(statuses({ ShipmentList })).toEqual(statuses(order))
+    }
+  })
+
   test('does not take the status of an only shipment for a wish', async () => {
     const path = await stored('Orders', (OrderID) => ({
       OrderID,

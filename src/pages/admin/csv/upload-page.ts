@@ -50,8 +50,9 @@ const kinds = {
 }
 
 function allowedIn(value: Value): string {
-  const { access, bounds, kind, required } = value.field
+  const { access, bounds, kind, names, required } = value.field
   if (access === 'key') return 'A whole number from 1'
+  if (names) return 'A number or name'
   const { hint } = inputOf(value)
   const allowed = bounds.values ? bounds.values.filter((each) => each !== '').join(', ') : hint || kinds[kind]
   return required ? `${allowed}; not empty` : allowed

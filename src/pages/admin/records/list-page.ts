@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import type { FilterKind } from '../../../engine/filters.ts'
+import { distinct, type FilterKind, severalValues } from '../../../engine/filters.ts'
 import type { Query } from '../../../engine/paging.ts'
 import { type Behind, countUpTo, listOrdered } from '../../../engine/read.ts'
 import { wrongField } from '../../../engine/refused.ts'
 import type { Page } from '../../../html/page.ts'
-import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'
+import { type CallerServices, merchantCaller, textIn, textsIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { INT32_MAX } from '../../../values/int32.ts'
 import { extrasOf } from './extras.ts'
@@ -108,12 +108,17 @@ export interface Asked {
   readonly cursor: string
 }
 
-/** Ignores what a list does not know, so that an old address still opens the list. */
+/**
+ * Ignores what a list does not know, so that an old address still opens the list. Throws `bad-request` for a filter with several
+ * values, unless it compares numbers for equality.
+ */
 export function askedIn(query: unknown, { resource }: Service): Asked {
   const filters: Record<string, string> = {}
-  for (const name of Object.keys(resource.filters)) {
-    const text = textIn(query, name).trim()
-    if (text !== '') filters[name] = text
+  for (const [name, { kind, readAny }] of Object.entries(resource.filters)) {
+    const values = distinct(textsIn(query, name), name).filter((text) => text !== '')
+    // Of numbers several are a comma list, as in the address of a program.
+    if (values.length > 1 && !(kind === 'integer' && readAny)) throw severalValues(name)
+    if (values.length > 0) filters[name] = values.join(',')
   }
   // A form of checkboxes repeats the name.
   const { columns } = query as { columns?: string | string[] }

@@ -426,7 +426,7 @@ describe('applying', () => {
       { action: '/admin/orders' },
     )
     expect(placed.statusCode, placed.body).toBe(303)
-    const address = await takeIn('orders', 'OrderID,OrderStatusID,InternalComments\n1,999,Call her\n')
+    const address = await takeIn('orders', 'OrderID,OrderDiscountCoupon,InternalComments\n1,999,Call her\n')
     await apply(address)
     expect(await linesAt(address, 'errors')).toHaveLength(1)
     const right = await takeIn('orders', 'OrderID,InternalComments\n1,Call her\n2,No\n,No\n')

@@ -53,6 +53,14 @@ describe('the list of orders', () => {
     expect(await found('find=ada%40shop.example')).toEqual(['AB-1000'])
     expect(await found('orderstatus=1')).toEqual(['AB-1001'])
     expect(await found('orderstatus=1&find=1000')).toEqual([])
+    for (const both of [
+      'orderstatus=1&orderstatus=11',
+      'orderstatus=1,11',
+      'orderstatus=1&orderstatus=11&orderstatus=',
+    ]) {
+      expect(await found(both)).toEqual(['AB-1001', 'AB-1000'])
+    }
+    expect(await found('orderstatus=1&orderstatus=1')).toEqual(['AB-1001'])
     expect((await merchant.open('/admin/orders?find=9999')).body).toContain('No order fits')
     expect(await found('sort=OrderID')).toEqual(['AB-1000', 'AB-1001'])
   })
@@ -67,6 +75,14 @@ describe('the list of orders', () => {
     const { body: csv } = await merchant.open('/admin/orders/export?format=csv&find=AB-1000')
     expect(csv).toContain('guest@shop.example')
     expect((await merchant.open('/admin/orders/export?format=csv&find=AB-1')).body).not.toContain('guest@')
+  })
+
+  test('and its files refuse different values of a filter that takes one', async () => {
+    for (const path of ['/admin/orders', '/admin/orders/export']) {
+      const answer = await merchant.open(`${path}?format=csv&invoicenumberstart=1&invoicenumberstart=2`)
+      expect(answer.statusCode).toBe(400)
+      expect(answer.body).toContain('invoicenumberstart is given several times')
+    }
   })
 
   test.each(['cursor=x', 'orderstatus=x', 'find=nobody', `find=${'x'.repeat(256)}`])('refuses ?%s', async (query) => {
