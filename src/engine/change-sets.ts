@@ -146,7 +146,7 @@ async function changeSet(tx: Tx, resource: Resource, options: SetInTransaction):
     }
     const inside = { ...caller, db: tx.db, raised: tx.raised, written: tx.written }
     try {
-      changes.set(place, merge(inside, resource, { planned, before }, rowIds))
+      changes.set(place, { ...merge(inside, resource, { planned, before }, rowIds), isOfSet: set.size > 1 })
     } catch (error) {
       if (!(error instanceof StoreFailure)) throw error
       ended.set(place, { error })

@@ -338,7 +338,7 @@ function toText(given: unknown, context: z.core.$RefinementCtx): unknown {
   return given instanceof LongNumber || typeof given === 'number' || typeof given === 'boolean' ? String(given) : given
 }
 
-const numberText = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
 
 /** Accepts JSON numbers and text; an empty text is "not given". */
 function toNumber(given: unknown): unknown {
@@ -346,7 +346,7 @@ function toNumber(given: unknown): unknown {
   if (typeof given !== 'string') return given
   const trimmed = given.trim()
   if (trimmed === '') return null
-  return numberText.test(trimmed) ? Number(trimmed) : given
+  return numberPattern.test(trimmed) ? Number(trimmed) : given
 }
 
 export function hasRows(field: Field | undefined): field is TableList {

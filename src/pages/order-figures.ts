@@ -1,4 +1,4 @@
-import { amountOf, exact, inCents, toNumber } from '../resources/orders/amounts.ts'
+import { amountOf, exact, sumInCents, toNumber } from '../resources/orders/amounts.ts'
 import { descriptionLines } from '../resources/orders/line-description.ts'
 
 /** The fields used of an order's record. It has others for the merchant only, such as costs and internal comments. */
@@ -33,10 +33,10 @@ export function orderFigures(record: OrderRecord) {
   return {
     lines,
     /** The total of the lines. */
-    subtotal: sum(lines.map(({ amount }) => amount)),
-    shipping: sum(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost)),
-    discount: sum([record.OrderDiscountCoupon, record.OrderDiscountPromotion]),
-    tax: sum([record.SalesTax, record.SalesTax2, record.SalesTax3]),
+    subtotal: toNumber(sumInCents(lines.map(({ amount }) => amount))),
+    shipping: toNumber(sumInCents(record.ShipmentList.map(({ ShipmentCost }) => ShipmentCost))),
+    discount: toNumber(sumInCents([record.OrderDiscountCoupon, record.OrderDiscountPromotion])),
+    tax: toNumber(sumInCents([record.SalesTax, record.SalesTax2, record.SalesTax3])),
   }
 }
 
@@ -52,9 +52,4 @@ function lineOf(item: OrderRecord['OrderItemList'][number]) {
     unitPrice: toNumber(price),
     amount: toNumber(amountOf(price, exact(item.ItemQuantity))),
   }
-}
-
-/** Rounds each amount to a cent, as the order's total does. */
-function sum(amounts: readonly number[]): number {
-  return toNumber(amounts.reduce((total, amount) => total + inCents(exact(amount)), 0n))
 }

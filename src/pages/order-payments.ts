@@ -1,4 +1,4 @@
-import { exact, toNumber } from '../resources/orders/amounts.ts'
+import { exact, sum, toNumber } from '../resources/orders/amounts.ts'
 
 /** The fields of a transaction that say what is paid. */
 export interface PaidTransaction {
@@ -36,11 +36,11 @@ function effectOf({ TransactionType, TransactionAmount, TransactionCaptured }: P
  * is refunded, because a refund is for goods that come back or a price that was too high.
  */
 export function paidOf(orderAmount: number, transactions: readonly PaidTransaction[]) {
-  const sum = (effect: 'paid' | 'refunded') =>
-    transactions
-      .filter((transaction) => effectOf(transaction) === effect)
-      .reduce((total, { TransactionAmount }) => total + exact(Math.abs(TransactionAmount)), 0n)
-  const [total, paid, refunded] = [exact(orderAmount), sum('paid'), sum('refunded')]
+  const totalOf = (effect: 'paid' | 'refunded') => {
+    const counted = transactions.filter((transaction) => effectOf(transaction) === effect)
+    return sum(counted.map(({ TransactionAmount }) => exact(Math.abs(TransactionAmount))))
+  }
+  const [total, paid, refunded] = [exact(orderAmount), totalOf('paid'), totalOf('refunded')]
   const missing = total - paid + refunded
   return {
     total: orderAmount,

@@ -16,7 +16,7 @@ export interface Refused {
   readonly error?: string | number
 }
 
-/** Has the line of the request in the log say why it was refused. The first reason counts. */
+/** Records why the request was refused, for its line in the log. The first reason is kept. */
 export function noteRefusal(request: FastifyRequest, refused: Refused): void {
   request.refused ??= refused
 }

@@ -3,6 +3,7 @@ import { DATE_LENGTH_MAX } from '../engine/fields.ts'
 import type { CustomerTokenServices } from '../people/customer-tokens.ts'
 import { isEmptyDate, readDate, writeDate } from '../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'
+import { shownInXml } from '../xml/text.ts'
 import { type ErrorName, ResultError, type Xml } from './result.ts'
 
 /** Carries a call out and returns the result's XML, whose root has `xmlns=""`. Throws ResultError for what it refuses. */
@@ -59,6 +60,11 @@ export class Parameters extends Map<string, string> {
     if (readDate(day, timeZone) !== null) return day
     throw new ResultError('invalidDate', `${name} must be a date such as mm/dd/yyyy`)
   }
+}
+
+/** Returns a stored text as clients send back what an answer shows of it: as XML has it, without white space around it. */
+export function shownAsParameter(text: string): string {
+  return shownInXml(text).trim()
 }
 
 const BATCH_SIZE_MAX = 100

@@ -42,10 +42,10 @@ export const feedEventType = shownType<FeedEvent>('FeedEvent', {
 const PAGE_BYTES_MAX = 10 * 1024 * 1024
 
 /**
- * Returns the events after a position in the store's feed, in order: as many as `limit` and 10 MB of bodies allow, at
- * least one, of those kinds whose records the caller may read: of `eventTypes`, or of all if there are none. Empty if nothing is newer. Throws
- * `unauthorized` for kinds that the caller may not read, and `gone` if events after that position were deleted because
- * of their age; 0 starts at the oldest one.
+ * Returns the events after a position in the store's feed, in order: at least one, and at most `limit` events and 10 MB of
+ * bodies. Empty if nothing is newer. Position 0 starts at the oldest event. Returns the kinds in `eventTypes`; if that is
+ * empty, all kinds whose records the caller may read. Throws `unauthorized` for a kind that the caller may not read, and
+ * `gone` if events after that position were deleted because of their age.
  */
 export async function readFeed(
   caller: Caller,

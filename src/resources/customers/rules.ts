@@ -21,7 +21,7 @@ export async function customerEffects(changes: readonly Change[]): Promise<void>
   for (const { caller, resource, id, before } of changes) if (before === null) raise(caller, customerNew, resource, id)
 }
 
-/** Of an address as it is stored: in ASCII form, in which it may be longer. */
+/** The maximum length of a stored address. Addresses are stored in ASCII form, which may be longer than what was typed. */
 export const EMAIL_LENGTH_MAX = 100
 
 /** Checks only a changed address, because imports stored invalid ones and clients send records back unchanged. */

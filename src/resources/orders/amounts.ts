@@ -19,6 +19,11 @@ export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n)
 }
 
+/** Converts wire numbers to ten-thousandths and adds them, each rounded to a cent. */
+export function sumInCents(amounts: readonly number[]): bigint {
+  return sum(amounts.map((amount) => inCents(exact(amount))))
+}
+
 /** Price times quantity, rounded to a cent. */
 export function amountOf(price: bigint, quantity: bigint): bigint {
   return divide(price * quantity, SCALE * CENT) * CENT
@@ -50,10 +55,14 @@ export interface OrderParts {
 }
 
 /** Adds lines and charges less discounts, in ten-thousandths; at least 0. */
-export function orderTotal({ lines, charges, discounts }: OrderParts): bigint {
-  const cents = (amounts: readonly number[]) => sum(amounts.map((amount) => inCents(exact(amount))))
-  const total = sum(lines) + cents(charges) - cents(discounts)
+export function orderTotal(parts: OrderParts): bigint {
+  const total = sumOfParts(parts)
   return total > 0n ? total : 0n
+}
+
+/** Likewise; below 0 where the discounts are above the rest. */
+export function sumOfParts({ lines, charges, discounts }: OrderParts): bigint {
+  return sum(lines) + sumInCents(charges) - sumInCents(discounts)
 }
 
 /** Rounds to the nearest whole number, halves away from zero. */

@@ -1,6 +1,6 @@
 import type { Patch } from '../../engine/input.ts'
 import { wrongField } from '../../engine/refused.ts'
-import { amountOf, exact, inCents, toNumber } from './amounts.ts'
+import { amountOf, exact, inCents, sum, sumInCents, toNumber } from './amounts.ts'
 
 /** What adds to the goods of an order or comes off, by column. */
 const ORDER_COLUMNS = ['salesTax', 'salesTax2', 'salesTax3', 'discountCoupon', 'discountPromotion']
@@ -22,26 +22,24 @@ type Values = Readonly<Record<string, unknown>>
 
 /** The price of all pieces of a line, by its columns, in ten-thousandths. */
 export function lineAmount({ unitPrice, optionPrice, quantity }: Values): bigint {
-  return amountOf(exact(Number(unitPrice)) + exact(Number(optionPrice)), exact(Number(quantity)))
+  return amountOf(exact(Number(unitPrice ?? 0)) + exact(Number(optionPrice ?? 0)), exact(Number(quantity ?? 0)))
 }
 
 /** The discounts of an order, by its columns, in ten-thousandths. */
 export function discountOf({ discountCoupon, discountPromotion }: Values): bigint {
-  return [discountCoupon, discountPromotion].reduce<bigint>((sum, each) => sum + inCents(exact(Number(each ?? 0))), 0n)
+  return sumInCents([Number(discountCoupon ?? 0), Number(discountPromotion ?? 0)])
 }
 
 /** Refuses (400) discounts above the goods, because the total would not be the sum of its parts. */
 export function refuseDiscountAbove(lines: readonly bigint[], order: Values): void {
-  const problem = discountProblem(lines, order)
-  if (problem !== null) throw wrongField(problem.field, problem.problem)
+  const goods = sum(lines)
+  const discount = discountOf(order)
+  if (discount <= 0n || discount <= goods) return
+  const known = `the goods cost ${toNumber(goods)}, and the discounts of the order are ${toNumber(discount)} together`
+  throw wrongField(discountField(order), `must not be above the goods: ${known}`)
 }
 
-/** Returns what is wrong with discounts that are above the goods, or null. */
-export function discountProblem(lines: readonly bigint[], order: Values) {
-  const goods = lines.reduce((sum, amount) => sum + amount, 0n)
-  const discount = discountOf(order)
-  if (discount <= 0n || discount <= goods) return null
-  const field = Number(order.discountPromotion ?? 0) > 0 ? 'OrderDiscountPromotion' : 'OrderDiscountCoupon'
-  const known = `the goods cost ${toNumber(goods)}, and the discounts of the order are ${toNumber(discount)} together`
-  return { field, problem: `must not be above the goods: ${known}` }
+/** The wire name of the discount that a refusal of the order's discounts names. */
+export function discountField({ discountPromotion }: Values) {
+  return Number(discountPromotion ?? 0) > 0 ? 'OrderDiscountPromotion' : 'OrderDiscountCoupon'
 }

@@ -162,7 +162,10 @@ async function settleItems(change: OrderChange): Promise<void> {
   await moveHeldStocks(caller, id, causeOf(from, to), held, holds)
 }
 
-/** Refuses (400) to raise the discounts above the goods. A change of the goods alone keeps the discounts. */
+/**
+ * Refuses (400) to raise the discounts above the goods, whoever does. A change of the goods alone keeps the discounts, because
+ * clients take lines away before they lower a discount; so does what an import brought.
+ */
 async function settleDiscount({ caller, id, before, after }: OrderChange): Promise<void> {
   if (discountOf(after.row) <= discountOf(before.row)) return
   const lines = after.lists.OrderItemList ?? (await readRows(caller, orderItemList, id))

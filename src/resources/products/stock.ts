@@ -64,8 +64,8 @@ interface MovedStock {
  * Moves stocks in this order and writes the ledger's rows, inside the caller's change; every stock change ends here.
  * Raises Product Stock Changed except for `written` moves. Locks each row before reading it, so concurrent changes add
  * up; to move stocks of several products, lock the products first, by ascending id. A move that leaves the stock as it
- * is changes nothing, stamps neither. Returns the stock before and after each move that is not `written`; null if it was not enough
- * (`onlyIfEnough`). Throws `not-found` for an unknown product or option.
+ * is writes nothing, so LastUpdate stays too. Returns the stock before and after each move that is not `written`; null if
+ * it was not enough (`onlyIfEnough`). Throws `not-found` for an unknown product or option.
  */
 export async function moveStocks(
   caller: Caller,

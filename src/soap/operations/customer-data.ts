@@ -3,7 +3,7 @@ import { readWholeNumber } from '../../engine/filters.ts'
 import { type Patch, readPatch } from '../../engine/input.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { shownInXml } from '../../xml/text.ts'
+import { shownAsParameter } from '../operation.ts'
 import { ResultError } from '../result.ts'
 
 /** The values of editCustomer's customerData (soap-cartapi §4.3) by documented name in lower case. */
@@ -127,13 +127,8 @@ export function readFields(data: CustomerData, mode: 'create' | 'update', timeZo
   })
   if (mode === 'create') return readPatch(fieldSets.create, Object.fromEntries(body), { mode, timeZone })
   const refusals: StoreFailure[] = []
-  const door = { shownAs: shownAsData, refusals }
+  const door = { shownAs: shownAsParameter, refusals }
   return { ...readPatch(fieldSets.update, Object.fromEntries(body), { mode, timeZone, door }), refusals }
-}
-
-/** A stored text as getCustomer shows it and customerData sends it back. */
-export function shownAsData(text: string): string {
-  return shownInXml(text).trim()
 }
 
 /** Rethrows a refusal of a field under the field's name in customerData. */

@@ -10,7 +10,7 @@ import { customers } from '../../resources/customers/customers.ts'
 import { type CustomerIds, findCustomer, findCustomerByEmail } from '../../resources/customers/find-customer.ts'
 import { isEmailAddress } from '../../resources/customers/rules.ts'
 import { StoreFailure } from '../../values/failure.ts'
-import { type Operation, readBatch, writePage } from '../operation.ts'
+import { type Operation, readBatch, shownAsParameter, writePage } from '../operation.ts'
 import { customerElements, customerValues, groupIdOf } from '../records/customer.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
 import {
@@ -18,7 +18,6 @@ import {
   hasFields,
   readCustomerKey,
   readFields,
-  shownAsData,
   splitCustomerData,
   underSentName,
   unreadable,
@@ -145,7 +144,7 @@ async function groupShownAs(caller: Caller, data: CustomerData, name: string): P
   const found = await findCustomer(caller, readCustomerKey(data))
   const groupId = found?.groupId ?? null
   const names = groupId === null ? new Map<number, string>() : await readGroupNames(caller, [groupId])
-  return groupId !== null && shownAsData(names.get(groupId) ?? '') === name ? groupId : null
+  return groupId !== null && shownAsParameter(names.get(groupId) ?? '') === name ? groupId : null
 }
 
 async function customerOf(caller: Caller, data: CustomerData): Promise<CustomerIds> {

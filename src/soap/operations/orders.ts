@@ -16,8 +16,7 @@ import {
 } from '../../resources/orders/shown-invoice-number.ts'
 import { readLineProducts } from '../../resources/products/products-by-id.ts'
 import { shown } from '../../xml/read.ts'
-import { shownInXml } from '../../xml/text.ts'
-import { type Operation, type Parameters, readBatch, writePage } from '../operation.ts'
+import { type Operation, type Parameters, readBatch, shownAsParameter, writePage } from '../operation.ts'
 import { readerOf } from '../records/elements.ts'
 import { lineProductIds, orderElements, orderValues, shownShipmentDate } from '../records/order.ts'
 import { ResultError, refusing, writeResult } from '../result.ts'
@@ -85,7 +84,6 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
   const [year, month, day] = isShown ? [] : String(date).split('-')
   // Shipments keep their date as a text in this notation (rest-resources §3.3).
   const body = { ShipmentTrackingCode, ...(day && { ShipmentShippedDate: `${month}/${day}/${year}` }) }
-  const shownAs = (text: string) => shownInXml(text).trim()
   await refusing('invalidData', 'invalidData', () =>
     changeRecord(caller, orders, {
       kind: 'update-item',
@@ -93,7 +91,7 @@ export const updateOrderShipment: Operation = async ({ caller, parameters }) => 
       list: shipments,
       key: shipmentId,
       body,
-      shownAs,
+      shownAs: shownAsParameter,
     }),
   )
   return writeResult('UpdateOrderShipmentResponse', { result: 'OK' })
@@ -118,7 +116,7 @@ async function isShownDate(
   const rows = date === '' ? [] : await readRows(caller, shipmentList, ids.orderId)
   const row = rows.find(({ id }) => id === ids.shipmentId || (ids.shipmentId === 0 && rows.length === 1))
   return (
-    row !== undefined && shownInXml(shownShipmentDate(String(row.shippedDate), caller.store.timeZone)).trim() === date
+    row !== undefined && shownAsParameter(shownShipmentDate(String(row.shippedDate), caller.store.timeZone)) === date
   )
 }
 

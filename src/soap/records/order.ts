@@ -1,7 +1,7 @@
 import type { WireRecord } from '../../engine/reader.ts'
 import { recordValues } from '../../engine/representations.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
-import { amountOf, exact, toNumber } from '../../resources/orders/amounts.ts'
+import { amountOf, exact, sum, toNumber } from '../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../resources/orders/line-description.ts'
 import { orders } from '../../resources/orders/orders.ts'
 import { shownInvoiceNumber } from '../../resources/orders/shown-invoice-number.ts'
@@ -163,5 +163,5 @@ function priceOf({ ItemUnitPrice, ItemOptionPrice }: WireRecord): bigint {
 }
 
 function sumOf({ ShipmentList }: WireRecord, field: string): number {
-  return toNumber(itemsOf(ShipmentList).reduce((sum, { [field]: amount }) => sum + exact(Number(amount)), 0n))
+  return toNumber(sum(itemsOf(ShipmentList).map(({ [field]: amount }) => exact(Number(amount)))))
 }

@@ -254,6 +254,22 @@ describe('orders placed and changed', () => {
     )
   })
 
+  test.each([
+    [5, ['L - $2.00', 'Yes - $3.00']],
+    [-4, ['L - $2.00', 'Yes - -$6.00']],
+    [0, ['L - $2.00', 'Yes - -$2.00']],
+    [2, ['L - $2.00', 'Yes']],
+  ])('of a surcharge and a reduction, the last takes what a price of %s differs by', async (price, expected) => {
+    const { id, optionIds } = await product([set('Radio', 'Size', ['L', 2]), set('Radio', 'Returned', ['Yes', -1.99])])
+    const orderId = await place([{ CatalogID: id, ItemQuantity: 1, ItemOptions: chosen(optionIds) }])
+    const [{ ItemIndexID }] = (await orderOf(orderId)).OrderItemList as [Line]
+    await ok('PUT', `/Orders/${orderId}/Items/${ItemIndexID}`, { ItemOptionPrice: price })
+    const [size, returned] = expected
+    expect((await orderOf(orderId)).OrderItemList[0]?.ItemDescription).toBe(
+      `Cool hat<br><b>Size:</b>&nbsp;${size}<br><b>Returned:</b>&nbsp;${returned}`,
+    )
+  })
+
   test('a description ends before the option that it has no room for', async () => {
     const options = Array.from({ length: 60 }, (_, index): [string, number] => [`${index} ${'&'.repeat(240)}`, 1])
     const { id, optionIds } = await product(options.map((option, index) => set('Radio', `Set ${index}`, option)))
@@ -264,14 +280,17 @@ describe('orders placed and changed', () => {
   })
 
   test('whatever is ordered, discounted and priced anew adds up', async () => {
-    const price = fc.integer({ min: 0, max: 999_999 }).map((units) => units / 100)
+    // Reductions stay below the price of the piece, because a total below 0 is 0.
+    const price = fc
+      .oneof(fc.integer({ min: -200, max: 999_999 }), fc.integer({ min: -200, max: 200 }))
+      .map((units) => units / 100)
     const type = fc.constantFrom('Dropdown', 'Radio', 'Checkbox', 'Text', 'Textarea', 'File', 'DropImage', '')
     const sets = fc.array(fc.record({ type, prices: fc.array(price, { minLength: 1, maxLength: 3 }) }), {
       maxLength: 3,
     })
     const shape = fc.record({
       sets,
-      variantPrice: fc.option(price),
+      variantPrice: fc.option(fc.integer({ min: 0, max: 999_999 }).map((units) => units / 100)),
       percent: fc.option(fc.integer({ min: 1, max: 9999 })),
       quantity: fc.integer({ min: 1, max: 20 }),
       tax: fc.integer({ min: 0, max: 99_999 }),
@@ -290,10 +309,16 @@ describe('orders placed and changed', () => {
             }),
           },
         )
-        const ids = sets.flatMap(({ type, prices }, index) => {
+        const countOf = ({ type, prices }: (typeof sets)[number]) => (/Dropdown|Radio/.test(type) ? 1 : prices.length)
+        const ids = sets.flatMap((each, index) => {
           const from = sum(sets.slice(0, index).map((before) => before.prices.length))
-          return optionIds.slice(from, from + (/Dropdown|Radio/.test(type) ? 1 : prices.length))
+          return optionIds.slice(from, from + countOf(each))
         })
+        const prices = [...sets.flatMap((each) => each.prices.slice(0, countOf(each))), variantPrice ?? 0]
+        const beyond = (item: Line) => {
+          const most = sum(prices.map(Math.abs)) + Math.abs(item.ItemOptionPrice) + 0.0001
+          return optionsOf(item).filter(([, , shown]) => Math.abs(shown) > most)
+        }
         if (variantPrice !== null && ids.length > 0) {
           const AdvancedOptionCode = ids.slice(0, 2).join(',')
           await ok('PUT', `/Products/${id}`, {
@@ -304,6 +329,7 @@ describe('orders placed and changed', () => {
         const orderId = await place([line], { SalesTax: tax / 10_000 })
         const placed = await orderOf(orderId)
         expect(wrong([placed])).toEqual([])
+        expect(placed.OrderItemList.flatMap(beyond)).toEqual([])
 
         const [{ ItemIndexID }] = placed.OrderItemList as [Line]
         await ok('PUT', `/Orders/${orderId}/Items/${ItemIndexID}`, { ItemOptionPrice: repriced / 10_000 })
@@ -312,6 +338,7 @@ describe('orders placed and changed', () => {
           const shown = sum(optionsOf(item).map(([, , each]) => each))
           // A line without options that gets a price for them keeps its description.
           if (ids.length > 0) expect(shown).toBeCloseTo(repriced / 10_000, 6)
+          expect(beyond(item)).toEqual([])
         }
       }),
       { numRuns: 60 },

@@ -121,10 +121,7 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
     items.every((item) => Object.keys(item).length === 1)
   if (isSame) return null
 
-  const planned = await planChange(caller, orders, { kind: 'update', id: record.OrderID, body }).catch(
-    inFormFields(nameOf),
-  )
-  const patch = planned.patch as Patch
+  const patch = await readChange(caller, record, body).catch(inFormFields(nameOf))
   const sent = patch.lists.OrderItemList as Patch[]
   refuseWrong(form, { patch, kept, record })
   const fresh = sent.slice(kept.length)
@@ -134,6 +131,13 @@ export async function goodsChange(caller: Caller, record: GoodsRecord, form: For
   patch.columns.orderAmount = amountAfter(record, patch, kept)
   const productIds = [...record.OrderItemList.map(({ CatalogID }) => CatalogID), ...lines.map(productOf)]
   return { patch, productIds: productIds.filter((id) => id > 0), nameOf }
+}
+
+/** Reads the body of what differs from the stored values: nothing in it is what the page showed of them. */
+async function readChange(caller: Caller, { OrderID: id }: GoodsRecord, body: object): Promise<Patch> {
+  const { patch, refusal } = await planChange(caller, orders, { kind: 'update', id, body })
+  if (refusal !== null) throw refusal
+  return patch as Patch
 }
 
 function changedIn(form: Form, item: StoredItem): Record<string, string> {

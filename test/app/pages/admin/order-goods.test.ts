@@ -146,6 +146,61 @@ describe('the goods of an order', () => {
     await db.$executeRaw`UPDATE "Order" SET "discountPromotion" = 500, "orderAmount" = 0 WHERE "storeId" = ${scene.shop.store.id}`
     const imported = await opened(scene.merchant, goods)
     expectSaved(await imported.send({ SalesTax: '2' }), saved)
+    expect(alertIn((await (await opened(scene.merchant, goods)).send({ SalesTax: '1' })).body)).toContain(
+      'must be lowered: goods, shipping and taxes come to 135, and the discounts to 500',
+    )
+  })
+
+  // The order's goods are three lamps at 42.50.
+  test.each(
+    [
+      { discount: 0, price: 42.5, changed: 127.5, isTaken: true },
+      { discount: 0, price: 42.5, changed: 127.51, isTaken: false },
+      { discount: 500, price: 42.5, changed: 500.01, isTaken: false },
+      { discount: 500, price: 42.5, changed: 499, isTaken: true },
+      { discount: 0, price: 1, changed: 4, isTaken: false },
+      { discount: 8, price: 1, changed: 8, isTaken: true },
+      { discount: 8, price: 1, changed: 8.01, isTaken: false },
+    ].flatMap((one) => [
+      { ...one, by: 'client' },
+      { ...one, by: 'merchant' },
+    ]),
+  )('a $by who sets a discount of $discount to $changed, at a price of $price, is right: $isTaken', async (one) => {
+    const { db } = scene.shop.caller
+    await db.$executeRaw`UPDATE "Order" SET "discountPromotion" = ${one.discount} WHERE "storeId" = ${scene.shop.store.id}`
+    const send = {
+      client: async () => {
+        const [{ ItemIndexID }] = (await scene.order()).OrderItemList
+        const OrderItemList = [{ ItemIndexID, ItemUnitPrice: one.price }]
+        return scene.shop.call('PUT', '/Orders/1', { body: { OrderDiscountPromotion: one.changed, OrderItemList } })
+      },
+      merchant: async () => {
+        const form = await opened(scene.merchant, goods)
+        const [price, discount] = [String(one.price), String(one.changed)]
+        return form.send({ [`${line}.ItemUnitPrice`]: price, OrderDiscountPromotion: discount })
+      },
+    }
+    const answer = await send[one.by as 'client' | 'merchant']()
+    expect(answer.statusCode, answer.body).toBe(one.isTaken ? { client: 200, merchant: 303 }[one.by] : 400)
+    if (!one.isTaken) expect(answer.body).toMatch(/Discount.* must (not be above the goods|be lowered): /)
+    expect((await scene.order()).OrderDiscount).toBe(one.isTaken ? one.changed : one.discount)
+  })
+
+  test('goods are not taken away below what the discounts leave, and the parts add up to the total', async () => {
+    await scene.shop.call('PUT', '/Orders/1', { body: { OrderDiscountPromotion: 120, OrderAmount: 15.25 } })
+    const form = await opened(scene.merchant, goods)
+    const price = { [`${line}.ItemUnitPrice`]: '1' }
+    for (const to of [goods, `${goods}/totals`]) {
+      const refused = await form.send(price, to)
+      expect([refused.statusCode, alertIn(refused.body)]).toEqual([
+        400,
+        expect.stringContaining(
+          'Discount</a> must be lowered: goods, shipping and taxes come to 10.75, and the discounts to 120',
+        ),
+      ])
+    }
+    expectSaved(await form.send({ ...price, OrderDiscountPromotion: '10.75' }), saved)
+    expect(await scene.order()).toMatchObject({ OrderAmount: 0, OrderDiscount: 10.75 })
   })
 
   test('a total that is not the sum of the parts keeps the difference', async () => {
@@ -160,6 +215,19 @@ describe('the goods of an order', () => {
   test.each([
     { changes: { ItemQuantity: '0' }, says: 'LAMP: the quantity</a> must be more than 0' },
     { changes: { ItemQuantity: 'many' }, says: 'LAMP: the quantity</a> must be' },
+    { changes: { ItemQuantity: '100000000000' }, says: 'LAMP: the quantity</a> must be a number from -' },
+    { changes: { ItemUnitPrice: '100000000000' }, says: 'LAMP: the unit price</a> must be a number from -' },
+    { changes: {}, others: { OrderDiscountPromotion: '100000000000' }, says: 'Discount</a> must be a number from -' },
+    {
+      changes: {},
+      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '100000000000' },
+      says: 'New line 1: the quantity</a> must be a number from -',
+    },
+    {
+      changes: {},
+      others: { 'ItemID.1': 'LAMP', 'ItemQuantity.1': '1', 'ItemUnitPrice.1': '100000000000' },
+      says: 'New line 1: the price</a> must be a number from -',
+    },
     { changes: { ItemUnitPrice: '-1' }, says: 'LAMP: the unit price</a> must not be below 0' },
     { changes: { gone: 'yes' }, says: 'An order has at least one line' },
     { changes: {}, others: { SalesTax: '-1' }, says: 'Tax</a> must not be below 0' },
