@@ -58,6 +58,12 @@ export function owedOf({ OrderAmount, BillingOnLinePayment, TransactionList }: P
   return Math.max(paidOf(OrderAmount, TransactionList).open, 0)
 }
 
+/** Returns the amount of a transaction as people read it: below 0 where it is refunded. */
+export function signedAmount(transaction: PaidTransaction): number {
+  const { TransactionAmount: amount } = transaction
+  return effectOf(transaction) === 'refunded' ? -Math.abs(amount) : amount
+}
+
 /** The transactions that pages show: the latest. */
 const TRANSACTIONS_SHOWN_MAX = 100
 
@@ -69,7 +75,7 @@ export function paymentsOf(order: PaidRecord) {
     method: transaction.TransactionMethod,
     reference: transaction.TransactionReference,
     note: transaction.TransactionResponseText,
-    amount: transaction.TransactionAmount,
+    amount: signedAmount(transaction),
     effect: effectOf(transaction),
   }))
   return {

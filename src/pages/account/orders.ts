@@ -118,6 +118,7 @@ async function findOrder(services: CallerServices, { id: customerId, store }: Cu
     ...orderFigures(record),
     paid: payments.paid,
     refunded: payments.refunded,
+    net: payments.net,
     shipments: record.ShipmentList.map((shipment) => ({
       method: shipment.ShipmentMethodName,
       status: statuses.textOf(seenStatus(shipment.ShipmentOrderStatus, payments.open <= 0)),

@@ -10,6 +10,7 @@ import { orders } from '../../../resources/orders/orders.ts'
 import { readIds } from '../../../server/parameters.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { type OrderRecord, orderFigures } from '../../order-figures.ts'
+import { type PaidRecord, paidOf, signedAmount } from '../../order-payments.ts'
 import { chosenIn } from '../records/chosen.ts'
 import { invoiceOf } from './listing.ts'
 
@@ -56,7 +57,7 @@ type Shipment = OrderRecord['ShipmentList'][number] & { readonly ShipmentID: num
 type Item = OrderRecord['OrderItemList'][number] & { readonly ItemShipmentID: number }
 
 /** What slips read of an order's record. */
-interface Order extends OrderRecord {
+interface Order extends OrderRecord, PaidRecord {
   readonly OrderID: number
   readonly InvoiceNumberPrefix: string
   readonly InvoiceNumber: number
@@ -99,7 +100,7 @@ function slipPage(kind: SlipKind, all: readonly Order[], back: string): Page {
   return {
     template: `/pages/admin/orders/${kind}`,
     title,
-    data: { slips: all.map(slipOf), back, noun: one, withoutPrice },
+    data: { slips: all.map(slipOf), back, noun: one, withoutPrice, signedAmount },
   }
 }
 
@@ -114,5 +115,6 @@ function slipOf(order: Order) {
   // Goods that nobody has put into a shipment are packed too.
   const parcels =
     shipments.length > 0 ? shipments : [{ address: format.shippingAddress(order, null), lines: figures.lines }]
-  return { order, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels }
+  const payments = paidOf(order.OrderAmount, order.TransactionList)
+  return { order, invoice: invoiceOf({ ...order }), figures, billTo, shipments, parcels, payments }
 }

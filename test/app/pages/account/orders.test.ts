@@ -295,7 +295,9 @@ describe('a customer', () => {
     expect(await statuses()).toEqual([unpaid, fresh, fresh, fresh])
     const { body } = await person.open(`/account/orders/${id}`)
     expect(body).toContain(`<dd>${fresh}</dd>`)
-    expect(body).toMatch(/<dt>Paid<\/dt>\s*<dd>\$20\.00<\/dd>\s*<dt>Refunded<\/dt>\s*<dd>\$5\.00<\/dd>/)
+    expect(body).toMatch(
+      /<dt>Paid<\/dt>\s*<dd>\$20\.00<\/dd>\s*<dt>Refunded<\/dt>\s*<dd>\$5\.00<\/dd>\s*<dt>Net<\/dt>\s*<dd>\$15\.00<\/dd>/,
+    )
     await shop.call('PUT', `/Orders/${id}`, { body: { OrderStatusID: 4 } })
     expect((await statuses()).slice(1)).toEqual([shipped, shipped, shipped])
   })

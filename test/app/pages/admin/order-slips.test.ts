@@ -120,6 +120,12 @@ test('an invoice has prices, sums and the payments that are recorded', async () 
     expect(sheet).toContain(text)
   }
   expect(sheet).toMatch(/Payments[\s\S]*Sale[\s\S]*Card[\s\S]*T-7[\s\S]*\$143\.25/)
+  expect(sheet).not.toContain('Net')
+
+  const refund = { TransactionType: 'Refund', TransactionAmount: 43.25 }
+  expect((await shop.call('POST', '/Orders/1/Transactions', { body: refund })).statusCode).toBe(201)
+  const [refunded = ''] = sheets((await merchant.open('/admin/orders/1/invoice')).body)
+  expect(refunded).toMatch(/Sale[\s\S]*\$143\.25[\s\S]*Refund[\s\S]*-\$43\.25[\s\S]*Net[\s\S]*\$100\.00/)
 })
 
 test('several orders are a sheet each, in the order asked for', async () => {
