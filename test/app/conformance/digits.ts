@@ -42,7 +42,15 @@ export function digits(resource: Resource, stage: () => Stage): void {
 
     /** A body with every field, whose texts are numbers in JSON. */
     const bodies = fc.infiniteStream(numbers).map((drawn) => {
-      const next = (length: number) => String(drawn.next().value).slice(0, Math.min(length, LENGTH_MAX))
+      const seen = new Set<string>()
+      const draw = (length: number) => String(drawn.next().value).slice(0, Math.min(length, LENGTH_MAX))
+      // Of two items with one key the first counts. Short texts have few numbers, which may come again.
+      const next = (length: number) => {
+        const all = Array.from({ length: 5 }, () => draw(length))
+        const number = all.find((each) => !seen.has(each)) ?? draw(length)
+        seen.add(number)
+        return number
+      }
       return () => withNumbers(fields, fullBody(stage(), shop, seed), next)
     })
 
