@@ -60,9 +60,11 @@ function elsewhere(baseUrl: string, reason: string): StartupError {
 
 async function begin(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
+  let length = 0
   for await (const chunk of body) {
     chunks.push(chunk)
-    if (Buffer.concat(chunks).length > PROBE_BYTES_MAX) break
+    length += chunk.length
+    if (length > PROBE_BYTES_MAX) break
   }
   return Buffer.concat(chunks).toString()
 }

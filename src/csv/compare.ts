@@ -139,20 +139,19 @@ export class Comparison {
   #lineOf(record: FileRecord, id: number, stored: WireRecord | undefined): Line {
     const { line } = record
     const name = record.name === '' && id > 0 ? String(id) : record.name
-    const nothing = { body: {}, secret: null, changes: [], marked: false, problems: [] }
-    const known = { line, recordId: stored === undefined ? null : id, name, ...nothing }
+    const known = { line, recordId: stored === undefined ? null : id, name }
     const unread = record.problems.length > 0 ? record.problems : refusedCells(record, stored)
     const problems = unread.length > 0 ? unread : this.#problemsOf(record, id, stored !== undefined)
     const read = stored === undefined && problems.length === 0 ? readNew(this.#caller, this.#resource, record) : record
     const found = [...problems, ...(read === record ? [] : read.problems)]
-    if (found.length > 0) return refused({ ...known, outcome: 'refused' }, found)
+    if (found.length > 0) return refused(known, found)
     const isName = (column: Column) =>
       stored !== undefined && record.id === 0 && column.name === this.#naming.text?.name
     const changed = changedCells(this.#caller, read, stored ?? null, isName)
     const unfit = changed.flatMap(({ cell }) => unfitAddress(cell))
-    if (unfit.length > 0) return refused({ ...known, outcome: 'refused' }, unfit)
+    if (unfit.length > 0) return refused(known, unfit)
     const outcome = stored === undefined ? 'new' : changed.length === 0 ? 'same' : 'change'
-    return { ...known, ...contentOf(changed), outcome }
+    return { ...known, ...contentOf(changed), outcome, problems: [] }
   }
 
   #problemsOf({ line, id: given, name }: FileRecord, id: number, isThere: boolean): Problem[] {
@@ -168,8 +167,8 @@ export class Comparison {
   /** The line that had the record before; null: this is the first. */
   #lineBefore(line: number, id: number, name: string): number | null {
     if (id === 0 && name === '') return null
-    const forms = this.#resource.keyForms?.(name) ?? [name]
-    const keys = id === 0 ? forms.map(hashOf) : [id]
+    const { keyForms = (text) => [text] } = this.#resource
+    const keys = id === 0 ? keyForms(name).map(hashOf) : [id]
     const before = keys.map((key) => this.#lines.get(key)).find((known) => known !== undefined)
     if (before === undefined) for (const key of keys) this.#lines.set(key, line)
     return before ?? null
@@ -182,8 +181,12 @@ function unfitAddress({ column: { name, field }, text, typed }: Cell): Problem[]
   return isFit ? [] : [[name, typed, 'must be an e-mail address such as name@shop.example']]
 }
 
-function refused(line: Line, problems: readonly Problem[]): Line {
-  return { ...line, outcome: 'refused', body: {}, secret: null, changes: [], marked: false, problems }
+function refused(
+  { line, recordId, name }: Pick<Line, 'line' | 'recordId' | 'name'>,
+  problems: readonly Problem[],
+): Line {
+  const nothing = { body: {}, secret: null, changes: [], marked: false }
+  return { line, recordId, name, ...nothing, outcome: 'refused', problems }
 }
 
 /** The line with a mark at its unique text, if a stored record has it with leading zeros (`longer`), or if it looks shortened. */

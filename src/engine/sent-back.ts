@@ -4,6 +4,7 @@ import { type FieldSet, hasRows, type ListField, type Scalar, type ValueField } 
 import type { Json, Patch } from './input.ts'
 import { type Document, type Row, sentKey } from './merge.ts'
 import { keyColumn } from './reader.ts'
+import { valueAt } from './shape.ts'
 import type { Stored } from './write.ts'
 
 // Clients send back what they read. What a door shows of a stored value may be read as another one (a date without its fraction, a
@@ -77,7 +78,7 @@ interface Settling {
 function settledPatch(fields: FieldSet, patch: Patch, settling: Settling): Patch {
   if (!hasSentBack(patch)) return patch
   const { row, itemsIn, timeZone, shown } = settling
-  const next = { ...patch, columns: { ...patch.columns }, details: copyOf(patch.details) }
+  const next = { ...patch, columns: { ...patch.columns }, details: structuredClone(patch.details) }
   for (const one of patch.sentBack ?? []) {
     if (row === undefined) break
     const stored = valueIn(row, one)
@@ -139,10 +140,6 @@ function valueIn(row: Row, { field: { column }, path }: SentBack): Json | undefi
   return column === undefined ? valueAt(row.details ?? row, path) : row[column]
 }
 
-function valueAt(document: Json | undefined, path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>((inner, name) => (inner as Document | null | undefined)?.[name], document)
-}
-
 function put(patch: Patch, { field: { column }, path }: SentBack, stored: Json | undefined): void {
   if (column !== undefined) {
     patch.columns[column] = (stored ?? null) as Scalar | null
@@ -157,14 +154,6 @@ function put(patch: Patch, { field: { column }, path }: SentBack, stored: Json |
   const name = path.at(-1) as string
   if (stored === undefined) delete document[name]
   else document[name] = stored
-}
-
-/** The values are scalars or objects of them. */
-function copyOf(document: Document): Document {
-  const isObject = (value: Json) => typeof value === 'object' && value !== null
-  return Object.fromEntries(
-    Object.entries(document).map(([name, value]) => [name, isObject(value) ? copyOf(value as Document) : value]),
-  )
 }
 
 function itemsOf(row: Row | undefined, name: string): readonly Row[] {

@@ -100,8 +100,8 @@ function compareRecords(one: Document, other: Document, orders: readonly Order[]
 }
 
 /** The value at a path of members; undefined where one is missing. */
-export function valueAt(record: Document, path: readonly string[]): Json | undefined {
-  return path.reduce<Json | undefined>((value, name) => (value as Document | undefined)?.[name], record)
+export function valueAt(record: Json | undefined, path: readonly string[]): Json | undefined {
+  return path.reduce((value, name) => (value as Document | null | undefined)?.[name], record)
 }
 
 /** Both values have the type of the field: texts, numbers, or booleans (false before true). */
