@@ -1,4 +1,4 @@
-import type { ArchivedTable } from '../database/archive.ts'
+import type { ArchivedTable } from '../installation/archive.ts'
 import { execute } from '../database/client.ts'
 import { sql } from '../database/sql.ts'
 

@@ -1,4 +1,4 @@
-import { visitEmbedded } from '../database/embedded/embedded.ts'
+import { visitEmbedded } from '../embedded/embedded.ts'
 import type { Config } from '../process/settings.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { startEmbedded, visitEmbedded } from '../database/embedded/embedded.ts'
-import { cancelMove, type MoveReport, move, type Place } from '../database/move/move.ts'
-import { embeddedPlace, placeOf } from '../database/move/state.ts'
+import { startEmbedded, visitEmbedded } from '../embedded/embedded.ts'
+import { cancelMove, type MoveReport, move, type Place } from '../installation/move/move.ts'
+import { embeddedPlace, placeOf } from '../installation/move/state.ts'
 import {
   findSecretKeys,
   installationKeys,

@@ -1,5 +1,5 @@
-import type { Resource } from '../engine/define.ts'
-import { columnPath, type ValueField } from '../engine/fields.ts'
+import type { Resource } from '../engine/definition/define.ts'
+import { columnPath, type ValueField } from '../engine/definition/fields.ts'
 import { targetOf } from '../registry.ts'
 import { type Fault, StoreFailure } from '../values/failure.ts'
 import { nearest } from './nearest.ts'

@@ -1,7 +1,7 @@
 import { queryRows } from '../database/client.ts'
 import { anyOf, identifier, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import type { Resource } from '../engine/define.ts'
+import type { Resource } from '../engine/definition/define.ts'
 import { INT32_MAX } from '../values/int32.ts'
 import type { Cell } from './cells.ts'
 import type { Column, Headings } from './columns.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../engine/caller.ts'
-import type { Resource } from '../engine/define.ts'
+import type { Resource } from '../engine/definition/define.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { countHeadings, type Headings, readHeadings } from './columns.ts'

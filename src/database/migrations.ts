@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
-import { queryOf } from './backup/fill.ts'
+import { queryOf } from '../installation/backup/fill.ts'
 import { hostOf, reasonOf, withConnection } from './connection.ts'
-import { refuseMoved } from './move/state.ts'
+import { refuseMoved } from '../installation/move/state.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))

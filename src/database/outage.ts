@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreFailure } from '../values/failure.ts'
-import { LEAVING, LEFT, READ_ONLY } from './move/freeze.ts'
+import { LEAVING, LEFT, READ_ONLY } from '../installation/move/freeze.ts'
 
 /** An outage that this process itself noticed. Its message is for callers, and a sentence with a semicolon's continuation. */
 export class Outage extends Error {

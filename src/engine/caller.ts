@@ -1,7 +1,7 @@
 import type { Db, Transaction } from '../database/client.ts'
 import type { Secrets } from '../values/secrets.ts'
-import type { Resource } from './define.ts'
-import type { Selected } from './reader.ts'
+import type { Resource } from './definition/define.ts'
+import type { Selected } from './definition/reader.ts'
 
 export type Access = 'read' | 'write'
 

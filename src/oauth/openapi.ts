@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../engine/json-schema.ts'
+import type { JsonSchema } from '../engine/definition/json-schema.ts'
 import {
   type ApiPart,
   closedObject,

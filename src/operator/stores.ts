@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RateLimit } from '../applications/leaky-bucket.ts'
-import { describeRecord } from '../engine/json-schema.ts'
+import { describeRecord } from '../engine/definition/json-schema.ts'
 import { actorOf, type CallerServices, merchantOf, storeCaller } from '../html/request.ts'
 import { id, ofStore, operatorRoute, time } from '../html/route-groups.ts'
 import { addedStatus, addOrderStatus } from '../resources/order-statuses/add-status.ts'

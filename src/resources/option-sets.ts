@@ -1,4 +1,4 @@
-import { boolean, decimal, integer, list, money, text } from '../engine/fields.ts'
+import { boolean, decimal, integer, list, money, text } from '../engine/definition/fields.ts'
 
 /** The option sets of a product or category (rest-resources §1.4). */
 export const optionSetList = list('OptionSet', {

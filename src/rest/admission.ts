@@ -4,8 +4,8 @@ import type { CallLog } from '../applications/call-log.ts'
 import type { BucketReading } from '../applications/leaky-bucket.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { callerKey } from '../engine/caller.ts'
-import { accessOf, type Method } from '../engine/define.ts'
-import type { Endpoint, Operations } from '../engine/endpoints.ts'
+import { accessOf, type Method } from '../engine/definition/define.ts'
+import type { Endpoint, Operations } from '../engine/reading/endpoints.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { loggablePath } from '../server/request-log.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type Credentials,
   RefusedSubscription,
   requireAccess,
-} from '../subscriptions/authenticate.ts'
+} from '../applications/authenticate.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 

@@ -1,5 +1,5 @@
-import { changeRecords } from '../engine/change-requests.ts'
-import type { Method, NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/define.ts'
+import { changeRecords } from '../engine/changing/change-requests.ts'
+import type { Method, NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/definition/define.ts'
 import {
   type Call,
   type Endpoint,
@@ -11,9 +11,9 @@ import {
   type Operations,
   type RecordType,
   type Taken,
-} from '../engine/endpoints.ts'
-import { ITEMS_MAX, listField, listItems } from '../engine/nested.ts'
-import type { RequestedChange } from '../engine/plan-change.ts'
+} from '../engine/reading/endpoints.ts'
+import { ITEMS_MAX, listField, listItems } from '../engine/reading/nested.ts'
+import type { RequestedChange } from '../engine/changing/plan-change.ts'
 import {
   exists,
   getJson,
@@ -22,8 +22,8 @@ import {
   listProjection,
   listRecords,
   listRelated,
-} from '../engine/read.ts'
-import { isShaped, shapeRecords } from '../engine/shape.ts'
+} from '../engine/reading/read.ts'
+import { isShaped, shapeRecords } from '../engine/reading/shape.ts'
 import { shownInXml } from '../xml/text.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../engine/json-schema.ts'
+import type { JsonSchema } from '../engine/definition/json-schema.ts'
 
 /** `{"$ref": "#/components/…"}`, optionally with a description for this use. */
 export type Ref = { readonly $ref: string; readonly description?: string }

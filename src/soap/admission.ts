@@ -4,7 +4,7 @@ import { contractRateLimit, showBucket, type Throttle } from '../applications/th
 import { type Caller, callerKey } from '../engine/caller.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import type { Metrics } from '../server/metrics.ts'
-import { type Authenticator, RefusedStore } from '../subscriptions/authenticate.ts'
+import { type Authenticator, RefusedStore } from '../applications/authenticate.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Parameters } from './operation.ts'
 import type { Queue } from './queue.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../engine/caller.ts'
-import { DATE_LENGTH_MAX } from '../engine/fields.ts'
+import { DATE_LENGTH_MAX } from '../engine/definition/fields.ts'
 import type { CustomerTokenServices } from '../people/customer-tokens.ts'
 import { isEmptyDate, readDate, writeDate } from '../values/dates.ts'
 import { INT32_MAX, INT32_MIN } from '../values/int32.ts'

@@ -1,7 +1,7 @@
 import type { Delivery, Event } from '../database/generated/client.ts'
 import { empty, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import { type EventKind, eventKind } from '../engine/event-kinds.ts'
+import { type EventKind, eventKind } from '../engine/definition/event-kinds.ts'
 
 export interface RecordEvent extends Pick<Event, 'eventType' | 'createdAt'> {
   readonly id: number

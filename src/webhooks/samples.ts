@@ -1,5 +1,5 @@
-import type { EventKind } from '../engine/event-kinds.ts'
-import type { FieldSet, Scalar } from '../engine/fields.ts'
+import type { EventKind } from '../engine/definition/event-kinds.ts'
+import type { FieldSet, Scalar } from '../engine/definition/fields.ts'
 import { customers } from '../resources/customers/customers.ts'
 import { orders } from '../resources/orders/orders.ts'
 import { products } from '../resources/products/products.ts'

@@ -1,7 +1,7 @@
 import type { Webhook } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import { date, text } from '../engine/fields.ts'
+import { date, text } from '../engine/definition/fields.ts'
 import { FORMER_SECRET_MS, newSigningSecret } from '../outbound/standard-webhooks.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { noWebhook, ownWebhook, ownWebhooks } from './ownership.ts'

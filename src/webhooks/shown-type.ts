@@ -1,4 +1,4 @@
-import { type Field, type Fields, fieldSet, type ObjectType, type Scalar } from '../engine/fields.ts'
+import { type Field, type Fields, fieldSet, type ObjectType, type Scalar } from '../engine/definition/fields.ts'
 import { writeDate } from '../values/dates.ts'
 
 /** How endpoints of Webhooks show a `T`: the record's name in XML, its fields, and its JSON text. */

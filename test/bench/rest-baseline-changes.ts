@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { inFull } from '../../src/engine/composed.ts'
-import { productChanged, productStockChanged } from '../../src/engine/event-kinds.ts'
+import { inFull } from '../../src/engine/definition/composed.ts'
+import { productChanged, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 
 interface ProductBody {
   readonly SKUInfo: { readonly CatalogID: number; readonly Stock?: number }

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify'
-import type { Resource } from '../../src/engine/define.ts'
+import type { Resource } from '../../src/engine/definition/define.ts'
 import { customers } from '../../src/resources/customers/customers.ts'
 import { orders } from '../../src/resources/orders/orders.ts'
 import { products } from '../../src/resources/products/products.ts'

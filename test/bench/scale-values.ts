@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Filter, FilterKind } from '../../src/engine/filters.ts'
+import type { Filter, FilterKind } from '../../src/engine/definition/filters.ts'
 
 /** A value of a filter, and how much of the store it matches. */
 export interface FilterValue {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventKind } from '../../src/engine/event-kinds.ts'
+import type { EventKind } from '../../src/engine/definition/event-kinds.ts'
 import type { Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { type Child, startChild } from './child.ts'

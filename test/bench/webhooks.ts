@@ -1,4 +1,4 @@
-import { orderNew, productStockChanged } from '../../src/engine/event-kinds.ts'
+import { orderNew, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { markdownTable } from './markdown-table.ts'
 import { number } from './rest-table.ts'

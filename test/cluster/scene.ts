@@ -1,4 +1,4 @@
-import { orderNew, productStockChanged } from '../../src/engine/event-kinds.ts'
+import { orderNew, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 import { openServerReceiver, type ServerReceiver } from '../load/webhooks/server-receiver.ts'
 import { idsIn, openServerStore, type ServerStore } from '../load/webhooks/server-store.ts'
 import { register } from '../load/webhooks/server-webhooks.ts'

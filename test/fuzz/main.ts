@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runProgram } from '../../src/cli/run-program.ts'
-import { startEmbedded } from '../../src/database/embedded/embedded.ts'
+import { startEmbedded } from '../../src/embedded/embedded.ts'
 import { StartupError } from '../../src/process/startup-error.ts'
 import { type Finding, type FuzzResult, fuzz, HEAP_GROWTH_MAX_MB, RSS_MAX_MB } from './run.ts'
 

@@ -1,4 +1,4 @@
-import { productStockChanged } from '../../src/engine/event-kinds.ts'
+import { productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 import type { Address, OpenApi, Part } from '../support/openapi.ts'
 import { type Browser, crawl, openBrowser, signIn } from './browser.ts'
 import type { HtmlForm } from './html-forms.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../src/database/client.ts'
 import type { Event, Prisma } from '../../src/database/generated/client.ts'
-import { wholeBodies } from '../../src/engine/event-bodies.ts'
+import { wholeBodies } from '../../src/engine/recording/event-bodies.ts'
 
 /** The events of a store in the order of their ids, numbered or not, each with the record that it tells of. */
 export async function storedEvents(db: Db, storeId: number, where: Prisma.EventWhereInput = {}) {

@@ -10,7 +10,7 @@ import { createOutbound } from '../../src/outbound/outbound.ts'
 import { logOptions } from '../../src/process/log.ts'
 import { readConfig } from '../../src/process/settings.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
-import { createAuthenticator } from '../../src/subscriptions/authenticate.ts'
+import { createAuthenticator } from '../../src/applications/authenticate.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
 
 export const operatorKey = 'operator-key-of-the-tests'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Field, FieldSet } from '../../src/engine/fields.ts'
+import type { Field, FieldSet } from '../../src/engine/definition/fields.ts'
 import { servedResources } from '../../src/registry.ts'
 
 const protocols = ['rest', 'soap', 'oauth', 'pages', 'operator', 'reference']
@@ -54,7 +54,7 @@ const sources = readSources()
 
 describe('imports go one way', () => {
   test('every source was read, with its imports', () => {
-    expect(sources.map(({ file }) => file)).toEqual(expect.arrayContaining(['app.ts', 'engine/define.ts', 'start.js']))
+    expect(sources.map(({ file }) => file)).toEqual(expect.arrayContaining(['app.ts', 'engine/definition/define.ts', 'start.js']))
     expect(sources.find(({ file }) => file === 'app.ts')?.imports).toContain('./process/settings.ts')
     expect(sources.find(({ file }) => file === 'start.js')?.imports).toContain('./main.ts')
     for (const { file, imports } of sources) {

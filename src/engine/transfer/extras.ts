@@ -1,10 +1,10 @@
 import { identifier, join, type Sql, sql } from '../../database/sql.ts'
 import { readDate } from '../../values/dates.ts'
-import type { Resource } from '../define.ts'
-import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../fields.ts'
-import { isRecord, type Patch } from '../input.ts'
-import { arrayOf, keyColumn, rowOrder, type Selected } from '../reader.ts'
-import { refused } from '../refused.ts'
+import type { Resource } from '../definition/define.ts'
+import { type FieldSet, hasRows, isFilledIn, LONG_TEXT, type Scalar, type TableList } from '../definition/fields.ts'
+import { isRecord, type Patch } from '../definition/input.ts'
+import { arrayOf, keyColumn, rowOrder, type Selected } from '../definition/reader.ts'
+import { refused } from '../definition/refused.ts'
 
 /**
  * The data that an exact copy needs in addition to the wire record and the private fields:

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreFailure } from '../../values/failure.ts'
 import { parseJson } from '../../values/json.ts'
-import { refused } from '../refused.ts'
+import { refused } from '../definition/refused.ts'
 
 export interface NumberedLine {
   /** From 1; blank lines count. */

@@ -1,12 +1,12 @@
 import { StoreFailure } from '../../values/failure.ts'
 import { IMPORTED_MAX, INT32_MAX } from '../../values/int32.ts'
 import { runInSlices, type Steps } from '../../values/slices.ts'
-import type { Resource } from '../define.ts'
-import { columnPath, type FieldSet, type ListField, type Scalar } from '../fields.ts'
-import { isRecord, memberOf, type Patch, patchSteps } from '../input.ts'
-import type { LedgerPiece } from '../ledger.ts'
-import { refused } from '../refused.ts'
-import { valueAt } from '../shape.ts'
+import type { Resource } from '../definition/define.ts'
+import { columnPath, type FieldSet, type ListField, type Scalar } from '../definition/fields.ts'
+import { isRecord, memberOf, type Patch, patchSteps } from '../definition/input.ts'
+import type { LedgerPiece } from '../recording/ledger.ts'
+import { refused } from '../definition/refused.ts'
+import { valueAt } from '../reading/shape.ts'
 import { readExtras } from './extras.ts'
 
 /** A line of a transfer file, read and checked. */

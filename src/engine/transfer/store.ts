@@ -1,15 +1,15 @@
 import { allInOrder, inTransaction } from '../../database/client.ts'
 import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
-import { inChange } from '../change.ts'
-import type { Resource } from '../define.ts'
-import { type FieldSet, hasRows, type ListField, type TableList } from '../fields.ts'
-import { recordHistory } from '../history.ts'
-import type { Json, Patch } from '../input.ts'
-import { appendPieces, cutLedger, type Ledger } from '../ledger.ts'
-import { type Document, mergeDocument, mergeRows, type NewKey, type Row } from '../merge.ts'
-import { keyColumn } from '../reader.ts'
-import { refused } from '../refused.ts'
+import { inChange } from '../changing/change.ts'
+import type { Resource } from '../definition/define.ts'
+import { type FieldSet, hasRows, type ListField, type TableList } from '../definition/fields.ts'
+import { recordHistory } from '../recording/history.ts'
+import type { Json, Patch } from '../definition/input.ts'
+import { appendPieces, cutLedger, type Ledger } from '../recording/ledger.ts'
+import { type Document, mergeDocument, mergeRows, type NewKey, type Row } from '../changing/merge.ts'
+import { keyColumn } from '../definition/reader.ts'
+import { refused } from '../definition/refused.ts'
 import {
   insertRows,
   lockRecord,
@@ -21,7 +21,7 @@ import {
   reserveRowIds,
   type Stored,
   upsertOn,
-} from '../write.ts'
+} from '../changing/write.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
 /**

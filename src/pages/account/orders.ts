@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Prisma } from '../../database/generated/client.ts'
-import { getRecord, notFound } from '../../engine/read.ts'
+import { getRecord, notFound } from '../../engine/reading/read.ts'
 import { shippingAddress } from '../../html/format.ts'
 import { sendPage } from '../../html/page.ts'
 import { pagesFor } from '../../html/page-routes.ts'

@@ -18,7 +18,7 @@ import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
 import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json-routes.ts'
-import type { AccessServices } from '../../subscriptions/access-changes.ts'
+import type { AccessServices } from '../../applications/access-changes.ts'
 import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.

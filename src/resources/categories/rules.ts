@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { type Change, forEachChange } from '../../engine/change.ts'
-import type { Document } from '../../engine/merge.ts'
-import { refused } from '../../engine/refused.ts'
+import { type Change, forEachChange } from '../../engine/changing/change.ts'
+import type { Document } from '../../engine/changing/merge.ts'
+import { refused } from '../../engine/definition/refused.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
 import { readAbove } from './tree.ts'
 

@@ -1,5 +1,5 @@
-import { defineResource } from '../../engine/define.ts'
-import { boolean, date, integer, money, text } from '../../engine/fields.ts'
+import { defineResource } from '../../engine/definition/define.ts'
+import { boolean, date, integer, money, text } from '../../engine/definition/fields.ts'
 import { customers } from '../customers/customers.ts'
 
 const inGroup = { column: 'groupId' }

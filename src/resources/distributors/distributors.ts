@@ -1,6 +1,6 @@
-import { defineResource } from '../../engine/define.ts'
-import { boolean, date, integer, text } from '../../engine/fields.ts'
-import { containing, exactly } from '../../engine/filters.ts'
+import { defineResource } from '../../engine/definition/define.ts'
+import { boolean, date, integer, text } from '../../engine/definition/fields.ts'
+import { containing, exactly } from '../../engine/definition/filters.ts'
 import { emailForms } from '../../values/email.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 

@@ -1,5 +1,5 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
-import { defineResource, nested } from '../../engine/define.ts'
+import { defineResource, nested } from '../../engine/definition/define.ts'
 import {
   boolean,
   date,
@@ -11,8 +11,8 @@ import {
   object,
   reference,
   text,
-} from '../../engine/fields.ts'
-import { anyItem, equalTo, exactly, since, until } from '../../engine/filters.ts'
+} from '../../engine/definition/fields.ts'
+import { anyItem, equalTo, exactly, since, until } from '../../engine/definition/filters.ts'
 import { plainSku, skuForms } from '../../values/sku.ts'
 
 const itemRows: ListRows = { table: 'GiftRegistryItem', parent: 'registryId', position: 'position' }

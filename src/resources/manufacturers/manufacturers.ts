@@ -1,6 +1,6 @@
-import { defineResource } from '../../engine/define.ts'
-import { date, integer, text } from '../../engine/fields.ts'
-import { containing } from '../../engine/filters.ts'
+import { defineResource } from '../../engine/definition/define.ts'
+import { date, integer, text } from '../../engine/definition/fields.ts'
+import { containing } from '../../engine/definition/filters.ts'
 import { clearedInProducts, productsBy } from '../products/products.ts'
 
 const ofManufacturer = { column: 'manufacturerId' }

@@ -1,5 +1,5 @@
-import { defineResource } from '../../engine/define.ts'
-import { boolean, integer, text } from '../../engine/fields.ts'
+import { defineResource } from '../../engine/definition/define.ts'
+import { boolean, integer, text } from '../../engine/definition/fields.ts'
 
 /** The order statuses of a store (rest-resources §11), read-only, under the privilege Orders. */
 export const orderStatuses = defineResource({

@@ -1,9 +1,9 @@
 import { queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { FieldSet, ValueField } from '../../engine/fields.ts'
-import type { Document, Row } from '../../engine/merge.ts'
-import { wrongField } from '../../engine/refused.ts'
+import type { FieldSet, ValueField } from '../../engine/definition/fields.ts'
+import type { Document, Row } from '../../engine/changing/merge.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
 import { shipmentList } from './lists.ts'
 import { orders } from './orders.ts'
 

@@ -1,5 +1,5 @@
-import type { Patch } from '../../engine/input.ts'
-import { wrongField } from '../../engine/refused.ts'
+import type { Patch } from '../../engine/definition/input.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
 import { amountOf, exact, inCents, sum, sumInCents, toNumber } from './amounts.ts'
 
 /** What adds to the goods of an order or comes off, by column. */

@@ -1,4 +1,4 @@
-import { wrongField } from '../../engine/refused.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
 import type { Option, OptionSet, SoldProduct } from './sold-products.ts'
 
 /** An option that a line names, and its set. */

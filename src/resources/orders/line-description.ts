@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { LONG_TEXT } from '../../engine/fields.ts'
+import { LONG_TEXT } from '../../engine/definition/fields.ts'
 import { exact, inCents, sum, toNumber } from './amounts.ts'
 import type { Choice } from './choose-options.ts'
 import { type OptionSet, optionIdsIn, type SoldProduct, type SoldVariant, skuOf } from './sold-products.ts'

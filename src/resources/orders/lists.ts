@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../engine/fields.ts'
+import { date, decimal, integer, LONG_TEXT, list, money, reference, text } from '../../engine/definition/fields.ts'
 
 // The lists of an order (rest-resources §3.3 to §3.7).
 

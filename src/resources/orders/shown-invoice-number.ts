@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../../database/sql.ts'
-import { type Filter, wrongParameter } from '../../engine/filters.ts'
+import { type Filter, wrongParameter } from '../../engine/definition/filters.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 
 // The displayed invoice number: prefix and number in one text, such as `AB-1347` (soap-cartapi §4.5).

@@ -1,10 +1,10 @@
 import { queryRows } from '../../database/client.ts'
 import { anyOfFew, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Patch } from '../../engine/input.ts'
-import type { Document } from '../../engine/merge.ts'
-import { findByForms } from '../../engine/read.ts'
-import { wrongField } from '../../engine/refused.ts'
+import type { Patch } from '../../engine/definition/input.ts'
+import type { Document } from '../../engine/changing/merge.ts'
+import { findByForms } from '../../engine/reading/read.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
 import { skuForms } from '../../values/sku.ts'
 
 /** The fields of a product that orders need. */

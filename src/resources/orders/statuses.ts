@@ -1,6 +1,6 @@
 import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { wrongField } from '../../engine/refused.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
 
 /** Built-in statuses that the platform treats specially (order-statuses §1.3). */
 export const statusNew = 1

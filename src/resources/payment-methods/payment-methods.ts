@@ -1,6 +1,6 @@
-import type { Change } from '../../engine/change.ts'
-import { defineResource } from '../../engine/define.ts'
-import { boolean, integer, text } from '../../engine/fields.ts'
+import type { Change } from '../../engine/changing/change.ts'
+import { defineResource } from '../../engine/definition/define.ts'
+import { boolean, integer, text } from '../../engine/definition/fields.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
 /** Payment methods per store. */

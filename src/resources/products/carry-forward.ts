@@ -1,7 +1,7 @@
-import type { ArchivedTable } from '../../database/archive.ts'
+import type { ArchivedTable } from '../../installation/archive.ts'
 import { type Db, execute, inTransaction } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
-import { lockLedger } from '../../engine/ledger.ts'
+import { lockLedger } from '../../engine/recording/ledger.ts'
 import { CARRIED_FORWARD } from './stock.ts'
 
 /** The ledger, whose movements are archived and then replaced by their sums, which no file has. */

@@ -1,6 +1,6 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
-import { defineResource, nested, type RelatedSubResource } from '../../engine/define.ts'
-import { productChanged } from '../../engine/event-kinds.ts'
+import { defineResource, nested, type RelatedSubResource } from '../../engine/definition/define.ts'
+import { productChanged } from '../../engine/definition/event-kinds.ts'
 import {
   boolean,
   date,
@@ -14,10 +14,10 @@ import {
   object,
   reference,
   text,
-} from '../../engine/fields.ts'
-import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/filters.ts'
-import type { Link, TableLink } from '../../engine/links.ts'
-import type { Referrer } from '../../engine/referrers.ts'
+} from '../../engine/definition/fields.ts'
+import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/definition/filters.ts'
+import type { Link, TableLink } from '../../engine/definition/links.ts'
+import type { Referrer } from '../../engine/changing/referrers.ts'
 import { plainSku, plainSuffix, skuForms } from '../../values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productLinks } from './linked-products.ts'

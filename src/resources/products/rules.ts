@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../engine/caller.ts'
-import { type Change, forEachChange } from '../../engine/change.ts'
-import type { Resource } from '../../engine/define.ts'
+import { type Change, forEachChange } from '../../engine/changing/change.ts'
+import type { Resource } from '../../engine/definition/define.ts'
 import {
   type EventKind,
   productChanged,
   productDeleted,
   productNew,
   productStockChanged,
-} from '../../engine/event-kinds.ts'
-import { raise } from '../../engine/events.ts'
-import type { Row } from '../../engine/merge.ts'
-import { getRecord } from '../../engine/read.ts'
-import { changedColumns } from '../../engine/update-rows.ts'
-import type { Stored } from '../../engine/write.ts'
+} from '../../engine/definition/event-kinds.ts'
+import { raise } from '../../engine/recording/events.ts'
+import type { Row } from '../../engine/changing/merge.ts'
+import { getRecord } from '../../engine/reading/read.ts'
+import { changedColumns } from '../../engine/changing/update-rows.ts'
+import type { Stored } from '../../engine/changing/write.ts'
 import { plainSku } from '../../values/sku.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'

@@ -1,11 +1,11 @@
 import { execute, queryRows } from '../../database/client.ts'
 import { anyOf, anyOfFew, empty, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Resource } from '../../engine/define.ts'
-import { productStockChanged } from '../../engine/event-kinds.ts'
-import { raise } from '../../engine/events.ts'
-import { date, decimal, reference, text } from '../../engine/fields.ts'
-import { defineLedger } from '../../engine/ledger.ts'
+import type { Resource } from '../../engine/definition/define.ts'
+import { productStockChanged } from '../../engine/definition/event-kinds.ts'
+import { raise } from '../../engine/recording/events.ts'
+import { date, decimal, reference, text } from '../../engine/definition/fields.ts'
+import { defineLedger } from '../../engine/recording/ledger.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
 /** Why a stock moved; stored in the ledger. `set` replaces the stock, `adjust` adds to it. */

@@ -1,5 +1,5 @@
-import type { Resource } from '../../engine/define.ts'
-import type { Endpoint } from '../../engine/endpoints.ts'
+import type { Resource } from '../../engine/definition/define.ts'
+import type { Endpoint } from '../../engine/reading/endpoints.ts'
 import { typesOf } from '../endpoints.ts'
 import type { Place } from './describe.ts'
 

@@ -1,4 +1,4 @@
-import { countRecords, readPage } from '../../engine/read.ts'
+import { countRecords, readPage } from '../../engine/reading/read.ts'
 import { changeInventory, readInventory } from '../../resources/products/inventory.ts'
 import { products } from '../../resources/products/products.ts'
 import { readProductNames } from '../../resources/products/products-by-id.ts'

@@ -1,5 +1,5 @@
-import { type FieldSet, fieldsAmong } from '../../engine/fields.ts'
-import { compileReader, type Reader, type WireRecord, type WireValue } from '../../engine/reader.ts'
+import { type FieldSet, fieldsAmong } from '../../engine/definition/fields.ts'
+import { compileReader, type Reader, type WireRecord, type WireValue } from '../../engine/definition/reader.ts'
 import { escapeXml } from '../../xml/text.ts'
 
 type Value = WireValue | undefined

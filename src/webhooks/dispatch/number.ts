@@ -1,6 +1,6 @@
 import { type Db, inTransaction, queryRows, type Transaction } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
-import { deliveriesChannel } from '../../engine/announce.ts'
+import { deliveriesChannel } from '../../engine/recording/announce.ts'
 
 /** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
 const NUMBERING_IDLE_MS_MAX = 10_000

@@ -4,7 +4,7 @@ import { sql } from '../../database/sql.ts'
 import type { Claim, WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
 import type { DispatcherServices } from './dispatcher.ts'
-import { createLoop } from './loop.ts'
+import { createLoop } from '../../process/loop.ts'
 import { endDeliveries } from './number.ts'
 
 /** An attempt that ended, and its decision. */

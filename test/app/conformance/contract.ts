@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
-import type { Method, Resource } from '../../../src/engine/define.ts'
+import type { Method, Resource } from '../../../src/engine/definition/define.ts'
 import type { ResultItem } from '../../../src/values/result-item.ts'
 import { expectNothing } from './answers.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Field, FieldSet } from '../../../src/engine/fields.ts'
+import type { Field, FieldSet } from '../../../src/engine/definition/fields.ts'
 import type { Wire } from './samples.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Field, FieldSet, ListField, ValueField } from '../../../src/engine/fields.ts'
+import type { Field, FieldSet, ListField, ValueField } from '../../../src/engine/definition/fields.ts'
 import { isWire } from './differences.ts'
 import type { Wire } from './samples.ts'
 

@@ -5,8 +5,8 @@ import type {
   RelatedSubResource,
   Resource,
   SubResource,
-} from '../../../src/engine/define.ts'
-import type { ListField, ObjectField } from '../../../src/engine/fields.ts'
+} from '../../../src/engine/definition/define.ts'
+import type { ListField, ObjectField } from '../../../src/engine/definition/fields.ts'
 import { idPath } from './answers.ts'
 import { at } from './paths.ts'
 import { fullBody, newRecord, nextSeed, overridesOf, readRecord } from './records.ts'

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, test } from 'vitest'
-import { accessOf, type Method } from '../../../src/engine/define.ts'
+import { accessOf, type Method } from '../../../src/engine/definition/define.ts'
 import { servedResources } from '../../../src/registry.ts'
 import type { ResultItem } from '../../../src/values/result-item.ts'
 import type { Method as HttpMethod } from '../../support/store.ts'

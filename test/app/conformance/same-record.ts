@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { RelatedSubResource, Resource, SubResource } from '../../../src/engine/define.ts'
-import type { ListField, ObjectField } from '../../../src/engine/fields.ts'
+import type { RelatedSubResource, Resource, SubResource } from '../../../src/engine/definition/define.ts'
+import type { ListField, ObjectField } from '../../../src/engine/definition/fields.ts'
 import { resources } from '../../../src/registry.ts'
 import { exportOf, linesOf } from '../engine/transfer/fixture.ts'
 import { idIn, idsIn } from './answers.ts'

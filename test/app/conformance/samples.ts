@@ -1,4 +1,4 @@
-import type { Field, FieldSet, ListField, ValueField } from '../../../src/engine/fields.ts'
+import type { Field, FieldSet, ListField, ValueField } from '../../../src/engine/definition/fields.ts'
 import { isNew, isWritable } from './paths.ts'
 
 /** A record, or an item of a list, as it stands on the wire. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ProjectedSubResource, RelatedSubResource, Resource } from '../../../src/engine/define.ts'
+import type { ProjectedSubResource, RelatedSubResource, Resource } from '../../../src/engine/definition/define.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { type FilterExample, givenBy } from './fixtures.ts'
 import { nestedItems } from './nested-items.ts'

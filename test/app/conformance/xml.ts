@@ -1,6 +1,6 @@
 import { XMLValidator } from 'fast-xml-parser'
 import { expect } from 'vitest'
-import type { Field, FieldSet } from '../../../src/engine/fields.ts'
+import type { Field, FieldSet } from '../../../src/engine/definition/fields.ts'
 import type { Wire } from './samples.ts'
 
 /** What a record is called in XML, and its fields. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeAsOne, type Member } from '../../../src/engine/change-sets.ts'
-import { planChanges } from '../../../src/engine/plan-change.ts'
+import { changeAsOne, type Member } from '../../../src/engine/changing/change-sets.ts'
+import { planChanges } from '../../../src/engine/changing/plan-change.ts'
 import { resourceNamed } from '../../../src/registry.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 

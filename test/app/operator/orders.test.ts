@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRecord } from '../../../src/engine/change.ts'
-import { getRecord } from '../../../src/engine/read.ts'
+import { createRecord } from '../../../src/engine/changing/change.ts'
+import { getRecord } from '../../../src/engine/reading/read.ts'
 import { orders } from '../../../src/resources/orders/orders.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'

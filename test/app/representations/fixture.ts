@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { connect } from '../../../src/database/client.ts'
-import type { Resource } from '../../../src/engine/define.ts'
+import type { Resource } from '../../../src/engine/definition/define.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { workerDatabase } from '../../support/database.ts'
 import { type Method, openServer, type TestServer, type TestStore } from '../../support/store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sql } from '../../../src/database/sql.ts'
-import type { Resource } from '../../../src/engine/define.ts'
+import type { Resource } from '../../../src/engine/definition/define.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { productTexts } from '../../../src/soap/records/product.ts'

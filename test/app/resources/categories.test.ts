@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { updateRecord } from '../../../src/engine/change.ts'
+import { updateRecord } from '../../../src/engine/changing/change.ts'
 import { importRecords } from '../../../src/engine/transfer/import.ts'
 import { numberLines } from '../../../src/engine/transfer/lines.ts'
 import { resources } from '../../../src/registry.ts'

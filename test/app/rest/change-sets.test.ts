@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
-import { subscribe } from '../../../src/subscriptions/subscriptions.ts'
+import { subscribe } from '../../../src/applications/subscriptions.ts'
 import { operator } from '../../support/actors.ts'
 import { storedEvents } from '../../support/events.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'
 
-// Changes that are made in one transaction (engine/change-sets.ts): those of a list, and single ones that come together.
+// Changes that are made in one transaction (engine/changing/change-sets.ts): those of a list, and single ones that come together.
 
 let server: TestServer
 let shop: TestStore

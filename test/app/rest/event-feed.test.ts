@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { eventKinds } from '../../../src/engine/event-kinds.ts'
+import { eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { sweepOld } from '../../../src/webhooks/dispatch/retention.ts'
 import { sampleOf } from '../../../src/webhooks/samples.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { eventKind, eventKinds } from '../../../src/engine/event-kinds.ts'
+import { eventKind, eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { redeliver } from '../../../src/webhooks/deliveries.ts'
 import { LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
 import { resumeWebhook } from '../../../src/webhooks/status.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createRecord, updateRecord } from '../../../src/engine/change.ts'
+import { createRecord, updateRecord } from '../../../src/engine/changing/change.ts'
 import { webhooks } from '../../../src/webhooks/webhooks.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FieldSet, fieldSet, text } from '../../../src/engine/fields.ts'
+import { type FieldSet, fieldSet, text } from '../../../src/engine/definition/fields.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { readXml, recordsToXml } from '../../../src/rest/xml.ts'
 import { runAtOnce } from '../../../src/values/slices.ts'

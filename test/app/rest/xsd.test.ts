@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../../src/database/sql.ts'
-import { type FieldSet, fieldSet, integer, text, type ValueField } from '../../../src/engine/fields.ts'
+import { type FieldSet, fieldSet, integer, text, type ValueField } from '../../../src/engine/definition/fields.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { recordSchemaText } from '../../../src/rest/xsd.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

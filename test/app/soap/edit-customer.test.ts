@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deleteRecord } from '../../../src/engine/change.ts'
+import { deleteRecord } from '../../../src/engine/changing/change.ts'
 import { verifyPassword } from '../../../src/people/passwords.ts'
 import { customers } from '../../../src/resources/customers/customers.ts'
 import { storedEvents } from '../../support/events.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deleteRecord } from '../../../src/engine/change.ts'
-import { eventKinds } from '../../../src/engine/event-kinds.ts'
+import { deleteRecord } from '../../../src/engine/changing/change.ts'
+import { eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { products } from '../../../src/resources/products/products.ts'
 import { storedEvents } from '../../support/events.ts'
 import { hold, untilItWaits } from '../../support/held.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateRecord } from '../../../src/engine/change.ts'
+import { updateRecord } from '../../../src/engine/changing/change.ts'
 import { orders } from '../../../src/resources/orders/orders.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'
 import { hold, untilItWaits } from '../../support/held.ts'

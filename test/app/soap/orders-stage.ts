@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { eventKinds } from '../../../src/engine/event-kinds.ts'
+import { eventKinds } from '../../../src/engine/definition/event-kinds.ts'
 import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { operatorCaller } from '../../../src/stores/stores.ts'
 import type { TestServer, TestStore } from '../../support/store.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listen } from '../../../src/database/connection.ts'
-import { deliveriesChannel } from '../../../src/engine/announce.ts'
+import { deliveriesChannel } from '../../../src/engine/recording/announce.ts'
 import { numberEvents } from '../../../src/webhooks/dispatch/number.ts'
 import { openReceiver } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, hold, ORDER_NEW, openStage, type Stage } from './dispatch-stage.ts'

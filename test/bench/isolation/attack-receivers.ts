@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
-import { productStockChanged } from '../../../src/engine/event-kinds.ts'
+import { productStockChanged } from '../../../src/engine/definition/event-kinds.ts'
 import type { Situation, Target } from './situations.ts'
 
 const WEBHOOKS = 200

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
-import { productStockChanged } from '../../../src/engine/event-kinds.ts'
+import { productStockChanged } from '../../../src/engine/definition/event-kinds.ts'
 import type { BenchOptions, Stops } from '../bench.ts'
 import { type BenchServer, startBenchServer } from '../bench-server.ts'
 import { type Child, startChild } from '../child.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../src/database/client.ts'
 import { migrate } from '../../../src/database/migrations.ts'
-import { referencesTo } from '../../../src/engine/referrers.ts'
+import { referencesTo } from '../../../src/engine/changing/referrers.ts'
 import { servedResources } from '../../../src/registry.ts'
 import { productLinks } from '../../../src/resources/products/linked-products.ts'
 import { products } from '../../../src/resources/products/products.ts'

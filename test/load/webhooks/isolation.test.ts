@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { productStockChanged } from '../../../src/engine/event-kinds.ts'
+import { productStockChanged } from '../../../src/engine/definition/event-kinds.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import {
   arrivalKey,

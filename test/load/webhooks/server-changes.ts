@@ -8,7 +8,7 @@ import {
   productDeleted,
   productNew,
   productStockChanged,
-} from '../../../src/engine/event-kinds.ts'
+} from '../../../src/engine/definition/event-kinds.ts'
 import { type Answer, idsIn, type ServerStore } from './server-store.ts'
 
 /** What a change has to be notified as: the kind, the record, and what tells it from the record's other changes. */

@@ -4,7 +4,7 @@ import {
   orderStatusChange,
   productChanged,
   productStockChanged,
-} from '../../../src/engine/event-kinds.ts'
+} from '../../../src/engine/definition/event-kinds.ts'
 import { tell } from './server-changes.ts'
 import type { ServerReceiver } from './server-receiver.ts'
 import { idsIn, type ServerStore } from './server-store.ts'

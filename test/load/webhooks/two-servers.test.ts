@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { productNew } from '../../../src/engine/event-kinds.ts'
+import { productNew } from '../../../src/engine/definition/event-kinds.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type ServerProcess, serverProcess } from './server-process.ts'
 import { openServerReceiver } from './server-receiver.ts'

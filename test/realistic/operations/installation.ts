@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { createProgress } from '../../../src/cli/progress.ts'
-import { visitEmbedded } from '../../../src/database/embedded/embedded.ts'
+import { visitEmbedded } from '../../../src/embedded/embedded.ts'
 import { readSandboxFile, type SandboxFile } from '../../../src/process/data-folder.ts'
 import type { Stops } from '../../bench/bench.ts'
 import { openClient } from '../../support/client.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Abridging, Composed, inFull, type Region, templateOf } from '../../../src/engine/composed.ts'
+import { Abridging, Composed, inFull, type Region, templateOf } from '../../../src/engine/definition/composed.ts'
 
 /** A record whose members have either their default or a value of their own; the last one is a list of records alike. */
 interface Written {

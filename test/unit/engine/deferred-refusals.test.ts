@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Patch, readPatch } from '../../../src/engine/input.ts'
+import { type Patch, readPatch } from '../../../src/engine/definition/input.ts'
 import { orders } from '../../../src/resources/orders/orders.ts'
 import type { StoreFailure } from '../../../src/values/failure.ts'
 

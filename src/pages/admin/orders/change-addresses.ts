@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { changeRecord } from '../../../engine/change.ts'
-import { getRecord } from '../../../engine/read.ts'
+import { changeRecord } from '../../../engine/changing/change.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'

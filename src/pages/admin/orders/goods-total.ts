@@ -1,4 +1,4 @@
-import type { Patch } from '../../../engine/input.ts'
+import type { Patch } from '../../../engine/definition/input.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import {
   exact,

@@ -1,5 +1,5 @@
-import { exactly, type Filter } from '../../../engine/filters.ts'
-import { wrongField } from '../../../engine/refused.ts'
+import { exactly, type Filter } from '../../../engine/definition/filters.ts'
+import { wrongField } from '../../../engine/definition/refused.ts'
 import { listStatuses } from '../../../resources/order-statuses/status-texts.ts'
 import { hasInvoiceNumber, isInvoiceNumber } from '../../../resources/orders/shown-invoice-number.ts'
 import type { Listing } from '../records/listing.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
-import { claimRequest, endAttempt, type PendingAnswer } from '../../../engine/idempotency.ts'
+import { claimRequest, endAttempt, type PendingAnswer } from '../../../engine/changing/idempotency.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { StoreFailure } from '../../../values/failure.ts'
 import { resultItem } from '../../../values/result-item.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { changeRecord, updateRecord } from '../../../engine/change.ts'
-import { getRecord } from '../../../engine/read.ts'
+import { changeRecord, updateRecord } from '../../../engine/changing/change.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'

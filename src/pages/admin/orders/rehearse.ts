@@ -1,7 +1,7 @@
 import { queryRows } from '../../../database/client.ts'
 import { anyOfFew, sql, storeId } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { inChange } from '../../../engine/change.ts'
+import { inChange } from '../../../engine/changing/change.ts'
 import { skuOf } from '../../../resources/orders/sold-products.ts'
 
 /** What a change does to the stock of a product or an advanced option. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { getRecord, notFound } from '../../../engine/read.ts'
+import { getRecord, notFound } from '../../../engine/reading/read.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, pagesFor, refusedFields } from '../../../html/page-routes.ts'

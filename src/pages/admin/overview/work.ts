@@ -3,7 +3,7 @@
 import { type DataServices, queryRows } from '../../../database/client.ts'
 import { constant, sql, storeId } from '../../../database/sql.ts'
 import type { CallerStore } from '../../../engine/caller.ts'
-import { keptCount } from '../../../engine/read.ts'
+import { keptCount } from '../../../engine/reading/read.ts'
 import { statusCancelled, statusNotCompleted, statusShipped } from '../../../resources/orders/statuses.ts'
 
 type Services = Pick<DataServices, 'db'>

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from '../../../database/sql.ts'
 import type { Caller } from '../../../engine/caller.ts'
-import { getRecord, listOrdered } from '../../../engine/read.ts'
+import { getRecord, listOrdered } from '../../../engine/reading/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { categories } from '../../../resources/categories/categories.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { getRecord } from '../../../engine/read.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, type Form, merchantCaller, textIn } from '../../../html/request.ts'
 import { type OptionSet, readSoldProducts, skuOf } from '../../../resources/orders/sold-products.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { getRecord } from '../../../engine/read.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller } from '../../../html/request.ts'
 import { wholeNumber } from '../../../server/parameters.ts'

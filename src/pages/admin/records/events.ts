@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { type EventKind, eventKinds } from '../../../engine/event-kinds.ts'
+import { type EventKind, eventKinds } from '../../../engine/definition/event-kinds.ts'
 import { DELIVERIES_SHOWN, listRecordEvents } from '../../../webhooks/record-events.ts'
 import type { Service } from './services.ts'
 

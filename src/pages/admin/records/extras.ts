@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/define.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
 import { categoryExtras } from '../categories/extras.ts'
 import { productExtras } from '../products/extras.ts'
 import type { Wire } from './values.ts'

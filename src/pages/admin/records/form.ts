@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ValueField } from '../../../engine/fields.ts'
+import type { ValueField } from '../../../engine/definition/fields.ts'
 import { numberText } from '../../../html/numbers.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import type { List, Section, Value } from './services.ts'

@@ -1,16 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Difference } from '../../../engine/differences.ts'
-import type { ValueField } from '../../../engine/fields.ts'
+import type { Difference } from '../../../engine/recording/differences.ts'
+import type { ValueField } from '../../../engine/definition/fields.ts'
 import {
   type HistoryEntry,
   type HistoryPage,
   listHistory,
   listStoreHistory,
   type RecordName,
-} from '../../../engine/history.ts'
-import { getRecord } from '../../../engine/read.ts'
-import { refused } from '../../../engine/refused.ts'
+} from '../../../engine/recording/history.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import { refused } from '../../../engine/definition/refused.ts'
 import { format } from '../../../html/format.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'

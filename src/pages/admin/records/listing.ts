@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Resource } from '../../../engine/define.ts'
-import type { Filters } from '../../../engine/filters.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import type { Filters } from '../../../engine/definition/filters.ts'
 import { orders } from '../../../resources/orders/orders.ts'
 import { orderListing } from '../orders/listing.ts'
 import type { Service } from './services.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../engine/caller.ts'
-import { readTexts } from '../../../engine/read.ts'
+import { readTexts } from '../../../engine/reading/read.ts'
 import type { Service } from './services.ts'
 
 /** Reads what tells people which record each of these is: its titles, and all else that it is searched by. */

@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../../../database/sql.ts'
-import type { Resource } from '../../../engine/define.ts'
-import type { Filter, FilterKind } from '../../../engine/filters.ts'
-import type { Order } from '../../../engine/read.ts'
+import type { Resource } from '../../../engine/definition/define.ts'
+import type { Filter, FilterKind } from '../../../engine/definition/filters.ts'
+import type { Order } from '../../../engine/reading/read.ts'
 import type { Value } from './services.ts'
 
 export interface Sorting {

@@ -1,4 +1,4 @@
-import type { ValueField } from '../../../engine/fields.ts'
+import type { ValueField } from '../../../engine/definition/fields.ts'
 import { type Form, textIn } from '../../../html/request.ts'
 import { INT32_MAX, INT32_MIN } from '../../../values/int32.ts'
 import { capital } from './labels.ts'

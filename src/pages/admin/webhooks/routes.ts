@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DataServices } from '../../../database/client.ts'
-import { eventKinds } from '../../../engine/event-kinds.ts'
+import { eventKinds } from '../../../engine/definition/event-kinds.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'
 import { actorOf, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'

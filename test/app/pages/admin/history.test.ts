@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createRecord, deleteRecord, updateRecord } from '../../../../src/engine/change.ts'
-import { historySweep } from '../../../../src/engine/history.ts'
+import { createRecord, deleteRecord, updateRecord } from '../../../../src/engine/changing/change.ts'
+import { historySweep } from '../../../../src/engine/recording/history.ts'
 import { customers } from '../../../../src/resources/customers/customers.ts'
 import { manufacturers } from '../../../../src/resources/manufacturers/manufacturers.ts'
 import { operatorCaller } from '../../../../src/stores/stores.ts'

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect } from 'vitest'
-import { updateRecord } from '../../../../src/engine/change.ts'
+import { updateRecord } from '../../../../src/engine/changing/change.ts'
 import { orders } from '../../../../src/resources/orders/orders.ts'
 import { operatorCaller } from '../../../../src/stores/stores.ts'
 import { openServer } from '../../../support/store.ts'

@@ -13,8 +13,8 @@ import {
   listSubscriptions,
   type Subscription,
   subscriptionById,
-} from '../../../../subscriptions/subscription-rows.ts'
-import { type Subscribing, subscribe, unsubscribe } from '../../../../subscriptions/subscriptions.ts'
+} from '../../../../applications/subscription-rows.ts'
+import { type Subscribing, subscribe, unsubscribe } from '../../../../applications/subscriptions.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 
 const home = '/admin/modules/rest-api'

@@ -1,0 +1,370 @@
+import { z } from 'zod'
+import type { Sql } from '../../database/sql.ts'
+import { INT32_MAX, INT32_MIN } from '../../values/int32.ts'
+import { LongNumber, roundNumbers } from '../../values/long-number.ts'
+import type { Resource } from './define.ts'
+
+/**
+ * Who may write and read a field:
+ * `rw` both; `key` assigned by the server, identifies the record in updates; `ro` stored by the platform, ignored in
+ * requests; `new` writable on create, ignored in updates; `derived` computed when read, not stored; `wo` accepted,
+ * never returned.
+ */
+export type FieldAccess = 'rw' | 'key' | 'ro' | 'new' | 'derived' | 'wo'
+
+export type Scalar = string | number | boolean
+
+export interface ValueField {
+  readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'date'
+  readonly access: FieldAccess
+  /** Parses a caller's value, including tolerated spellings; null means "not given" (`''` for a number). */
+  readonly schema: z.ZodType<Scalar | null>
+  /** The column that stores it. Omitted: the row's `details` document. */
+  readonly column: string | undefined
+  /**
+   * Replaces the column in reads. For a field that is neither derived nor has a column: the value where `details` has
+   * none. SQL over `t` (the record), `r` (the list's row) and `s` (its store).
+   */
+  readonly sql: Sql | undefined
+  /** Shown for NULL and for members missing in `details`. */
+  readonly default: Scalar
+  /** The column is NULL if the wire has the default (references, unset dates). */
+  readonly nullable: boolean
+  /** A date column set to the current time if not given on create. */
+  readonly defaultNow: boolean
+  /** Required and not empty on create; cannot be emptied later. */
+  readonly required: boolean
+  /** The limits that the schema enforces, for descriptions of the field. */
+  readonly bounds: Bounds
+  /** Sentences for the API reference that neither type nor access implies. */
+  readonly note: string
+  /** Its name on pages. Empty: its wire name in words. */
+  readonly label: string
+  /** An amount in the store's currency. */
+  readonly isMoney: boolean
+  /** Whether it is the address of an image, which pages show. */
+  readonly isImage: boolean
+  /** The service of whose records it has to name one, where that service's `referrers` do not say so. */
+  readonly names: Resource | undefined
+}
+
+export interface Bounds {
+  readonly maxLength?: number
+  readonly values?: readonly string[]
+  /** Checked for new values by the resource's `rules`; a stored value may differ. */
+  readonly format?: 'email'
+  readonly min?: number
+  readonly max?: number
+}
+
+export interface ObjectType {
+  /** Its element name in XML. */
+  readonly typeName: string
+  readonly fields: FieldSet
+}
+
+/** A nested object whose members are stored with the record itself. */
+export interface ObjectField extends ObjectType {
+  readonly kind: 'object'
+  /** The object is a record of one of these types, and `fields` is empty. */
+  readonly variants?: { readonly types: readonly ObjectType[]; readonly of: (record: object) => ObjectType }
+}
+
+/** `typeName` and `fields` are those of an item. */
+export interface ListField extends ObjectType {
+  readonly kind: 'list'
+  readonly access: 'rw' | 'ro' | 'derived'
+  /** The wire name of the member with access `key`, which identifies an item inside its record. */
+  readonly key: string | undefined
+  /** The source of keys: the store's counter, the next number in the record, or the caller. `none`: no keys. */
+  readonly keyFrom: 'counter' | 'record' | 'caller' | 'none'
+  /** Key 0 names the list's only item (the shipment of an order with one: rest-resources §3.8). */
+  readonly zeroKeyIsOnly: boolean
+  /** The table that holds the items. Omitted: the record's `details` document. */
+  readonly rows: ListRows | undefined
+  /** For derived lists: SQL over `t` that returns a json array of wire objects, or NULL. */
+  readonly sql: Sql | undefined
+}
+
+/** A list whose items are stored in a table. */
+export type TableList = ListField & { readonly rows: ListRows }
+
+export interface ListRows {
+  readonly table: string
+  /** The column that holds the record's id. */
+  readonly parent: string
+  /** The column that stores the order, from 0. Omitted: ordered by key. Identifies the items of a list without keys. */
+  readonly position?: string
+  /** Columns not shown on the wire, with their value in a new row. */
+  readonly hidden?: Readonly<Record<string, Scalar | null>>
+}
+
+export type Field = ValueField | ObjectField | ListField
+
+/** Fields in wire order, with case-insensitive look-up (rest-resources §0.2, §6). */
+export interface FieldSet {
+  readonly entries: ReadonlyArray<readonly [name: string, field: Field]>
+  readonly byLowerName: ReadonlyMap<string, string>
+  /** The values and lists in this set and its objects: the content of one row of a record or an item. */
+  readonly leaves: readonly Leaf[]
+  get(name: string): Field | undefined
+}
+
+export interface Leaf {
+  /** Wire names, from the record or item inwards. */
+  readonly path: readonly string[]
+  readonly field: ValueField | ListField
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+/** Functions for each kind of field; `members` are the results for the fields inside, by name in wire order. */
+export interface FieldFold<T> {
+  readonly value: (field: ValueField, name: string) => T
+  readonly object: (field: ObjectField, members: Folded<T>, name: string) => T
+  readonly list: (field: ListField, members: Folded<T>, name: string) => T
+}
+
+export type Folded<T> = ReadonlyArray<readonly [name: string, made: T]>
+
+/** Walks a tree of fields, from the innermost outwards. */
+export function foldFields<T>({ entries }: FieldSet, fold: FieldFold<T>): Folded<T> {
+  return entries.map(([name, field]) => {
+    if (field.kind === 'object') return [name, fold.object(field, foldFields(field.fields, fold), name)]
+    if (field.kind === 'list') return [name, fold.list(field, foldFields(field.fields, fold), name)]
+    return [name, fold.value(field, name)]
+  })
+}
+
+/** Walks each set of fields once and caches the result, for use in every request. */
+export function foldOnce<T>(fold: FieldFold<T>): (fields: FieldSet) => Folded<T> {
+  const known = new WeakMap<FieldSet, Folded<T>>()
+  return (fields) => {
+    const folded = known.get(fields)
+    if (folded !== undefined) return folded
+    const made = foldFields(fields, fold)
+    known.set(fields, made)
+    return made
+  }
+}
+
+/** Selects fields by name, in the same order. */
+export function fieldsAmong({ entries }: FieldSet, isWanted: (name: string) => boolean): FieldSet {
+  return fieldSet(Object.fromEntries(entries.filter(([name]) => isWanted(name))))
+}
+
+export function fieldSet(fields: Fields): FieldSet {
+  const entries = Object.entries(fields)
+  const leaves = entries.flatMap(([name, field]): Leaf[] =>
+    field.kind === 'object'
+      ? field.fields.leaves.map((leaf) => ({ ...leaf, path: [name, ...leaf.path] }))
+      : [{ path: [name], field }],
+  )
+  return {
+    entries,
+    byLowerName: new Map(entries.map(([name]) => [name.toLowerCase(), name])),
+    leaves,
+    get: (name) => (Object.hasOwn(fields, name) ? fields[name] : undefined),
+  }
+}
+
+/** `sql` makes the field derived, unless it has a column or `access`. */
+type ValueOptions = Partial<
+  Pick<ValueField, 'column' | 'access' | 'sql' | 'required' | 'nullable' | 'note' | 'label' | 'isImage' | 'names'>
+>
+
+/** The note of a field that the platform itself never sets. */
+export const importOnly = 'The platform has no source of its own for it: it shows what an import brought.'
+
+/** Maximum length of a text field without a documented bound, and of the documented long text columns. */
+export const LONG_TEXT = 65_535
+
+interface TextOptions extends ValueOptions {
+  default?: string
+  format?: 'email'
+  /** Brings input into the form in which it is stored, such as without white space around it. Its bounds apply to that. */
+  normalise?: (given: string) => string
+}
+
+export function text(max = LONG_TEXT, options: TextOptions = {}): ValueField {
+  const { format, normalise } = options
+  const bounds = { maxLength: max, ...(format !== undefined && { format }) }
+  return value('text', textSchema(max, normalise), options.default ?? '', bounds, options)
+}
+
+/** One of a few texts, the first being the default; ignores case and surrounding white space; `''` is "not given". */
+export function choice(values: readonly [string, ...string[]], options: ValueOptions = {}): ValueField {
+  const maxLength = Math.max(...values.map(({ length }) => length))
+  const schema = z.preprocess((given) => {
+    if (typeof given !== 'string') return given
+    const folded = given.trim().toLowerCase()
+    return folded === '' ? null : (values.find((one) => one.toLowerCase() === folded) ?? given)
+  }, z.enum(values, { error: `must be ${values.join(' or ')}` }).nullable())
+  return value('text', schema, values[0], { maxLength, values }, options)
+}
+
+/** A 32-bit integer, unless other bounds are given. */
+export function integer(options: ValueOptions & { min?: number; max?: number; default?: number } = {}): ValueField {
+  const { min = INT32_MIN, max = INT32_MAX } = options
+  const error = `must be a whole number from ${min} to ${max}`
+  const isAllowed = (given: number) => Number.isInteger(given) && given >= min && given <= max
+  const schema = z.preprocess(toNumber, z.number({ error }).refine(isAllowed, { error }).nullable())
+  return value('integer', schema, options.default ?? 0, { min, max }, options)
+}
+
+/** A non-negative integer up to 2⁵³ − 1, which every program represents exactly. */
+export function long(options: ValueOptions = {}): ValueField {
+  return integer({ ...options, min: 0, max: Number.MAX_SAFE_INTEGER })
+}
+
+/** Another record's id; none is 0 on the wire and NULL in the column. */
+export function reference(column: string): ValueField {
+  return integer({ column, min: 0, nullable: true })
+}
+
+const DECIMAL_MAX = 99_999_999_999.9999
+
+/** Weights, quantities: rounded to four decimals, at most eleven digits before the point. */
+export function decimal(options: ValueOptions & { min?: number } = {}): ValueField {
+  const { min = -DECIMAL_MAX } = options
+  const error = `must be a number from ${min} to ${DECIMAL_MAX}`
+  const rounded = z
+    .number({ error })
+    .min(min, { error })
+    .max(DECIMAL_MAX, { error })
+    .transform((given) => Number(given.toFixed(4)))
+  return value('decimal', z.preprocess(toNumber, rounded.nullable()), 0, { min, max: DECIMAL_MAX }, options)
+}
+
+/** A decimal that is an amount in the store's currency; pages show it so. */
+export function money(options: ValueOptions = {}): ValueField {
+  return { ...decimal(options), isMoney: true }
+}
+
+const booleanTexts = new Map<unknown, boolean | null>([
+  ['true', true],
+  ['1', true],
+  [1, true],
+  ['false', false],
+  ['0', false],
+  [0, false],
+  ['', null],
+])
+
+const booleanSchema = z.preprocess((given) => {
+  const folded = typeof given === 'string' ? given.trim().toLowerCase() : roundNumbers(given)
+  return booleanTexts.has(folded) ? booleanTexts.get(folded) : given
+}, z.boolean({ error: 'must be true or false (or 1 or 0)' }).nullable())
+
+export function boolean(options: ValueOptions & { default?: boolean } = {}): ValueField {
+  return value('boolean', booleanSchema, options.default ?? false, {}, options)
+}
+
+/** Maximum length of a date in requests. */
+export const DATE_LENGTH_MAX = 40
+
+/** An instant, shown in the store's zone as `2012-07-11T10:44:08`; `''` if not set. */
+export function date(options: ValueOptions & { defaultNow?: boolean } = {}): ValueField {
+  return value('date', textSchema(DATE_LENGTH_MAX), '', { maxLength: DATE_LENGTH_MAX }, options)
+}
+
+export function object(typeName: string, fields: Fields): ObjectField {
+  return { kind: 'object', typeName, fields: fieldSet(fields) }
+}
+
+/** A whole record inside another one; in XML, an element with the record's name identifies its type. */
+export function oneOf(typeName: string, variants: NonNullable<ObjectField['variants']>): ObjectField {
+  return { ...object(typeName, {}), variants }
+}
+
+type ListOptions = Partial<Pick<ListField, 'keyFrom' | 'zeroKeyIsOnly' | 'rows' | 'access' | 'sql'>>
+
+export function list(typeName: string, fields: Fields, options: ListOptions = {}): ListField {
+  const { zeroKeyIsOnly = false, rows, sql } = options
+  const [key] = Object.entries(fields).find(([, field]) => 'access' in field && field.access === 'key') ?? []
+  const access = sql ? 'derived' : (options.access ?? 'rw')
+  const keyFrom = options.keyFrom ?? (key === undefined ? 'none' : 'counter')
+  return { kind: 'list', access, typeName, fields: fieldSet(fields), key, keyFrom, zeroKeyIsOnly, rows, sql }
+}
+
+function value(
+  kind: ValueField['kind'],
+  schema: ValueField['schema'],
+  defaultValue: Scalar,
+  bounds: Bounds,
+  options: ValueOptions & { defaultNow?: boolean },
+): ValueField {
+  const { column, sql, required = false, nullable = false, defaultNow = false, note = '', label = '' } = options
+  const { isImage = false } = options
+  const access = options.access ?? (sql !== undefined && column === undefined ? 'derived' : 'rw')
+  return {
+    kind,
+    access,
+    schema,
+    column,
+    sql,
+    default: defaultValue,
+    nullable,
+    defaultNow,
+    required,
+    bounds,
+    note,
+    label,
+    isMoney: false,
+    isImage,
+    names: options.names,
+  }
+}
+
+function textSchema(max: number, normalise = (given: string) => given) {
+  return z.preprocess(
+    toText,
+    z
+      .string({ error: 'must be text' })
+      .overwrite(normalise)
+      .max(max, { error: ({ input }) => `has ${(input as string).length} characters; at most ${max} are allowed` })
+      .refine((given) => !given.includes('\0') && given.isWellFormed(), {
+        error: 'holds a character that text cannot have (U+0000 or half of a surrogate pair)',
+      }),
+  )
+}
+
+/** Accepts JSON numbers, unless they have digits after the point that are not kept, and booleans. */
+function toText(given: unknown, context: z.core.$RefinementCtx): unknown {
+  if (given instanceof LongNumber && !given.isInteger) {
+    context.addIssue('has more digits than a number keeps; send it as text')
+    return z.NEVER
+  }
+  return given instanceof LongNumber || typeof given === 'number' || typeof given === 'boolean' ? String(given) : given
+}
+
+const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+
+/** Accepts JSON numbers and text; an empty text is "not given". */
+function toNumber(given: unknown): unknown {
+  if (given instanceof LongNumber) return Number(given)
+  if (typeof given !== 'string') return given
+  const trimmed = given.trim()
+  if (trimmed === '') return null
+  return numberPattern.test(trimmed) ? Number(trimmed) : given
+}
+
+export function hasRows(field: Field | undefined): field is TableList {
+  return field?.kind === 'list' && field.rows !== undefined
+}
+
+/** The wire path of the field of a column; undefined if no field has it. */
+export function columnPath({ leaves }: FieldSet, column: string): readonly string[] | undefined {
+  return leaves.find(({ field }) => field.kind !== 'list' && field.column === column)?.path
+}
+
+/** Whether the field (or the items of the list) is stored in the `details` document. */
+export function isDocumentMember(field: ValueField | ListField): boolean {
+  if (field.kind === 'list') return field.rows === undefined && field.sql === undefined
+  return field.column === undefined && field.access !== 'derived' && field.access !== 'wo'
+}
+
+/** Whether SQL provides the value that `details` lacks. */
+export function isFilledIn(field: ValueField | ListField): boolean {
+  return field.sql !== undefined && isDocumentMember(field)
+}

@@ -1,0 +1,254 @@
+import { dateForms, instantText, readDate } from '../../values/dates.ts'
+import { StoreFailure } from '../../values/failure.ts'
+import { LongNumber } from '../../values/long-number.ts'
+import { runAtOnce, type Steps } from '../../values/slices.ts'
+import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
+import { refused } from './refused.ts'
+import { type Door, mayBeShown, type SentBack } from '../changing/sent-back.ts'
+
+export type Json = Scalar | null | Json[] | { [name: string]: Json }
+
+/** The checked input for one record or list item; members not given are absent. */
+export interface Patch {
+  /** The identifier in the input; identifies a record or an item, and never changes one. */
+  key: number | string | undefined
+  /** By column name. */
+  columns: Record<string, Scalar | null>
+  /** Members of the `details` document, by wire name. */
+  details: Record<string, Json>
+  /** By wire name; each replaces the stored list. */
+  lists: Record<string, Patch[]>
+  /** Fields that are accepted and never shown, by wire name. */
+  writeOnly: Record<string, Scalar>
+  /** Of a body with a door: members that may be what the stored record shows. */
+  sentBack?: SentBack[]
+  /** Of the whole body, in wire order: why members are refused unless they are. */
+  refusals?: readonly StoreFailure[]
+}
+
+export interface InputRules {
+  /** `create` demands the required fields, `update` takes any subset, `import` keeps platform-written fields too. */
+  mode: 'create' | 'update' | 'import'
+  timeZone: string
+  /** Of an update whose refusals wait for the stored record. Omitted: they are thrown at once. */
+  door?: Door
+}
+
+/** Maximum items of one nested list. */
+export const LIST_ITEMS_MAX = 10_000
+
+/**
+ * Reads a wire record: ignores case in names, ignores unknown names, treats null as absent (rest-resources §0.8).
+ * Throws `bad-request` with the path of the first invalid field, such as `OrderItemList[2].ItemQuantity`.
+ */
+export function readPatch(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Patch {
+  return runAtOnce(patchSteps(fields, body, rules, path))
+}
+
+/** The steps of `readPatch`, for a record that may be large. */
+export function patchSteps(fields: FieldSet, body: unknown, rules: InputRules, path = ''): Steps<Patch> {
+  return readRecord(fields, readersOf(fields), body, rules, path)
+}
+
+/** Reads a member into the patch. On create, also called for members not given. A list is read in steps. */
+type ReadMember = (given: unknown, path: string, rules: InputRules, into: Into) => Steps<void> | undefined
+
+interface Into {
+  readonly patch: Patch
+  /** The document of `patch`, or the object inside it that contains the member. */
+  readonly details: Record<string, Json>
+  /** Of that object, from the record or item inwards. */
+  readonly names: readonly string[]
+}
+
+const readersOf = foldOnce<ReadMember>({
+  value:
+    (field, name) =>
+    (given, path, rules, { patch, details, names }) => {
+      const value = rules.door
+        ? readForDoor(field, given, path, rules, { patch, names: [...names, name] })
+        : readValue(field, given, rules, path)
+      if (value === null) return undefined
+      if (field.access === 'key') patch.key = value as string | number
+      else if (field.access === 'wo') patch.writeOnly[name] = value
+      else if (field.column === undefined) details[name] = value
+      else patch.columns[field.column] = field.nullable && value === field.default ? null : value
+      return undefined
+    },
+  object: (field, members, name) => (given, path, rules, into) =>
+    given === undefined && rules.mode !== 'create'
+      ? undefined
+      : readObject(field.fields, { members, name }, given ?? {}, path, rules, into),
+  list:
+    (field, members, name) =>
+    (given, path, rules, { patch }) =>
+      given !== undefined && isTaken(field, rules)
+        ? readList(field, { members, name }, given, rules, path, patch)
+        : undefined,
+})
+
+type Readers = Folded<ReadMember>
+
+interface Inner {
+  readonly members: Readers
+  readonly name: string
+}
+
+function* readRecord(fields: FieldSet, readers: Readers, body: unknown, rules: InputRules, path: string): Steps<Patch> {
+  const patch: Patch = { key: undefined, columns: {}, details: {}, lists: {}, writeOnly: {} }
+  yield
+  yield* readMembers(fields, readers, body, path, rules, { patch, details: patch.details, names: [] })
+  return patch
+}
+
+function* readObject(
+  fields: FieldSet,
+  { members, name }: Inner,
+  given: unknown,
+  path: string,
+  rules: InputRules,
+  { patch, details, names }: Into,
+): Steps<void> {
+  const inner: Record<string, Json> = {}
+  yield* readMembers(fields, members, given, path, rules, { patch, details: inner, names: [...names, name] })
+  if (Object.keys(inner).length > 0) details[name] = inner
+}
+
+function* readMembers(
+  fields: FieldSet,
+  readers: Readers,
+  body: unknown,
+  path: string,
+  rules: InputRules,
+  into: Into,
+): Steps<void> {
+  if (!isRecord(body)) throw refused(path, `${path || 'The record'} must be an object with fields`)
+  const given = canonicalNames(fields, body)
+  for (const [name, read] of rules.mode === 'create' ? readers : readersFor(readers, given)) {
+    const steps = read(given.get(name), path === '' ? name : `${path}.${name}`, rules, into)
+    if (steps) yield* steps
+  }
+}
+
+const places = new WeakMap<Readers, ReadonlyMap<string, number>>()
+
+/** Those of the given members, in wire order: most changes give a few of more than a hundred. */
+function readersFor(readers: Readers, given: ReadonlyMap<string, unknown>): Readers {
+  const known = places.get(readers) ?? new Map(readers.map(([name], place) => [name, place]))
+  places.set(readers, known)
+  const wanted = [...given.keys()].flatMap((name) => known.get(name) ?? []).sort((a, b) => a - b)
+  return wanted.map((place) => readers[place] as Readers[number])
+}
+
+function* readList(
+  field: ListField,
+  { members, name }: Inner,
+  given: unknown,
+  rules: InputRules,
+  path: string,
+  { lists }: Patch,
+): Steps<void> {
+  if (!Array.isArray(given)) throw refused(path, `${path} must be a list`)
+  if (given.length > LIST_ITEMS_MAX) {
+    throw refused(path, `${path} has ${given.length} items; at most ${LIST_ITEMS_MAX} are allowed`)
+  }
+  // An item with a key may be a partial update of a stored one; whether it must be complete is known when it is stored.
+  const itemRules: InputRules = { ...rules, mode: rules.mode === 'import' ? 'import' : 'update' }
+  const items: Patch[] = []
+  for (const [index, item] of given.entries()) {
+    items.push(yield* readRecord(field.fields, members, item, itemRules, `${path}[${index}]`))
+  }
+  if (field.keyFrom === 'caller' && field.key !== undefined) refuseMissingKeys(items, field.key, path)
+  lists[name] = items
+}
+
+function refuseMissingKeys(items: readonly Patch[], key: string, path: string): void {
+  items.forEach((item, index) => {
+    const at = `${path}[${index}].${key}`
+    if (item.key === undefined || String(item.key).trim() === '' || item.key === 0)
+      throw refused(at, `${at} is required`)
+  })
+}
+
+/** Refusals of one record that wait for the stored one. */
+const REFUSALS_MAX = 100
+
+/** The same, noting what may be sent back as it was shown. Which record or item is meant must be known at once. */
+function readForDoor(
+  field: ValueField,
+  given: unknown,
+  path: string,
+  rules: InputRules,
+  { patch, names }: Pick<Into, 'patch' | 'names'>,
+): Scalar | null {
+  const door = rules.door as Door
+  let value: Scalar | null = null
+  let refusal: StoreFailure | null = null
+  try {
+    value = readValue(field, given, rules, path)
+  } catch (error) {
+    if (!(error instanceof StoreFailure) || field.access === 'key' || field.access === 'wo') throw error
+    refusal = error
+    door.refusals.push(error)
+    // More than any record has that somebody sends back: each costs memory until the record is locked.
+    if (door.refusals.length > REFUSALS_MAX) throw error
+  }
+  if (refusal !== null || mayBeShown(field, given, value, door)) {
+    patch.sentBack ??= []
+    patch.sentBack.push({ field, path: names, given, shownAs: door.shownAs, refusal })
+  }
+  return value
+}
+
+/** Null: the input does not change the field. */
+function readValue(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
+  const value = isGiven(field, given, rules) ? checked(field, given, rules, path) : null
+  if (field.required && rules.mode !== 'import') {
+    const isEmpty = value === null ? rules.mode === 'create' : typeof value === 'string' && value.trim() === ''
+    if (isEmpty) throw refused(path, `${path} is required and must not be empty`)
+  }
+  return value
+}
+
+/** Ignores the default of a write-only field, because clients send back what they read. */
+function isGiven(field: ValueField, given: unknown, rules: InputRules): boolean {
+  if (given === undefined || !isTaken(field, rules)) return false
+  return field.access !== 'wo' || given !== field.default
+}
+
+function checked(field: ValueField, given: unknown, rules: InputRules, path: string): Scalar | null {
+  const result = field.schema.safeParse(given)
+  if (!result.success) throw refused(path, `${path} ${result.error.issues[0]?.message ?? 'is not valid'}`)
+  const { data } = result
+  if (field.kind !== 'date' || data === null) return data
+  // An empty date clears a nullable date, and is "not given" for any other.
+  if (data === '') return field.nullable ? data : null
+  const read = readDate(String(data), rules.timeZone)
+  if (!read) throw refused(path, `${path} is not a date; allowed: ${dateForms}`)
+  return instantText(read.instant)
+}
+
+function isTaken(field: ValueField | ListField, { mode }: InputRules): boolean {
+  if (field.access === 'derived') return false
+  if (field.access === 'new') return mode !== 'update'
+  return field.access !== 'ro' || mode === 'import'
+}
+
+function canonicalNames(fields: FieldSet, body: Record<string, unknown>): Map<string, unknown> {
+  const given = new Map<string, unknown>()
+  for (const [name, member] of Object.entries(body)) {
+    const canonical = fields.byLowerName.get(name.toLowerCase())
+    if (canonical !== undefined && member !== null && member !== undefined) given.set(canonical, member)
+  }
+  return given
+}
+
+/** The member of a record, whatever the case of its name. */
+export function memberOf(record: unknown, name: string): unknown {
+  if (!isRecord(record)) return undefined
+  return Object.entries(record).find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1]
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongNumber)
+}

@@ -1,0 +1,57 @@
+import { type Db, isClient } from '../../database/client.ts'
+import { createBatches } from '../../values/batches.ts'
+import type { Caller } from '../caller.ts'
+import type { Representation } from './representations.ts'
+import { type Owned, readByIds } from './rows.ts'
+
+// Reads of single records come by hundreds a second, and each of its own costs the process more to send than to answer. Those
+// that come while others of their kind are under way wait for them and are read together: each by a statement that began
+// after it had come.
+
+/** With one statement alone, a slow record would delay the others. */
+const bounds = { underWayMax: 2, togetherMax: 100 }
+
+interface Wanted {
+  readonly caller: Caller
+  readonly source: Owned
+  readonly id: number
+  readonly as: Representation<unknown>
+  readonly settle: (found: Promise<unknown>) => void
+}
+
+/** By representation and store. */
+const lanes = new WeakMap<Db, (key: string, wanted: Wanted) => void>()
+
+/** Reads one record; undefined: there is none that the caller may know of. */
+export async function readOne<Made>(
+  caller: Caller,
+  source: Owned,
+  id: number,
+  as: Representation<Made>,
+): Promise<Made | undefined> {
+  const { db, store } = caller
+  // What the caller alone may know of, or sees within its transaction, is nobody else's.
+  if (!isClient(db) || source.owned !== null) return (await readByIds(caller, source, [id], as)).get(id)
+  const add = lanes.get(db) ?? createBatches(bounds, readTogether)
+  lanes.set(db, add)
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  add(`${store.id} ${as.name}`, { caller, source, id, as: as as Representation<unknown>, settle: resolve })
+  return (await promise) as Made | undefined
+}
+
+async function readTogether(all: readonly Wanted[]): Promise<void> {
+  const [{ caller, source, as }] = all as [Wanted]
+  // Others may still wait for the records when this client has gone.
+  const ofAll = { ...caller, isGone: () => false }
+  const ids = [...new Set(all.map(({ id }) => id))]
+  const read = readByIds(ofAll, source, ids, as)
+  const isRead = await read.then(
+    () => true,
+    () => ids.length === 1,
+  )
+  for (const { id, settle } of all) {
+    // Otherwise a record that cannot be read would fail the others.
+    const found = isRead ? read : readByIds(ofAll, source, [id], as)
+    settle(found.then((records) => records.get(id)))
+  }
+}

@@ -1,0 +1,87 @@
+import { execute, type Transaction } from '../../database/client.ts'
+import { anyOf, identifier, join, sql, storeId } from '../../database/sql.ts'
+import type { Caller } from '../caller.ts'
+import type { Resource } from '../definition/define.ts'
+import { type FieldSet, type Fields, fieldSet } from '../definition/fields.ts'
+import { columnDefaults, type Row } from '../changing/merge.ts'
+import { compileReader, type Reader } from '../definition/reader.ts'
+
+/**
+ * Append-only rows that belong to a record and are not part of it on the wire: the stock movements of a product. They
+ * can be many, so export and import carry them in pieces. The database numbers them in order.
+ */
+export interface Ledger {
+  /** The name in transfer lines. */
+  readonly name: string
+  readonly table: string
+  /** The column that holds the record's id. */
+  readonly parent: string
+  /** The column of the record, and of the rows of its lists, every change of whose value is a row here. */
+  readonly column: string
+  readonly fields: FieldSet
+  /** Reads a row as `t`. */
+  readonly reader: Reader
+  /** Appends the missing row of each of these records, which an import without ledger rows has just written. */
+  readonly complete: (caller: Caller, resource: Resource, recordIds: readonly number[]) => Promise<void>
+}
+
+export function defineLedger(definition: Omit<Ledger, 'fields' | 'reader'> & { fields: Fields }): Ledger {
+  const fields = fieldSet(definition.fields)
+  return { ...definition, fields, reader: compileReader(fields) }
+}
+
+/** Rows of a ledger in a transfer line. */
+export interface LedgerPiece {
+  /** The number of rows in the record's earlier lines; above 0 the line contains only these rows. */
+  readonly after: number
+  /** By column. */
+  readonly rows: readonly Row[]
+}
+
+/** Appends the rows of each record; the database numbers them in this order. */
+export async function appendPieces(
+  caller: Caller,
+  ledger: Ledger,
+  pieces: readonly { readonly id: number; readonly piece: LedgerPiece }[],
+): Promise<void> {
+  const defaults = columnDefaults(ledger.fields, caller.now())
+  const rows = pieces.flatMap(({ id, piece }) =>
+    piece.rows.map((row) => ({ ...defaults, ...row, storeId: caller.store.id, [ledger.parent]: id })),
+  )
+  const [first] = rows
+  if (first === undefined) return
+  const columns = join(Object.keys(first).map(identifier))
+  const table = identifier(ledger.table)
+  await execute(
+    caller.db,
+    sql`
+    INSERT INTO ${table} (${columns})
+    SELECT ${columns} FROM json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::text::json)`,
+  )
+}
+
+/** The first key of the advisory lock of those who delete rows of a ledger; the second is 0. */
+const LEDGER_LOCK = 7_301_422
+
+/**
+ * Lets the transaction delete rows of a ledger: `alone`, where it replaces rows of any record by others, or with those who delete rows
+ * of records that they have locked. Waits for the others. Without it, rows that one of them has just written would escape the other.
+ */
+export async function lockLedger(db: Transaction, { alone }: { readonly alone: boolean }): Promise<void> {
+  const lock = identifier(alone ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
+  await execute(db, sql`SELECT ${lock}(${LEDGER_LOCK}::int, 0)`)
+}
+
+/** Deletes all but the first `kept` rows of each of these records. */
+export async function cutLedger(caller: Caller, ledger: Ledger, recordIds: readonly number[], kept: number) {
+  await lockLedger(caller.db, { alone: false })
+  const [table, parent] = [identifier(ledger.table), identifier(ledger.parent)]
+  await execute(
+    caller.db,
+    sql`
+    DELETE FROM ${table} l USING (
+      SELECT t."id", row_number() OVER (PARTITION BY t.${parent} ORDER BY t."id") AS "place"
+      FROM ${table} t WHERE t."storeId" = ${storeId(caller.store)} AND t.${parent} = ${anyOf(recordIds)}) behind
+    WHERE l."id" = behind."id" AND behind."place" > ${kept}::int`,
+  )
+}
