@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded } from '../src/embedded/embedded.ts'
 import { migrate } from '../src/database/migrations.ts'
+import { startEmbedded } from '../src/embedded/embedded.ts'
 import { clientFolder, generateClient } from './client-generator.ts'
 import { prismaFolder, schemaDiff } from './schema-engine.ts'
 

@@ -1,10 +1,11 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
+import type { Authenticator } from './applications/authenticate.ts'
 import type { CallLog } from './applications/call-log.ts'
 import type { CsvImports } from './csv/runner.ts'
 import type { Db } from './database/client.ts'
 import type { DatabaseHealth } from './database/health.ts'
-import { keepRepresentations } from './engine/reading/representations.ts'
+import { keepRepresentations } from './engine/definition/representations.ts'
 import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { openPages } from './html/page-routes.ts'
 import { wantsHtml } from './html/request.ts'
@@ -34,7 +35,6 @@ import { countRequests, logRequests } from './server/request-log.ts'
 import { cutSlowPeers } from './server/slow-peers.ts'
 import { countThrottled } from './server/throttled.ts'
 import { type SoapServices, soap } from './soap/routes.ts'
-import type { Authenticator } from './applications/authenticate.ts'
 
 /** The services of all parts. Each part declares which of these it needs. */
 export interface Services

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { OAuthClient } from './oauth-clients.ts'
 import { type Actor, type AuditAction, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type DataServices, databaseError, inTransaction, type Transaction } from '../database/client.ts'
 import { deleteExpired } from '../database/delete-expired.ts'
@@ -7,6 +6,7 @@ import type { AuthorizationCode } from '../database/generated/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { generateKey, sameSecret } from '../values/secrets.ts'
 import { type AccessServices, changeAccess } from './access-changes.ts'
+import type { OAuthClient } from './oauth-clients.ts'
 
 // OAuth's authorization codes, and the access tokens that applications exchange them for.
 

@@ -6,10 +6,10 @@ import { type Application as ApplicationRow, Prisma } from '../database/generate
 import { sql } from '../database/sql.ts'
 import type { Access, Privileges } from '../engine/caller.ts'
 import { newSigningSecret } from '../outbound/standard-webhooks.ts'
-import { type AccessServices, changeAccess } from './access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
+import { type AccessServices, changeAccess } from './access-changes.ts'
 import { samePrivileges } from './privileges.ts'
 import { rateLimitColumns, rateLimitOf, throttleInput } from './throttle.ts'
 

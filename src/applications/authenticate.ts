@@ -1,9 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { RateLimit } from './leaky-bucket.ts'
-import { endOfKey } from './oauth-clients.ts'
-import { allows, bothOf } from './privileges.ts'
-import { contractRateLimit, rateLimitOf } from './throttle.ts'
 import type { DataServices } from '../database/client.ts'
 import type { Application } from '../database/generated/client.ts'
 import { passOverReadOnly } from '../database/outage.ts'
@@ -13,6 +9,10 @@ import { callerStoreJson, callerStoreOf } from '../stores/stores.ts'
 import { inBlocks } from '../values/address-blocks.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
+import type { RateLimit } from './leaky-bucket.ts'
+import { endOfKey } from './oauth-clients.ts'
+import { allows, bothOf } from './privileges.ts'
+import { contractRateLimit, rateLimitOf } from './throttle.ts'
 
 // Who calls: an application by REST, or a program by cartAPI.
 

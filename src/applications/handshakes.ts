@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CALLBACK_MS, type CallbackAction, newMessageId } from './callback.ts'
 import { type DataServices, type Db, databaseError, type Transaction } from '../database/client.ts'
+import { CALLBACK_MS, type CallbackAction, newMessageId } from './callback.ts'
 
 /** A store and an application that uses it or is about to. */
 export interface Pair {

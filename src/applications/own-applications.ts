@@ -5,10 +5,10 @@ import type { Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { FORMER_SECRET_MS, newSigningSecret } from '../outbound/standard-webhooks.ts'
-import { type AccessServices, changeAccess } from './access-changes.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
 import { isOneOf, sameSecret } from '../values/secrets.ts'
+import { type AccessServices, changeAccess } from './access-changes.ts'
 import {
   applicationOf,
   changedFields,

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CallbackServices, postCallback } from './callback.ts'
 import { aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, RemovalNotice } from '../database/generated/client.ts'
 import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
+import { type CallbackServices, postCallback } from './callback.ts'
 import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
 
 /** An attempt past its lease was interrupted: the process was killed. The next attempt may begin. */

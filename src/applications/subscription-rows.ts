@@ -1,4 +1,3 @@
-import { findOAuthClient, type OAuthClient } from './oauth-clients.ts'
 import { byId, type DataServices, databaseError, type JoiningServices, type Paging } from '../database/client.ts'
 import type { Prisma, Subscription as SubscriptionRow } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
@@ -6,6 +5,7 @@ import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { generateKey, type Secrets } from '../values/secrets.ts'
 import type { Pair } from './handshakes.ts'
+import { findOAuthClient, type OAuthClient } from './oauth-clients.ts'
 
 // Stores, lists and returns subscriptions. subscriptions.ts decides who may create or end one.
 

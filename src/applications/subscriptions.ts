@@ -1,6 +1,3 @@
-import { privilegesColumn } from './applications.ts'
-import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
-import { samePrivileges } from './privileges.ts'
 import { type Actor, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, Prisma } from '../database/generated/client.ts'
@@ -11,6 +8,8 @@ import { storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { generateKey } from '../values/secrets.ts'
 import { type AccessServices, announceAccess, changeAccess } from './access-changes.ts'
+import { privilegesColumn } from './applications.ts'
+import { type CallbackAction, newMessageId, sendCallback } from './callback.ts'
 import {
   abandonHandshake,
   awaitHandshake,
@@ -20,6 +19,7 @@ import {
   type Pair,
   WAIT_MS,
 } from './handshakes.ts'
+import { samePrivileges } from './privileges.ts'
 import { addRemovalNotice } from './removal-notices.ts'
 import {
   insertSubscription,

@@ -1,6 +1,6 @@
-import type { ArchivedTable } from '../installation/archive.ts'
 import { execute } from '../database/client.ts'
 import { sql } from '../database/sql.ts'
+import type { ArchivedTable } from '../database/sweeper.ts'
 
 /** The audit log, whose old entries are archived and then deleted. */
 export const oldEntries: ArchivedTable = {

@@ -3,8 +3,8 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import pg from 'pg'
 import { reasonOf } from './connection.ts'
 import { limitConnection, requestLimits } from './limits.ts'
-import { readMove } from '../installation/move/state.ts'
 import { watchMove } from './move-watch.ts'
+import { readMove } from './moved.ts'
 import { driverError, isOfMove, Outage } from './outage.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */

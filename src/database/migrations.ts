@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
-import { queryOf } from '../installation/backup/fill.ts'
 import { hostOf, reasonOf, withConnection } from './connection.ts'
-import { refuseMoved } from '../installation/move/state.ts'
+import { refuseMoved } from './moved.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
+import { queryOf } from './query.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 

@@ -1,6 +1,6 @@
-import type { Query } from '../installation/backup/tables.ts'
+import { readMove } from './moved.ts'
 import { isOfMove } from './outage.ts'
-import { readMove } from '../installation/move/state.ts'
+import type { Query } from './query.ts'
 
 /** Between two looks at a move that goes on. */
 const LOOK_MS = 1_000

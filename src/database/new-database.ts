@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
-import type { Query } from '../installation/backup/tables.ts'
+import type { Query } from './query.ts'
 
 // Whether a database can hold a store. What it is made with cannot be changed later, so it is looked at while it is empty.
 

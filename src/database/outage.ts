@@ -1,6 +1,11 @@
 import pg from 'pg'
 import { StoreFailure } from '../values/failure.ts'
-import { LEAVING, LEFT, READ_ONLY } from '../installation/move/freeze.ts'
+
+/** SQLSTATE of read_only_sql_transaction, which the server answers with 503. */
+export const READ_ONLY = '25006'
+/** Begin the message of a refused change; where the store goes, or has gone, follows. */
+export const LEAVING = 'The store is being moved to '
+export const LEFT = 'The store has been moved to '
 
 /** An outage that this process itself noticed. Its message is for callers, and a sentence with a semicolon's continuation. */
 export class Outage extends Error {

@@ -3,10 +3,10 @@ import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { CONNECT_TIMEOUT_MS } from './connection.ts'
 import { asStartupError, refuseOtherSchema } from './migrations.ts'
+import type { Query } from './query.ts'
 
 /** The database at one moment. */
-export interface Snapshot {
-  readonly query: <T extends object>(sql: string, values?: readonly (string | number)[]) => Promise<T[]>
+export interface Snapshot extends Query {
   /** Runs `COPY … TO STDOUT` and gives what it writes. */
   readonly copy: (sql: string) => Readable
   readonly close: () => Promise<void>

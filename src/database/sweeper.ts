@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Db } from './client.ts'
+import type { Sql } from './sql.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -63,4 +65,14 @@ export function createSweeper({ log, sweeps, everyMs = HOUR_MS }: Options) {
       await running
     },
   }
+}
+
+/** A table with an `id` that follows the time, whose rows are archived and then deleted. */
+export interface ArchivedTable {
+  readonly table: string
+  readonly time: string
+  /** SQL: which rows are archived at all. */
+  readonly archived: Sql
+  /** Deletes rows that are in a file; those that are gone already are no error. */
+  readonly remove: (db: Db, ids: readonly number[]) => Promise<void>
 }

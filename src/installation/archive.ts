@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { writeWholeFile } from '../process/whole-file.ts'
 import type { Db } from '../database/client.ts'
 import { withConnection } from '../database/connection.ts'
-import { identifier, type Sql, sql } from '../database/sql.ts'
-import { rested, type Sweep } from '../database/sweeper.ts'
+import { identifier, sql } from '../database/sql.ts'
+import { type ArchivedTable, rested, type Sweep } from '../database/sweeper.ts'
+import { writeWholeFile } from '../process/whole-file.ts'
 
 // Rows that go into files before they are deleted (docs/decisions/retention.md).
 
@@ -28,16 +28,6 @@ export interface ArchiveServices {
   readonly log: { info(details: object, message: string): void }
   /** The folder of the files. */
   readonly dir: string
-}
-
-/** A table with an `id` that follows the time, whose rows are archived and then deleted. */
-export interface ArchivedTable {
-  readonly table: string
-  readonly time: string
-  /** SQL: which rows are archived at all. */
-  readonly archived: Sql
-  /** Deletes rows that are in a file; those that are gone already are no error. */
-  readonly remove: (db: Db, ids: readonly number[]) => Promise<void>
 }
 
 /**

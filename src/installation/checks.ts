@@ -1,13 +1,13 @@
 import { selectFaults } from '../database/new-database.ts'
-import { sealedTables } from './secret-key/sealed-tables.ts'
 import { openSnapshot, type Snapshot } from '../database/snapshot.ts'
 import { sql } from '../database/sql.ts'
+import { ROW_COUNTER } from '../engine/changing/write.ts'
 import { type FieldSet, hasRows } from '../engine/definition/fields.ts'
 import { keyColumn } from '../engine/definition/reader.ts'
-import { ROW_COUNTER } from '../engine/changing/write.ts'
 import { resources, servedResources } from '../registry.ts'
 import { stocksAndMovements } from '../resources/products/stock.ts'
 import { IMPORTED_MAX } from '../values/int32.ts'
+import { sealedTables } from './secret-key/sealed-tables.ts'
 
 /**
  * Something that holds in every database. Only rules of invoice numbers, line shipments and linked products can be broken

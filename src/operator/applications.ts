@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AccessServices } from '../applications/access-changes.ts'
 import {
   type Application,
   changedApplication,
@@ -12,7 +13,6 @@ import { actorOf } from '../html/request.ts'
 import { id, operatorRoute, privileges, serviceNames, time } from '../html/route-groups.ts'
 import { jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
-import type { AccessServices } from '../applications/access-changes.ts'
 import { throttle, throttleRecord } from './stores.ts'
 
 const application = record<Application>('Application')({

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { listSubscriptions, type Subscribed, type Subscription } from '../applications/subscription-rows.ts'
+import { type Subscribing, subscribe, unsubscribe } from '../applications/subscriptions.ts'
 import { actorOf } from '../html/request.ts'
 import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
-import { listSubscriptions, type Subscribed, type Subscription } from '../applications/subscription-rows.ts'
-import { type Subscribing, subscribe, unsubscribe } from '../applications/subscriptions.ts'
 import { namedObject, text } from '../values/input.ts'
 import { resultItem } from '../values/result-item.ts'
 

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Log } from '../engine/reading/endpoints.ts'
 
 export type Loop = ReturnType<typeof createLoop>
+
+interface LoopLog {
+  warn(details: object, message: string): void
+}
 
 const PAUSE_MS_MIN = 2
 const PAUSE_MS_MAX = 25
@@ -12,7 +15,7 @@ const COMPLAINT_EVERY_MS = 10_000
  * long as that took, 2 to 25 ms, to batch what arrives meanwhile; `work` returns true if a batch is waiting already.
  * Failed work waits for the next wake; `complaint` is logged every 10 s at most.
  */
-export function createLoop(work: () => Promise<unknown>, log: Pick<Log, 'warn'>, complaint: string) {
+export function createLoop(work: () => Promise<unknown>, log: LoopLog, complaint: string) {
   let running: Promise<void> | undefined
   let isWanted = false
   let complainedAt = Number.NEGATIVE_INFINITY

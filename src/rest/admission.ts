@@ -1,5 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type Authenticated,
+  type Authenticator,
+  type Credentials,
+  RefusedSubscription,
+  requireAccess,
+} from '../applications/authenticate.ts'
 import type { CallLog } from '../applications/call-log.ts'
 import type { BucketReading } from '../applications/leaky-bucket.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
@@ -8,13 +15,6 @@ import { accessOf, type Method } from '../engine/definition/define.ts'
 import type { Endpoint, Operations } from '../engine/reading/endpoints.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { loggablePath } from '../server/request-log.ts'
-import {
-  type Authenticated,
-  type Authenticator,
-  type Credentials,
-  RefusedSubscription,
-  requireAccess,
-} from '../applications/authenticate.ts'
 import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 

@@ -1,5 +1,12 @@
 import { changeRecords } from '../engine/changing/change-requests.ts'
-import type { Method, NestedSubResource, ProjectedSubResource, RelatedSubResource, Resource } from '../engine/definition/define.ts'
+import type { RequestedChange } from '../engine/changing/plan-change.ts'
+import type {
+  Method,
+  NestedSubResource,
+  ProjectedSubResource,
+  RelatedSubResource,
+  Resource,
+} from '../engine/definition/define.ts'
 import {
   type Call,
   type Endpoint,
@@ -13,7 +20,6 @@ import {
   type Taken,
 } from '../engine/reading/endpoints.ts'
 import { ITEMS_MAX, listField, listItems } from '../engine/reading/nested.ts'
-import type { RequestedChange } from '../engine/changing/plan-change.ts'
 import {
   exists,
   getJson,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { RecordType } from '../engine/reading/endpoints.ts'
 import type { Bounds, Field } from '../engine/definition/fields.ts'
+import type { RecordType } from '../engine/reading/endpoints.ts'
 import { servedResources } from '../registry.ts'
 import { sendTagged } from '../server/compression.ts'
 import { anyOrigin, sendOptions } from '../server/headers.ts'

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../applications/applications.ts'
+import { addSubscription } from '../applications/subscription-rows.ts'
 import type { DataServices, Db, Transaction } from '../database/client.ts'
 import { type Caller, OPERATOR } from '../engine/caller.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/data-folder.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
-import { addSubscription } from '../applications/subscription-rows.ts'
 
 /** Advisory lock: one process at a time checks whether the database is empty and fills it. The number is arbitrary. */
 const SANDBOX_LOCK = 7_420_313

@@ -2,7 +2,13 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DataServices, type Db, inTransaction } from '../database/client.ts'
-import { type Attempt, attemptAt, endAttempt, type PendingAnswer, rememberItem } from '../engine/changing/idempotency.ts'
+import {
+  type Attempt,
+  attemptAt,
+  endAttempt,
+  type PendingAnswer,
+  rememberItem,
+} from '../engine/changing/idempotency.ts'
 import { type FailureKind, StoreFailure } from '../values/failure.ts'
 import { type ResultItem, resultItem } from '../values/result-item.ts'
 import type { Secrets } from '../values/secrets.ts'

@@ -1,6 +1,16 @@
-import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import type { Caller } from '../engine/caller.ts'
 import { changeOnce, created, updated } from '../engine/changing/change-requests.ts'
+import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
+import { boolean, fieldSet, integer, type Scalar, text } from '../engine/definition/fields.ts'
+import {
+  anyOfValues,
+  distinct,
+  listedNumbers,
+  readId,
+  readWholeNumber,
+  wrongParameter,
+} from '../engine/definition/filters.ts'
+import { readPatch } from '../engine/definition/input.ts'
 import {
   type Answer,
   type Call,
@@ -11,13 +21,10 @@ import {
   type QueryParameter,
   type RecordsAnswer,
 } from '../engine/reading/endpoints.ts'
-import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
-import { boolean, fieldSet, integer, type Scalar, text } from '../engine/definition/fields.ts'
-import { anyOfValues, distinct, listedNumbers, readId, readWholeNumber, wrongParameter } from '../engine/definition/filters.ts'
-import { readPatch } from '../engine/definition/input.ts'
 import { limitOf, onlyValue, pageOf, type Query, valuesIn } from '../engine/reading/paging.ts'
 import { listFixed } from '../engine/reading/read.ts'
 import { shapeRecords } from '../engine/reading/shape.ts'
+import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
 import { resultItem } from '../values/result-item.ts'
 import {
   type DeliveryState,

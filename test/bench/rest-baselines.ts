@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type RouteShorthandOptions } from 'fastify'
 import pg from 'pg'
-import { connect } from '../../src/database/client.ts'
 import { createAuthenticator } from '../../src/applications/authenticate.ts'
+import { connect } from '../../src/database/client.ts'
 import { createSecrets } from '../../src/values/secrets.ts'
 import { answerMessages } from './child.ts'
 import { answerChanges } from './rest-baseline-changes.ts'

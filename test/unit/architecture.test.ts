@@ -6,11 +6,11 @@ import { servedResources } from '../../src/registry.ts'
 
 const protocols = ['rest', 'soap', 'oauth', 'pages', 'operator', 'reference']
 /** Who may enter: data and rules. They refer to one another, so that they count as one part. */
-const domains = ['stores', 'applications', 'subscriptions', 'people', 'audit']
+const domains = ['stores', 'applications', 'people', 'audit']
 
 /**
  * Who may import whom: a part imports parts of the lines below it, and never one of its own line.
- * What is not named here (process/, database/, outbound/, values/) is the ground under all of them.
+ * What is not named here (process/, database/, embedded/, outbound/, values/) is the ground under all of them.
  */
 const lines = [
   ['start.js'],
@@ -19,6 +19,7 @@ const lines = [
   protocols,
   ['html'],
   ['server', 'xml', 'sandbox', 'csv'],
+  ['installation'],
   ['registry.ts'],
   ['webhooks'],
   ['resources'],
@@ -32,7 +33,7 @@ const reserved: Readonly<Record<string, readonly string[]>> = {
   '@fastify/': ['server', 'html', ...protocols],
   eta: ['html'],
   saxes: ['xml'],
-  pg: ['database'],
+  pg: ['database', 'embedded', 'installation'],
   '@prisma/': ['database'],
   './generated/': ['database'],
 }
@@ -54,7 +55,9 @@ const sources = readSources()
 
 describe('imports go one way', () => {
   test('every source was read, with its imports', () => {
-    expect(sources.map(({ file }) => file)).toEqual(expect.arrayContaining(['app.ts', 'engine/definition/define.ts', 'start.js']))
+    expect(sources.map(({ file }) => file)).toEqual(
+      expect.arrayContaining(['app.ts', 'engine/definition/define.ts', 'start.js']),
+    )
     expect(sources.find(({ file }) => file === 'app.ts')?.imports).toContain('./process/settings.ts')
     expect(sources.find(({ file }) => file === 'start.js')?.imports).toContain('./main.ts')
     for (const { file, imports } of sources) {
@@ -64,11 +67,21 @@ describe('imports go one way', () => {
     }
   })
 
-  test('main → app → protocols → html → server → registry → webhooks → resources → domains → engine → ground', () => {
+  test('main → app → protocols → html → server → installation → registry → webhooks → resources → domains → engine → ground', () => {
     const wrong = innerImports().filter(([from, to]) => {
       return from.part !== to.part && lineOf(from.part) >= lineOf(to.part) && lineOf(to.part) < lines.length
     })
 
+    expect(told(wrong)).toEqual([])
+  })
+
+  test('within the engine: definition → reading → recording → changing → transfer, types aside', () => {
+    const rooms = ['definition', 'reading', 'recording', 'changing', 'transfer']
+    const roomOf = ({ file }: Source) => rooms.indexOf(file.split('/')[1] ?? '')
+    const within = innerImports(valueImports).filter((each) => each.every(({ part }) => part === 'engine'))
+    const wrong = within.filter(([from, to]) => roomOf(to) > roomOf(from))
+
+    expect(within.length).toBeGreaterThan(100)
     expect(told(wrong)).toEqual([])
   })
 

@@ -3,11 +3,11 @@ import { isLockTimeout, outageOf } from '../../database/outage.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { type ResultItem, resultItem } from '../../values/result-item.ts'
 import type { Caller } from '../caller.ts'
+import type { Resource } from '../definition/define.ts'
+import type { Scalar } from '../definition/fields.ts'
+import type { Answer, Call } from '../reading/endpoints.ts'
 import { type Conditions, changeRecord, inChange, remembering, type Tx } from './change.ts'
 import { changeTogether, type Ended, type EndedSet, joinChanges } from './change-sets.ts'
-import type { Resource } from '../definition/define.ts'
-import type { Answer, Call } from '../reading/endpoints.ts'
-import type { Scalar } from '../definition/fields.ts'
 import {
   type Attempt,
   beginAttempt,

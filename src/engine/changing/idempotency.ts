@@ -8,8 +8,8 @@ import { inBatches, type Sweep } from '../../database/sweeper.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { ResultItem } from '../../values/result-item.ts'
 import type { Caller } from '../caller.ts'
-import type { Call, Log } from '../reading/endpoints.ts'
 import type { Scalar } from '../definition/fields.ts'
+import type { Call, Log } from '../reading/endpoints.ts'
 
 // The stored answers of requests with an Idempotency-Key (docs/decisions/idempotency.md).
 

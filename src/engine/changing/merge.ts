@@ -9,10 +9,7 @@ import {
 } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
-
-/** A stored row by column name; `details` is its document. */
-export type Row = Record<string, Json>
-export type Document = { [name: string]: Json }
+import type { Document, Row } from '../definition/stored-row.ts'
 
 /** Assigns the key of a new item. */
 export type NewKey = (field: ListField, patch: Patch, others: readonly Json[]) => Scalar
@@ -152,15 +149,4 @@ function takeKnown<T>(known: Map<Scalar, T>, key: Scalar | undefined): T | undef
   const item = known.get(key)
   known.delete(key)
   return item
-}
-
-/** The column values of these fields in a new row. */
-export function columnDefaults({ leaves }: FieldSet, now: Date): Row {
-  const row: Row = {}
-  for (const { field } of leaves) {
-    if (field.kind === 'list' || field.column === undefined) continue
-    const unset = field.nullable || field.kind === 'date' ? null : field.default
-    row[field.column] = field.defaultNow ? now.toISOString() : unset
-  }
-  return row
 }

@@ -2,11 +2,11 @@ import { anyOf, constant, identifier, type Sql, sql, storeId } from '../../datab
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import type { EventKind } from '../definition/event-kinds.ts'
+import { type Link, linkedTo } from '../definition/links.ts'
+import { refused } from '../definition/refused.ts'
+import type { Document } from '../definition/stored-row.ts'
 import { raise } from '../recording/events.ts'
 import { recordReplaced } from '../recording/history.ts'
-import { type Link, linkedTo } from '../definition/links.ts'
-import type { Document } from './merge.ts'
-import { refused } from '../definition/refused.ts'
 
 /** A reference from other records to those of a resource, and the rule for deletions of its target. */
 export interface Referrer {

@@ -1,44 +1,16 @@
 import { writeDate } from '../../values/dates.ts'
 import type { StoreFailure } from '../../values/failure.ts'
-import { type FieldSet, hasRows, type ListField, type Scalar, type ValueField } from '../definition/fields.ts'
-import type { Json, Patch } from '../definition/input.ts'
-import { type Document, type Row, sentKey } from './merge.ts'
+import { type FieldSet, hasRows, type ListField, type Scalar } from '../definition/fields.ts'
+import type { Json, Patch, SentBack } from '../definition/input.ts'
 import { keyColumn } from '../definition/reader.ts'
+import type { Document, Row } from '../definition/stored-row.ts'
 import { valueAt } from '../reading/shape.ts'
+import { sentKey } from './merge.ts'
 import type { Stored } from './write.ts'
 
 // Clients send back what they read. What a door shows of a stored value may be read as another one (a date without its fraction, a
 // SKU without its white space), or be refused: an import takes a customer without an e-mail address. So a change keeps what was
 // sent of such a member until the record is locked: if it is what the door shows of the stored value, that value stays.
-
-/** How a door shows texts, of stored ones and of those sent, and the refusals of a body in wire order. */
-export interface Door {
-  readonly shownAs: ((text: string) => string) | undefined
-  readonly refusals: StoreFailure[]
-}
-
-/** A member that may be what the door showed. */
-export interface SentBack {
-  readonly field: ValueField
-  /** Wire names, from the record or item inwards. */
-  readonly path: readonly string[]
-  readonly given: unknown
-  readonly shownAs: Door['shownAs']
-  /** Why it is refused unless it is; null: it was read. */
-  readonly refusal: StoreFailure | null
-}
-
-/** Whether what was read of a value differs from what was sent, or may differ from it without being another value. */
-export function mayBeShown(
-  { kind, access }: ValueField,
-  given: unknown,
-  value: Scalar | null,
-  { shownAs }: Door,
-): boolean {
-  if (value === null || access === 'wo' || access === 'derived') return false
-  if (kind === 'text') return value !== given || shownAs !== undefined
-  return kind === 'date' && access !== 'key'
-}
 
 /** Whether `shown`, as JSON has it, is what was sent. */
 export function isShown({ field: { kind }, given, shownAs = asItIs }: SentBack, shown: Scalar): boolean {

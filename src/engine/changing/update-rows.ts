@@ -3,8 +3,8 @@ import { execute, queryRows } from '../../database/client.ts'
 import { anyOfFew, empty, identifier, join, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
-import type { Row } from './merge.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Row } from '../definition/stored-row.ts'
 
 /** A record's row before and after its change. */
 export interface ChangedRow {

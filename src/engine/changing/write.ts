@@ -6,19 +6,12 @@ import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import { hasRows, type ListField, type TableList } from '../definition/fields.ts'
 import type { Json, Patch } from '../definition/input.ts'
-import {
-  columnDefaults,
-  type Document,
-  isOfDocument,
-  mergeDocument,
-  mergeRows,
-  type NewKey,
-  type Row,
-} from './merge.ts'
-import { sized, within } from '../reading/page-size.ts'
-import type { NewRows } from './plan-change.ts'
-import { notFound } from '../reading/read.ts'
 import { hasDocumentMember, keyColumn, rowOrder } from '../definition/reader.ts'
+import { columnDefaults, type Document, type Row } from '../definition/stored-row.ts'
+import { sized, within } from '../reading/page-size.ts'
+import { notFound } from '../reading/read.ts'
+import { isOfDocument, mergeDocument, mergeRows, type NewKey } from './merge.ts'
+import type { NewRows } from './plan-change.ts'
 
 // The rows of records: ids, locks, contents after a change, and writes.
 

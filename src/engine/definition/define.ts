@@ -1,14 +1,14 @@
 import type { Sql } from '../../database/sql.ts'
 import type { Access, Caller } from '../caller.ts'
 import type { Change } from '../changing/change.ts'
+import type { Referrer } from '../changing/referrers.ts'
 import type { Endpoint } from '../reading/endpoints.ts'
+import type { Ledger } from '../recording/ledger.ts'
 import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type Scalar } from './fields.ts'
 import type { Filters } from './filters.ts'
-import type { Ledger } from '../recording/ledger.ts'
 import type { Link } from './links.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
-import type { Referrer } from '../changing/referrers.ts'
-import { type BytesRepresentation, jsonRepresentation } from '../reading/representations.ts'
+import { type BytesRepresentation, jsonRepresentation } from './representations.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -4,9 +4,37 @@ import { LongNumber } from '../../values/long-number.ts'
 import { runAtOnce, type Steps } from '../../values/slices.ts'
 import { type FieldSet, type Folded, foldOnce, type ListField, type Scalar, type ValueField } from './fields.ts'
 import { refused } from './refused.ts'
-import { type Door, mayBeShown, type SentBack } from '../changing/sent-back.ts'
 
 export type Json = Scalar | null | Json[] | { [name: string]: Json }
+
+/** How a door shows texts, of stored ones and of those sent, and the refusals of a body in wire order. */
+export interface Door {
+  readonly shownAs: ((text: string) => string) | undefined
+  readonly refusals: StoreFailure[]
+}
+
+/** A member that may be what the door showed. */
+export interface SentBack {
+  readonly field: ValueField
+  /** Wire names, from the record or item inwards. */
+  readonly path: readonly string[]
+  readonly given: unknown
+  readonly shownAs: Door['shownAs']
+  /** Why it is refused unless it is; null: it was read. */
+  readonly refusal: StoreFailure | null
+}
+
+/** Whether what was read of a value differs from what was sent, or may differ from it without being another value. */
+export function mayBeShown(
+  { kind, access }: ValueField,
+  given: unknown,
+  value: Scalar | null,
+  { shownAs }: Door,
+): boolean {
+  if (value === null || access === 'wo' || access === 'derived') return false
+  if (kind === 'text') return value !== given || shownAs !== undefined
+  return kind === 'date' && access !== 'key'
+}
 
 /** The checked input for one record or list item; members not given are absent. */
 export interface Patch {

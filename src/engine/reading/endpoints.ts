@@ -6,9 +6,9 @@ import type { Method, Resource } from '../definition/define.ts'
 import type { ObjectType } from '../definition/fields.ts'
 import type { Filter } from '../definition/filters.ts'
 import type { JsonSchema } from '../definition/json-schema.ts'
+import type { JsonText } from '../definition/representations.ts'
 import type { Query } from './paging.ts'
 import type { Listing, ListOptions } from './read.ts'
-import type { JsonText } from './representations.ts'
 import { shapeRecords } from './shape.ts'
 
 // Endpoints as values: input, output and the function that answers. REST serves them; the API reference describes them.

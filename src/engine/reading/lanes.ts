@@ -1,7 +1,7 @@
 import { type Db, isClient } from '../../database/client.ts'
 import { createBatches } from '../../values/batches.ts'
 import type { Caller } from '../caller.ts'
-import type { Representation } from './representations.ts'
+import type { Representation } from '../definition/representations.ts'
 import { type Owned, readByIds } from './rows.ts'
 
 // Reads of single records come by hundreds a second, and each of its own costs the process more to send than to answer. Those

@@ -3,10 +3,10 @@ import type { Caller } from '../caller.ts'
 import type { NestedSubResource, Resource } from '../definition/define.ts'
 import type { ListField } from '../definition/fields.ts'
 import { readId } from '../definition/filters.ts'
-import type { Document } from '../changing/merge.ts'
+import { refused } from '../definition/refused.ts'
+import type { Document } from '../definition/stored-row.ts'
 import { cursorIn, emptyPage, pageOf, type Query } from './paging.ts'
 import { getRecord, type Page } from './read.ts'
-import { refused } from '../definition/refused.ts'
 
 /** Maximum and default items per page of a list inside a record (contract §8). */
 export const ITEMS_MAX = 500

@@ -4,11 +4,17 @@ import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from '../definition/define.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
-import { readOne } from './lanes.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
+import {
+  type BytesRepresentation,
+  type JsonText,
+  joined,
+  keptFor,
+  type Representation,
+} from '../definition/representations.ts'
+import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, type Query, valuesIn } from './paging.ts'
-import { type BytesRepresentation, type JsonText, joined, keptFor, type Representation } from './representations.ts'
 import { type Choice, type Rows, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */

@@ -3,8 +3,6 @@ import { anyOf, constant, empty, identifier, type Sql, sql } from '../../databas
 import { bytesInFlight } from '../../process/bytes-in-flight.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Caller, CallerStore } from '../caller.ts'
-import { isLarge, readWithin, type Sized, sized, within } from './page-size.ts'
-import { type Bounds, LIMIT_DEFAULT } from './paging.ts'
 import type { Selected } from '../definition/reader.ts'
 import {
   type KeptRepresentations,
@@ -13,7 +11,9 @@ import {
   opener,
   type Representation,
   type Version,
-} from './representations.ts'
+} from '../definition/representations.ts'
+import { isLarge, readWithin, type Sized, sized, within } from './page-size.ts'
+import { type Bounds, LIMIT_DEFAULT } from './paging.ts'
 
 /** The rows from which the records of a list are chosen. */
 export interface Choice {

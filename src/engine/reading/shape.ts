@@ -1,10 +1,10 @@
 import type { StoreFailure } from '../../values/failure.ts'
 import type { FieldSet } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
-import type { Document } from '../changing/merge.ts'
-import type { Query } from './paging.ts'
 import { refused } from '../definition/refused.ts'
-import type { JsonText } from './representations.ts'
+import type { JsonText } from '../definition/representations.ts'
+import type { Document } from '../definition/stored-row.ts'
+import type { Query } from './paging.ts'
 
 /** Maximum names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Stored } from '../changing/write.ts'
 import type { Resource } from '../definition/define.ts'
 import { type FieldSet, hasRows, type ListField, type Scalar, type ValueField } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
-import type { Document, Row } from '../changing/merge.ts'
 import { keyColumn } from '../definition/reader.ts'
-import type { Stored } from '../changing/write.ts'
+import type { Document, Row } from '../definition/stored-row.ts'
 
 // What differs between two states of a record, in the terms of its definition.
 

@@ -3,8 +3,8 @@ import { anyOf, identifier, join, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import { type FieldSet, type Fields, fieldSet } from '../definition/fields.ts'
-import { columnDefaults, type Row } from '../changing/merge.ts'
 import { compileReader, type Reader } from '../definition/reader.ts'
+import { columnDefaults, type Row } from '../definition/stored-row.ts'
 
 /**
  * Append-only rows that belong to a record and are not part of it on the wire: the stock movements of a product. They

@@ -3,8 +3,8 @@ import { constant, identifier, type Sql, sql } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
 import { columnPath } from '../definition/fields.ts'
-import type { Ledger } from '../recording/ledger.ts'
 import type { Selected } from '../definition/reader.ts'
+import type { Ledger } from '../recording/ledger.ts'
 import { compileExtras, type Extras } from './extras.ts'
 
 const PAGE_RECORDS = 200

@@ -6,9 +6,9 @@ import { refusalOf } from '../definition/constraints.ts'
 import type { Resource } from '../definition/define.ts'
 import { hasRows } from '../definition/fields.ts'
 import { isRecord } from '../definition/input.ts'
-import { findMissing, type Reference, referencesOf } from './references.ts'
 import { type NumberedLine, Spool } from './lines.ts'
 import { nameLine, readTransferRecord, type Services, servicesOf, type TransferRecord } from './record.ts'
+import { findMissing, type Reference, referencesOf } from './references.ts'
 import { continueLedger, storeRecords } from './store.ts'
 
 /**

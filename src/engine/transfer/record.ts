@@ -4,9 +4,9 @@ import { runInSlices, type Steps } from '../../values/slices.ts'
 import type { Resource } from '../definition/define.ts'
 import { columnPath, type FieldSet, type ListField, type Scalar } from '../definition/fields.ts'
 import { isRecord, memberOf, type Patch, patchSteps } from '../definition/input.ts'
-import type { LedgerPiece } from '../recording/ledger.ts'
 import { refused } from '../definition/refused.ts'
 import { valueAt } from '../reading/shape.ts'
+import type { LedgerPiece } from '../recording/ledger.ts'
 import { readExtras } from './extras.ts'
 
 /** A line of a transfer file, read and checked. */

@@ -2,14 +2,7 @@ import { allInOrder, inTransaction } from '../../database/client.ts'
 import { anyOf, identifier, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import { inChange } from '../changing/change.ts'
-import type { Resource } from '../definition/define.ts'
-import { type FieldSet, hasRows, type ListField, type TableList } from '../definition/fields.ts'
-import { recordHistory } from '../recording/history.ts'
-import type { Json, Patch } from '../definition/input.ts'
-import { appendPieces, cutLedger, type Ledger } from '../recording/ledger.ts'
-import { type Document, mergeDocument, mergeRows, type NewKey, type Row } from '../changing/merge.ts'
-import { keyColumn } from '../definition/reader.ts'
-import { refused } from '../definition/refused.ts'
+import { mergeDocument, mergeRows, type NewKey } from '../changing/merge.ts'
 import {
   insertRows,
   lockRecord,
@@ -22,6 +15,14 @@ import {
   type Stored,
   upsertOn,
 } from '../changing/write.ts'
+import type { Resource } from '../definition/define.ts'
+import { type FieldSet, hasRows, type ListField, type TableList } from '../definition/fields.ts'
+import type { Json, Patch } from '../definition/input.ts'
+import { keyColumn } from '../definition/reader.ts'
+import { refused } from '../definition/refused.ts'
+import type { Document, Row } from '../definition/stored-row.ts'
+import { recordHistory } from '../recording/history.ts'
+import { appendPieces, cutLedger, type Ledger } from '../recording/ledger.ts'
 import { isNewKey, type TransferRecord } from './record.ts'
 
 /**

@@ -1,14 +1,10 @@
 import pg from 'pg'
-import { StartupError } from '../../process/startup-error.ts'
 import { PROCESS_LOCK } from '../../database/process-lock.ts'
-import { type Query, qualified, type Sequence, type Table } from './tables.ts'
+import { type Query, qualified } from '../../database/query.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import type { Sequence, Table } from './tables.ts'
 
 // Filling an empty database with rows from elsewhere, as a restore and a move do.
-
-export function queryOf(client: pg.ClientBase) {
-  return async <T extends object>(sql: string, values: readonly (string | number)[] = []) =>
-    (await client.query<T>(sql, [...values])).rows
-}
 
 /** Throws `StartupError` while a server runs on the database: each holds an advisory lock on a connection of its own. */
 export async function refuseServers({ query }: Query, whatToDo: string): Promise<void> {

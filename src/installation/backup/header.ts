@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { knownMigrations } from '../../database/migrations.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Secrets } from '../../values/secrets.ts'
-import { knownMigrations } from '../../database/migrations.ts'
 import { keyFingerprints } from './key.ts'
 
 // A backup file (docs/decisions/backup.md):

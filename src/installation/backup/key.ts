@@ -1,6 +1,6 @@
+import type { Snapshot } from '../../database/snapshot.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Secrets } from '../../values/secrets.ts'
-import type { Snapshot } from '../../database/snapshot.ts'
 
 /**
  * Tell the keys that the secrets are of, the current one first: 64 hexadecimal characters each. HKDF makes them of the key, and

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { StartupError } from '../../process/startup-error.ts'
-import type { Secrets } from '../../values/secrets.ts'
 import { withConnection } from '../../database/connection.ts'
 import { asStartupError, holdMigrations, migrate } from '../../database/migrations.ts'
+import { type Query, qualified, queryOf } from '../../database/query.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import type { Secrets } from '../../values/secrets.ts'
 import {
   addForeignKey,
   dropForeignKey,
   findFilled,
   findForeignKeys,
   otherTable,
-  queryOf,
   refuseServers,
   restartSequence,
 } from './fill.ts'
@@ -20,7 +20,7 @@ import { refuseOther } from './header.ts'
 import { refuseOtherKey } from './key.ts'
 import type { Backup } from './read.ts'
 import { RowCounter, SectionReader } from './rows.ts'
-import { findTables, type Query, qualified, type Table, target } from './tables.ts'
+import { findTables, type Table, target } from './tables.ts'
 
 interface RestoreOptions {
   readonly secrets: Secrets

@@ -1,8 +1,6 @@
 import pg from 'pg'
-import type { Snapshot } from '../../database/snapshot.ts'
-
-/** What a database knows of a move (../move/state.ts). */
-export const MOVE_TABLE = '_move'
+import { MOVE_TABLE } from '../../database/moved.ts'
+import { type Query, qualified } from '../../database/query.ts'
 
 export interface Table {
   readonly name: string
@@ -14,8 +12,6 @@ export interface Sequence {
   /** The number that it gives next. */
   readonly next: number
 }
-
-export type Query = Pick<Snapshot, 'query'>
 
 /**
  * The tables of the catalogue by name, without those of the migrations and of a move, which are no data of stores, and without
@@ -43,10 +39,6 @@ export async function findSequences({ query }: Query): Promise<Sequence[]> {
     FROM ${qualified(name)}`,
   )
   return query<Sequence>(next.join(' UNION ALL '))
-}
-
-export function qualified(name: string): string {
-  return `"public".${pg.escapeIdentifier(name)}`
 }
 
 /** The table and its columns as COPY names them. */

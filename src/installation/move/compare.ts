@@ -1,6 +1,7 @@
 import pg from 'pg'
+import { type Query, qualified } from '../../database/query.ts'
 import { StartupError } from '../../process/startup-error.ts'
-import { findSequences, type Query, qualified, type Sequence, type Table } from '../backup/tables.ts'
+import { findSequences, type Sequence, type Table } from '../backup/tables.ts'
 import { inOne, type Side } from './session.ts'
 
 interface Contents {

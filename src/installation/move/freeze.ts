@@ -1,15 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { READ_ONLY } from '../../database/outage.ts'
+import { type Query, qualified } from '../../database/query.ts'
 import { StartupError } from '../../process/startup-error.ts'
-import { findTables, type Query, qualified } from '../backup/tables.ts'
+import { findTables } from '../backup/tables.ts'
 
 // A database whose tables refuse changes, to whichever process and part of it.
-
-/** SQLSTATE of read_only_sql_transaction, which the server answers with 503. */
-export const READ_ONLY = '25006'
-/** Begin the message of a refused change; where the store goes, or has gone, follows. */
-export const LEAVING = 'The store is being moved to '
-export const LEFT = 'The store has been moved to '
 
 const NAME = '_refuse_changes'
 const trigger = pg.escapeIdentifier(NAME)

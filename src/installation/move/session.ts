@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { queryOf } from '../backup/fill.ts'
-import type { Query } from '../backup/tables.ts'
 import { withConnection } from '../../database/connection.ts'
+import { type Query, queryOf } from '../../database/query.ts'
 
 /** A connection to one of the two databases. */
 export interface Side extends Query {

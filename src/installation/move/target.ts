@@ -1,5 +1,9 @@
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { holdMigrations } from '../../database/migrations.ts'
+import { type MoveState, readMove } from '../../database/moved.ts'
+import { LEFT } from '../../database/outage.ts'
+import { qualified } from '../../database/query.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import {
   addForeignKey,
@@ -11,11 +15,10 @@ import {
   restartSequence,
 } from '../backup/fill.ts'
 import type { RowCounter } from '../backup/rows.ts'
-import { findSequences, findTables, target as named, qualified, type Sequence, type Table } from '../backup/tables.ts'
-import { holdMigrations } from '../../database/migrations.ts'
-import { freeze, LEFT, removeTriggers, thaw } from './freeze.ts'
+import { findSequences, findTables, target as named, type Sequence, type Table } from '../backup/tables.ts'
+import { freeze, removeTriggers, thaw } from './freeze.ts'
 import { inOne, type Side } from './session.ts'
-import { forgetMove, lockMove, type MoveState, noteCopied, readMove, stepOn, writeMove } from './state.ts'
+import { forgetMove, lockMove, noteCopied, stepOn, writeMove } from './state.ts'
 
 // The database that a store is moved into. Each step is one transaction that holds the row of its state, so that of two commands
 // that work on it one waits for the other.

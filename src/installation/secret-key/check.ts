@@ -1,7 +1,7 @@
-import { StartupError } from '../../process/startup-error.ts'
-import { type Secrets, sealedBy } from '../../values/secrets.ts'
 import type { Db } from '../../database/client.ts'
 import { identifier, join, type Sql, sql } from '../../database/sql.ts'
+import { StartupError } from '../../process/startup-error.ts'
+import { type Secrets, sealedBy } from '../../values/secrets.ts'
 import { sealedTables } from './sealed-tables.ts'
 
 /** Throws `StartupError` when something is sealed under another key: its owners would be refused. Reads each table once. */

@@ -1,6 +1,6 @@
-import { type Secrets, sealedBy } from '../../values/secrets.ts'
 import type { Db } from '../../database/client.ts'
 import { identifier, join, type Sql, sql } from '../../database/sql.ts'
+import { type Secrets, sealedBy } from '../../values/secrets.ts'
 import { type SealedTable, sealedTables } from './sealed-tables.ts'
 
 /** Rows that are read at a time, and updates that run at a time, each a transaction of its own. */

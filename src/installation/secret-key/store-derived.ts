@@ -1,6 +1,6 @@
+import type { Db } from '../../database/client.ts'
 import { newSigningSecret } from '../../outbound/standard-webhooks.ts'
 import type { Secrets } from '../../values/secrets.ts'
-import type { Db } from '../../database/client.ts'
 
 /**
  * Seals the secrets of webhooks and callbacks that early versions derived from SECRET_KEY when they needed them, so that a new

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AccessServices } from '../../applications/access-changes.ts'
 import type { CallbackServices } from '../../applications/callback.ts'
 import {
   type CallbackTest,
@@ -18,7 +19,6 @@ import { orShowAgain } from '../../html/page-routes.ts'
 import { actorOf, formOf, isForm, wantsHtml } from '../../html/request.ts'
 import { developerRoute } from '../../html/route-groups.ts'
 import { jsonBody, one, record } from '../../server/json-routes.ts'
-import type { AccessServices } from '../../applications/access-changes.ts'
 import { applicationPage, ofApplication, orShowPage, ownApplication, ownIn } from './application-page.ts'
 
 // New keys for an application. A form names the key it replaces, so that submitting it twice replaces the key once.

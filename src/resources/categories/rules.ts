@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { type Change, forEachChange } from '../../engine/changing/change.ts'
-import type { Document } from '../../engine/changing/merge.ts'
 import { refused } from '../../engine/definition/refused.ts'
+import type { Document } from '../../engine/definition/stored-row.ts'
 import { keepNamedProducts, refuseUnknownProducts } from '../products/linked-products.ts'
 import { readAbove } from './tree.ts'
 

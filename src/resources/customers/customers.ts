@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { defineResource } from '../../engine/definition/define.ts'
-import { boolean, date, importOnly, integer, money, reference, text, type ValueField } from '../../engine/definition/fields.ts'
+import {
+  boolean,
+  date,
+  importOnly,
+  integer,
+  money,
+  reference,
+  text,
+  type ValueField,
+} from '../../engine/definition/fields.ts'
 import { containing, exactly, since, until } from '../../engine/definition/filters.ts'
 import { asciiEmail, emailForms } from '../../values/email.ts'
 import { customerEffects, customerRules, EMAIL_LENGTH_MAX } from './rules.ts'

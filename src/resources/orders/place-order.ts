@@ -2,16 +2,23 @@ import { allInOrder, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { inChange, remembering } from '../../engine/changing/change.ts'
+import type { PendingAnswer } from '../../engine/changing/idempotency.ts'
+import { emptyPatch } from '../../engine/changing/plan-change.ts'
+import {
+  insertRows,
+  mergeRecord,
+  type RowIds,
+  reserveIds,
+  reserveRowIds,
+  storeLists,
+} from '../../engine/changing/write.ts'
 import { refusalOf } from '../../engine/definition/constraints.ts'
 import { orderNew } from '../../engine/definition/event-kinds.ts'
+import type { Patch } from '../../engine/definition/input.ts'
+import { wrongField } from '../../engine/definition/refused.ts'
+import type { Document, Row } from '../../engine/definition/stored-row.ts'
 import { raise } from '../../engine/recording/events.ts'
 import { recordHistory } from '../../engine/recording/history.ts'
-import type { PendingAnswer } from '../../engine/changing/idempotency.ts'
-import type { Patch } from '../../engine/definition/input.ts'
-import type { Document, Row } from '../../engine/changing/merge.ts'
-import { emptyPatch } from '../../engine/changing/plan-change.ts'
-import { wrongField } from '../../engine/definition/refused.ts'
-import { insertRows, mergeRecord, type RowIds, reserveIds, reserveRowIds, storeLists } from '../../engine/changing/write.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { ORDER_AMOUNT_MAX, orderTotal, toNumber } from './amounts.ts'
 import { readBuyer, shippingToBuyer } from './buyer.ts'

@@ -2,9 +2,9 @@ import { queryRows } from '../../database/client.ts'
 import { anyOfFew, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Patch } from '../../engine/definition/input.ts'
-import type { Document } from '../../engine/changing/merge.ts'
-import { findByForms } from '../../engine/reading/read.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
+import type { Document } from '../../engine/definition/stored-row.ts'
+import { findByForms } from '../../engine/reading/read.ts'
 import { skuForms } from '../../values/sku.ts'
 
 /** The fields of a product that orders need. */

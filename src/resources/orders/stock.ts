@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client.ts'
 import { anyOfFew, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import type { Row } from '../../engine/changing/merge.ts'
+import type { Row } from '../../engine/definition/stored-row.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import { products } from '../products/products.ts'
 import { lockProducts, moveStocks, type StockCause } from '../products/stock.ts'

@@ -1,6 +1,6 @@
-import type { ArchivedTable } from '../../installation/archive.ts'
 import { type Db, execute, inTransaction } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
+import type { ArchivedTable } from '../../database/sweeper.ts'
 import { lockLedger } from '../../engine/recording/ledger.ts'
 import { CARRIED_FORWARD } from './stock.ts'
 

@@ -1,8 +1,8 @@
 import type { Caller } from '../../engine/caller.ts'
 import { inChange } from '../../engine/changing/change.ts'
 import { refusalOf } from '../../engine/definition/constraints.ts'
-import { getRecord, notFound } from '../../engine/reading/read.ts'
 import { refused } from '../../engine/definition/refused.ts'
+import { getRecord, notFound } from '../../engine/reading/read.ts'
 import { products } from './products.ts'
 import { lockProducts, moveStocks, type StockMove } from './stock.ts'
 

@@ -1,11 +1,11 @@
 import { sql } from '../../database/sql.ts'
 import type { Change } from '../../engine/changing/change.ts'
+import type { Referrer } from '../../engine/changing/referrers.ts'
+import { raiseCounter } from '../../engine/changing/write.ts'
 import { productChanged } from '../../engine/definition/event-kinds.ts'
 import type { Json, Patch } from '../../engine/definition/input.ts'
-import type { Document } from '../../engine/changing/merge.ts'
-import type { Referrer } from '../../engine/changing/referrers.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
-import { raiseCounter } from '../../engine/changing/write.ts'
+import type { Document } from '../../engine/definition/stored-row.ts'
 import { lockProducts } from './stock.ts'
 
 // Documents of products and categories name related products, up-selling items and the bundled products of options. No

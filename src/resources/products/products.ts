@@ -1,4 +1,5 @@
 import { identifier, type Sql, sql } from '../../database/sql.ts'
+import type { Referrer } from '../../engine/changing/referrers.ts'
 import { defineResource, nested, type RelatedSubResource } from '../../engine/definition/define.ts'
 import { productChanged } from '../../engine/definition/event-kinds.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../engine/definition/fields.ts'
 import { atLeast, atMost, containing, exactly, flag, since, until } from '../../engine/definition/filters.ts'
 import type { Link, TableLink } from '../../engine/definition/links.ts'
-import type { Referrer } from '../../engine/changing/referrers.ts'
 import { plainSku, plainSuffix, skuForms } from '../../values/sku.ts'
 import { optionSetList } from '../option-sets.ts'
 import { productLinks } from './linked-products.ts'

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../engine/caller.ts'
 import { type Change, forEachChange } from '../../engine/changing/change.ts'
+import { changedColumns } from '../../engine/changing/update-rows.ts'
+import type { Stored } from '../../engine/changing/write.ts'
 import type { Resource } from '../../engine/definition/define.ts'
 import {
   type EventKind,
@@ -9,11 +11,9 @@ import {
   productNew,
   productStockChanged,
 } from '../../engine/definition/event-kinds.ts'
-import { raise } from '../../engine/recording/events.ts'
-import type { Row } from '../../engine/changing/merge.ts'
+import type { Row } from '../../engine/definition/stored-row.ts'
 import { getRecord } from '../../engine/reading/read.ts'
-import { changedColumns } from '../../engine/changing/update-rows.ts'
-import type { Stored } from '../../engine/changing/write.ts'
+import { raise } from '../../engine/recording/events.ts'
 import { plainSku } from '../../values/sku.ts'
 import { keepNamedProducts, refuseUnknownProducts } from './linked-products.ts'
 import { moveStocks, type StockMove } from './stock.ts'

@@ -3,8 +3,8 @@ import { anyOf, anyOfFew, empty, type Sql, sql, storeId } from '../../database/s
 import type { Caller } from '../../engine/caller.ts'
 import type { Resource } from '../../engine/definition/define.ts'
 import { productStockChanged } from '../../engine/definition/event-kinds.ts'
-import { raise } from '../../engine/recording/events.ts'
 import { date, decimal, reference, text } from '../../engine/definition/fields.ts'
+import { raise } from '../../engine/recording/events.ts'
 import { defineLedger } from '../../engine/recording/ledger.ts'
 import { StoreFailure } from '../../values/failure.ts'
 

@@ -1,6 +1,6 @@
 import { decimal, type ListRows, LONG_TEXT, list, reference, text } from '../../engine/definition/fields.ts'
-import type { Row } from '../../engine/changing/merge.ts'
 import { wrongField } from '../../engine/definition/refused.ts'
+import type { Row } from '../../engine/definition/stored-row.ts'
 import { plainSku, skuKey } from '../../values/sku.ts'
 import { exact, toNumber } from '../orders/amounts.ts'
 import { goodsOf, sumByGoods } from '../orders/stock.ts'

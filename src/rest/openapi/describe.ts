@@ -1,7 +1,13 @@
 import { created, deleted, updated } from '../../engine/changing/change-requests.ts'
 import { accessOf, type Method, type Resource } from '../../engine/definition/define.ts'
-import type { Endpoint, Operation as EndpointOperation, Given, RecordType, Taken } from '../../engine/reading/endpoints.ts'
 import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
+import type {
+  Endpoint,
+  Operation as EndpointOperation,
+  Given,
+  RecordType,
+  Taken,
+} from '../../engine/reading/endpoints.ts'
 import { servedResources } from '../../registry.ts'
 import {
   type ApiPart,

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, inTransaction, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
+import { createLoop } from '../../process/loop.ts'
 import type { Claim, WebhookKey } from './claim.ts'
 import type { Decision, Outcome, Pause } from './decide.ts'
 import type { DispatcherServices } from './dispatcher.ts'
-import { createLoop } from '../../process/loop.ts'
 import { endDeliveries } from './number.ts'
 
 /** An attempt that ended, and its decision. */

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerApplication, updateApplication } from '../../../src/applications/applications.ts'
-import type { Db } from '../../../src/database/client.ts'
-import { Prisma } from '../../../src/database/generated/client.ts'
 import {
   type Credentials,
   createAuthenticator,
@@ -9,6 +7,8 @@ import {
   requireAccess,
 } from '../../../src/applications/authenticate.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
+import type { Db } from '../../../src/database/client.ts'
+import { Prisma } from '../../../src/database/generated/client.ts'
 import { StoreFailure } from '../../../src/values/failure.ts'
 import { generateKey } from '../../../src/values/secrets.ts'
 import { newStore, openAccess, type Services, subscribed } from '../../support/access.ts'

@@ -1,8 +1,8 @@
 import { registerApplication } from '../../../src/applications/applications.ts'
-import type { Db } from '../../../src/database/client.ts'
-import { type CreateStore, createStore } from '../../../src/stores/stores.ts'
 import type { Authenticator, Credentials } from '../../../src/applications/authenticate.ts'
 import type { Subscribing } from '../../../src/applications/subscriptions.ts'
+import type { Db } from '../../../src/database/client.ts'
+import { type CreateStore, createStore } from '../../../src/stores/stores.ts'
 import { storeInput } from '../../support/access.ts'
 
 type Services = Subscribing & CreateStore & { authenticator: Authenticator; db: Db }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createOutbound } from '../../../src/outbound/outbound.ts'
 import { subscriptionById } from '../../../src/applications/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
+import { createOutbound } from '../../../src/outbound/outbound.ts'
 import { newStore, openAccess, type Services } from '../../support/access.ts'
 import { held, json, openReceiver, openSocketReceiver, type Receiver, status } from '../../support/receiver.ts'
 import { auditOf, leftOf, merchant, nothing, type Scene, statusWith, storeAndApplication } from './subscribing.ts'

@@ -1,9 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateApplication } from '../../../src/applications/applications.ts'
-import { verifyPassword } from '../../../src/people/passwords.ts'
-import { operatorCaller } from '../../../src/stores/stores.ts'
 import { accessChannel } from '../../../src/applications/access-changes.ts'
+import { updateApplication } from '../../../src/applications/applications.ts'
 import {
   addSubscription,
   findApplicationToSubscribe,
@@ -11,6 +9,8 @@ import {
   subscriptionById,
 } from '../../../src/applications/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
+import { verifyPassword } from '../../../src/people/passwords.ts'
+import { operatorCaller } from '../../../src/stores/stores.ts'
 import { newStore, openAccess, type Services } from '../../support/access.ts'
 import { auditOf, credentialsWith, leftOf, merchant, nothing, statusWith, storeAndApplication } from './subscribing.ts'
 

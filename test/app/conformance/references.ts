@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Resource } from '../../../src/engine/definition/define.ts'
 import type { Referrer } from '../../../src/engine/changing/referrers.ts'
+import type { Resource } from '../../../src/engine/definition/define.ts'
 import { resources } from '../../../src/registry.ts'
 import { expectNothing, expectRefusal, idsIn } from './answers.ts'
 import { differences } from './differences.ts'

@@ -1,6 +1,6 @@
 import { registerApplication } from '../../../src/applications/applications.ts'
-import type { RelatedSubResource, Resource } from '../../../src/engine/definition/define.ts'
 import { subscribe } from '../../../src/applications/subscriptions.ts'
+import type { RelatedSubResource, Resource } from '../../../src/engine/definition/define.ts'
 import { operator } from '../../support/actors.ts'
 import type { TestStore } from '../../support/store.ts'
 import { rowsOf } from '../engine/transfer/fixture.ts'

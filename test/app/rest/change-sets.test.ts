@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
-import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { subscribe } from '../../../src/applications/subscriptions.ts'
+import { placeOrder } from '../../../src/resources/orders/place-order.ts'
 import { operator } from '../../support/actors.ts'
 import { storedEvents } from '../../support/events.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'

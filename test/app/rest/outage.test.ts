@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
-import { connect } from '../../../src/database/client.ts'
 import { createAuthenticator } from '../../../src/applications/authenticate.ts'
+import { connect } from '../../../src/database/client.ts'
 import { openGate } from '../../support/gate.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { productBody, type Result } from './fixture.ts'

@@ -1,6 +1,11 @@
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type EventKind, eventKinds, orderNew, productStockChanged } from '../../../src/engine/definition/event-kinds.ts'
+import {
+  type EventKind,
+  eventKinds,
+  orderNew,
+  productStockChanged,
+} from '../../../src/engine/definition/event-kinds.ts'
 import { resourceNamed } from '../../../src/registry.ts'
 import { recordsToXml } from '../../../src/rest/xml.ts'
 import { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'

@@ -1,7 +1,7 @@
-import { connect } from '../../../src/database/client.ts'
-import { createOutbound } from '../../../src/outbound/outbound.ts'
 import { createAuthenticator } from '../../../src/applications/authenticate.ts'
 import { subscribe } from '../../../src/applications/subscriptions.ts'
+import { connect } from '../../../src/database/client.ts'
+import { createOutbound } from '../../../src/outbound/outbound.ts'
 import { createSecrets } from '../../../src/values/secrets.ts'
 
 // A process that subscribes a store, for a test that kills it: `node subscribe-child.ts URL SECRET STORE PUBLICKEY`.

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { sendCallback } from '../../../src/applications/callback.ts'
-import { connect, type Db } from '../../../src/database/client.ts'
-import { createOutbound, type Outbound } from '../../../src/outbound/outbound.ts'
 import { createAuthenticator } from '../../../src/applications/authenticate.ts'
+import { sendCallback } from '../../../src/applications/callback.ts'
 import { awaitHandshake, claimHandshake, WAIT_MS } from '../../../src/applications/handshakes.ts'
 import type { Subscribed } from '../../../src/applications/subscription-rows.ts'
 import { subscribe, unsubscribe } from '../../../src/applications/subscriptions.ts'
+import { connect, type Db } from '../../../src/database/client.ts'
+import { createOutbound, type Outbound } from '../../../src/outbound/outbound.ts'
 import { createSecrets, generateKey } from '../../../src/values/secrets.ts'
 import {
   auditOf,

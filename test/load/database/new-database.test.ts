@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { checkDatabase } from '../../../src/installation/checks.ts'
 import { migrate } from '../../../src/database/migrations.ts'
+import { checkDatabase } from '../../../src/installation/checks.ts'
 import { move } from '../../../src/installation/move/move.ts'
 import { createSecrets } from '../../../src/values/secrets.ts'
 import { openClient } from '../../support/client.ts'

@@ -1,6 +1,6 @@
 import { registerApplication } from '../../../src/applications/applications.ts'
-import { createStore } from '../../../src/stores/stores.ts'
 import { addSubscription } from '../../../src/applications/subscription-rows.ts'
+import { createStore } from '../../../src/stores/stores.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { residentMb } from '../../support/resident-memory.ts'
 import { freePort, runServer } from '../../support/run-server.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { KeptRepresentations, opener, ownBytes } from '../../../src/engine/reading/representations.ts'
+import { KeptRepresentations, opener, ownBytes } from '../../../src/engine/definition/representations.ts'
 
 const MEGABYTE = 1024 * 1024
 const version = { row: '1', referenced: '1' }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { changeRecord } from '../../../engine/changing/change.ts'
-import { getRecord } from '../../../engine/reading/read.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'

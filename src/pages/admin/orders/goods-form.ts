@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Patch } from '../../../engine/definition/input.ts'
 import { planChange } from '../../../engine/changing/plan-change.ts'
+import type { Patch } from '../../../engine/definition/input.ts'
 import { numberIn } from '../../../html/numbers.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'
 import type { Form } from '../../../html/request.ts'

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Row } from '../../../engine/changing/merge.ts'
 import { readRows } from '../../../engine/changing/write.ts'
+import type { Row } from '../../../engine/definition/stored-row.ts'
 import type { Form } from '../../../html/request.ts'
 import { exact } from '../../../resources/orders/amounts.ts'
 import { orderItemList } from '../../../resources/orders/lists.ts'

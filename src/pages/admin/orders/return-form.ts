@@ -1,6 +1,6 @@
 import type { Caller } from '../../../engine/caller.ts'
-import type { Row } from '../../../engine/changing/merge.ts'
 import { readRows } from '../../../engine/changing/write.ts'
+import type { Row } from '../../../engine/definition/stored-row.ts'
 import { numberIn, numberText } from '../../../html/numbers.ts'
 import { refusedFields } from '../../../html/page-routes.ts'
 import { type Form, textIn } from '../../../html/request.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import { refused } from '../../../engine/definition/refused.ts'
+import { getRecord, getRecords } from '../../../engine/reading/read.ts'
 import { format } from '../../../html/format.ts'
 import type { Page } from '../../../html/page.ts'
 import { pagesFor } from '../../../html/page-routes.ts'

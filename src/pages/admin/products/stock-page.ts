@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { choice, decimal, text } from '../../../engine/definition/fields.ts'
-import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
 import { wrongField } from '../../../engine/definition/refused.ts'
+import { exists, getRecord, notFound } from '../../../engine/reading/read.ts'
 import { NOT_A_NUMBER, plainNumber } from '../../../html/numbers.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields, refusedFields } from '../../../html/page-routes.ts'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { changeRecord, createRecord, deleteRecord } from '../../../engine/changing/change.ts'
-import { getRecord } from '../../../engine/reading/read.ts'
 import { referencesTo } from '../../../engine/changing/referrers.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
 import type { Page } from '../../../html/page.ts'
 import { inFormFields } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller, textIn } from '../../../html/request.ts'

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import type { Difference } from '../../../engine/recording/differences.ts'
 import type { ValueField } from '../../../engine/definition/fields.ts'
+import { refused } from '../../../engine/definition/refused.ts'
+import { getRecord } from '../../../engine/reading/read.ts'
+import type { Difference } from '../../../engine/recording/differences.ts'
 import {
   type HistoryEntry,
   type HistoryPage,
@@ -9,8 +11,6 @@ import {
   listStoreHistory,
   type RecordName,
 } from '../../../engine/recording/history.ts'
-import { getRecord } from '../../../engine/reading/read.ts'
-import { refused } from '../../../engine/definition/refused.ts'
 import { format } from '../../../html/format.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'

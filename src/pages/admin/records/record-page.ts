@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NAMED_MAX, type References, referencesTo } from '../../../engine/changing/referrers.ts'
 import type { Resource } from '../../../engine/definition/define.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
-import { NAMED_MAX, type References, referencesTo } from '../../../engine/changing/referrers.ts'
 import { allowImages } from '../../../html/guard.ts'
 import type { Page } from '../../../html/page.ts'
 import { type CallerServices, merchantCaller, textIn } from '../../../html/request.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { registerApplication } from '../../../../src/applications/applications.ts'
+import { subscribe } from '../../../../src/applications/subscriptions.ts'
 import type { ImportCounts, Refusal, TransferLine } from '../../../../src/engine/transfer/import.ts'
 import { createStore } from '../../../../src/stores/stores.ts'
-import { subscribe } from '../../../../src/applications/subscriptions.ts'
 import { operator as operatorActor } from '../../../support/actors.ts'
 import type { TestServer, TestStore } from '../../../support/store.ts'
 

@@ -1,5 +1,5 @@
-import { createStore, type Store } from '../../../../src/stores/stores.ts'
 import { subscribe } from '../../../../src/applications/subscriptions.ts'
+import { createStore, type Store } from '../../../../src/stores/stores.ts'
 import { operator } from '../../../support/actors.ts'
 import type { TestPerson } from '../../../support/person.ts'
 import type { TestServer } from '../../../support/store.ts'

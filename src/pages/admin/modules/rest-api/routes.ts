@@ -2,12 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { lastCalls } from '../../../../applications/call-log.ts'
 import { bothOf, exceeds } from '../../../../applications/privileges.ts'
-import type { Privileges } from '../../../../engine/caller.ts'
-import { adviseMerchant } from '../../../../html/errors.ts'
-import { type Page, sendPage } from '../../../../html/page.ts'
-import { orShowAgain, pagesFor } from '../../../../html/page-routes.ts'
-import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
-import { readIds } from '../../../../server/parameters.ts'
 import {
   findApplicationToSubscribe,
   listSubscriptions,
@@ -15,6 +9,12 @@ import {
   subscriptionById,
 } from '../../../../applications/subscription-rows.ts'
 import { type Subscribing, subscribe, unsubscribe } from '../../../../applications/subscriptions.ts'
+import type { Privileges } from '../../../../engine/caller.ts'
+import { adviseMerchant } from '../../../../html/errors.ts'
+import { type Page, sendPage } from '../../../../html/page.ts'
+import { orShowAgain, pagesFor } from '../../../../html/page-routes.ts'
+import { actorOf, formOf, merchantOf, textIn, wantsHtml } from '../../../../html/request.ts'
+import { readIds } from '../../../../server/parameters.ts'
 import { namedObject, readInput, text } from '../../../../values/input.ts'
 
 const home = '/admin/modules/rest-api'

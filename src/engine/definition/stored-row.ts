@@ -1,0 +1,17 @@
+import type { FieldSet } from './fields.ts'
+import type { Json } from './input.ts'
+
+/** A stored row by column name; `details` is its document. */
+export type Row = Record<string, Json>
+export type Document = { [name: string]: Json }
+
+/** The column values of these fields in a new row. */
+export function columnDefaults({ leaves }: FieldSet, now: Date): Row {
+  const row: Row = {}
+  for (const { field } of leaves) {
+    if (field.kind === 'list' || field.column === undefined) continue
+    const unset = field.nullable || field.kind === 'date' ? null : field.default
+    row[field.column] = field.defaultNow ? now.toISOString() : unset
+  }
+  return row
+}
