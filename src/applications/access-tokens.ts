@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Actor, type AuditAction, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type DataServices, databaseError, inTransaction, type Transaction } from '../database/client.ts'
-import { deleteExpired } from '../database/delete-expired.ts'
 import type { AuthorizationCode } from '../database/generated/client.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { generateKey, sameSecret } from '../values/secrets.ts'
@@ -55,8 +54,6 @@ export async function createAuthorizationCode(
   await inTransaction(db, async (tx) => {
     await tx.authorizationCode.create({ data }).catch(refuseVanished)
     await recordAudit(tx, now, consentEntry(agreement, 'authorization.granted'))
-    // Deletes expired codes too: an access token stores the hash of its code, so a later reuse is still detected.
-    await deleteExpired(tx, { table: 'AuthorizationCode', key: 'codeHash' }, createdAt)
   })
   return code
 }

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, RemovalNotice } from '../database/generated/client.ts'
 import { nextTry, TRIES_MAX } from '../outbound/retry-schedule.ts'
+import { createLoop } from '../process/loop.ts'
 import { type CallbackServices, postCallback } from './callback.ts'
 import { abandonHandshake, claimHandshake, endHandshake } from './handshakes.ts'
 
@@ -40,19 +40,11 @@ export function createRemovalNotices(
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
   const { log } = services
-  const stopping = new AbortController()
-  let running: Promise<void> | undefined
-
-  async function run() {
-    while (!stopping.signal.aborted) {
-      await sendDue().catch((error) => log.warn({ err: error }, 'removal notices could not be looked for'))
-      await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    }
-  }
+  const loop = createLoop(sendDue, { log, complaint: 'removal notices could not be looked for', everyMs })
 
   /** Sends all due notices and resolves when they are answered. */
-  async function sendDue() {
-    for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !stopping.signal.aborted; ) {
+  async function sendDue(isStopping = () => false): Promise<void> {
+    for (let claimed = BATCH_MAX; claimed === BATCH_MAX && !isStopping(); ) {
       const notices = await claimDue(services)
       claimed = notices.length
       const sendOne = (notice: RemovalNotice) =>
@@ -63,18 +55,7 @@ export function createRemovalNotices(
     }
   }
 
-  /** Starts sending due notices every few seconds. */
-  function start() {
-    running ??= run()
-  }
-
-  /** Starts nothing new and waits for attempts in progress. */
-  async function stop() {
-    stopping.abort()
-    await running
-  }
-
-  return { start, sendDue, stop }
+  return { start: loop.start, sendDue: () => sendDue(), stop: loop.stop }
 }
 
 /** Leases due notices. Counts attempts in advance, so that one that crashes the process is not retried forever. */

@@ -1,7 +1,6 @@
 import type { Db } from '../database/client.ts'
 import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
-import { inBatches, type Sweep } from '../database/sweeper.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { createLoop } from '../process/loop.ts'
 import { resourceNamed } from '../registry.ts'
@@ -10,7 +9,6 @@ import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { applyBatch, LEASE_MS, type Run } from './apply.ts'
 import type { Import } from './imports.ts'
-import { KEPT_DAYS } from './limits.ts'
 
 export interface CsvImportServices {
   readonly db: Db
@@ -31,24 +29,22 @@ const EVERY_MS = 15_000
  */
 export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_MS }: { everyMs?: number } = {}) {
   const { log } = services
-  const timers: NodeJS.Timeout[] = []
-  let isStopping = false
 
-  async function applyDue(): Promise<void> {
-    while (!isStopping) {
+  async function applyDue(isStopping: () => boolean): Promise<void> {
+    while (!isStopping()) {
       const claimed = await claimNext(services)
       if (claimed === null) return
-      await apply(claimed).catch((error) => {
+      await apply(claimed, isStopping).catch((error) => {
         if (!(error instanceof StoreFailure) || error.kind !== 'in-progress') throw error
       })
     }
   }
 
-  async function apply(claimed: Import): Promise<void> {
+  async function apply(claimed: Import, isStopping: () => boolean): Promise<void> {
     const run = await runOf(services, claimed)
     let after: number | null = 0
     try {
-      while (after !== null && !isStopping) after = await applyBatch(run, after)
+      while (after !== null && !isStopping()) after = await applyBatch(run, after)
     } finally {
       // Without a release, others wait until the lease has run out.
       if (after === null) await finish(run)
@@ -56,19 +52,19 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
     }
   }
 
-  const loops = Array.from({ length: AT_ONCE }, () => createLoop(applyDue, log, 'CSV imports could not go on'))
+  const complaint = 'CSV imports could not go on'
+  const loops = Array.from({ length: AT_ONCE }, () => createLoop(applyDue, { log, complaint, everyMs }))
 
   /** Looks for imports to be applied. */
   function wake(): void {
-    if (!isStopping) for (const loop of loops) loop.wake()
+    for (const loop of loops) loop.wake()
   }
 
   return {
     wake,
     /** Looks for imports now and every 15 s. */
     start(): void {
-      timers.push(setInterval(wake, everyMs))
-      wake()
+      for (const loop of loops) loop.start()
     },
     /** Resolves when nothing is to be applied that this process may work on. */
     async settle(): Promise<void> {
@@ -77,9 +73,7 @@ export function createCsvImports(services: CsvImportServices, { everyMs = EVERY_
     },
     /** Ends after the batch that is being made, and leaves the rest to other processes. */
     async stop(): Promise<void> {
-      isStopping = true
-      for (const timer of timers.splice(0)) clearInterval(timer)
-      await Promise.all(loops.map((loop) => loop.idle()))
+      await Promise.all(loops.map((loop) => loop.stop()))
     },
   }
 }
@@ -120,18 +114,4 @@ async function release({ caller: { db, store }, id, claim }: Run): Promise<void>
     where: { storeId: store.id, id, claim, state: 'applying' },
     data: { leasedUntil: null },
   })
-}
-
-/** Deletes imports older than 30 days with their lines, one at a time, because each may have 100,000. */
-export function csvSweep({ db, now }: Pick<CsvImportServices, 'db' | 'now'>): Sweep {
-  return async (isStopping) => {
-    const before = new Date(now().getTime() - KEPT_DAYS * 24 * 60 * 60 * 1_000)
-    await inBatches(isStopping, 1, async () => {
-      const deleted = await db.$executeRaw`
-        DELETE FROM "CsvImport" WHERE ("storeId", "id") = (
-          SELECT "storeId", "id" FROM "CsvImport" WHERE "createdAt" < ${before} AND "state" <> 'applying'
-          ORDER BY "createdAt" LIMIT 1 FOR UPDATE SKIP LOCKED)`
-      return deleted || null
-    })
-  }
 }

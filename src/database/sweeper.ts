@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createLoop } from '../process/loop.ts'
 import type { Db } from './client.ts'
-import type { Sql } from './sql.ts'
+import { identifier, type Sql, sql } from './sql.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -32,6 +33,39 @@ export async function rested<T>(work: () => Promise<T>): Promise<T> {
   return result
 }
 
+interface AgedTable {
+  readonly table: string
+  /** A column with an index. */
+  readonly time: string
+  /** SQL: which rows may go at all; default: every one. */
+  readonly mayGo?: Sql
+  /** Rows of a statement; default: a thousand. */
+  readonly batch?: number
+}
+
+const BATCH_MAX = 1_000
+
+/** Deletes rows whose time is not after `until`, from the oldest on. Rows that a transaction holds stay until the next sweep. */
+export function sweepByTime(
+  db: Db,
+  { table, time, mayGo = sql`true`, batch = BATCH_MAX }: AgedTable,
+  until: () => Date,
+): Sweep {
+  const [rows, at] = [identifier(table), identifier(time)]
+  return (isStopping) => {
+    const end = until()
+    return inBatches(isStopping, '-infinity', async (after) => {
+      const [deleted] = await db.$queryRaw<{ last: string | null }[]>(sql`
+        WITH past AS MATERIALIZED (
+          SELECT ctid, ${at} AS "at" FROM ${rows} WHERE ${at} >= ${after}::timestamptz AND ${at} <= ${end} AND ${mayGo}
+          ORDER BY ${at} LIMIT ${batch}::int FOR UPDATE SKIP LOCKED),
+        deleted AS (DELETE FROM ${rows} WHERE ctid = ANY (ARRAY (SELECT ctid FROM past)))
+        SELECT CASE count(*) WHEN ${batch}::int THEN max("at")::text END AS "last" FROM past`)
+      return deleted?.last ?? null
+    })
+  }
+}
+
 interface Options {
   readonly log: { warn(details: object, message: string): void }
   /** By what they delete, in words. */
@@ -42,28 +76,14 @@ interface Options {
 
 /** Runs sweeps one after another, from its start on and again and again. Any number of processes may do so on one database. */
 export function createSweeper({ log, sweeps, everyMs = HOUR_MS }: Options) {
-  const stopping = new AbortController()
-  const isStopping = () => stopping.signal.aborted
-  let running: Promise<void> | undefined
+  const complaint = 'what is old could not be deleted'
+  return createLoop(sweepAll, { log, complaint, everyMs })
 
-  async function run(): Promise<void> {
-    while (!isStopping()) {
-      for (const [what, sweep] of Object.entries(sweeps)) {
-        await sweep(isStopping).catch((error) => log.warn({ err: error }, `${what} could not be deleted`))
-      }
-      await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+  async function sweepAll(isStopping: () => boolean): Promise<void> {
+    for (const [what, sweep] of Object.entries(sweeps)) {
+      if (isStopping()) return
+      await sweep(isStopping).catch((error) => log.warn({ err: error }, `${what} could not be deleted`))
     }
-  }
-
-  return {
-    start(): void {
-      running ??= run()
-    },
-    /** Resolves when the batch in hand is deleted. */
-    async stop(): Promise<void> {
-      stopping.abort()
-      await running
-    },
   }
 }
 

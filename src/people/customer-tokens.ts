@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { inTransaction, type Transaction } from '../database/client.ts'
-import { deleteExpired } from '../database/delete-expired.ts'
 import type { Caller } from '../engine/caller.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
@@ -36,7 +35,6 @@ export async function issueCustomerToken(
   const expiresAt = new Date(createdAt.getTime() + minutes * 60_000)
   await inTransaction(db, async (tx) => {
     await lockCustomer(tx, { storeId: store.id, customerId })
-    await deleteExpired(tx, { table: 'CustomerLoginToken', key: 'tokenHash' }, createdAt)
     await tx.$executeRaw`
       DELETE FROM "CustomerLoginToken" WHERE "tokenHash" IN (
         SELECT "tokenHash" FROM "CustomerLoginToken" WHERE "storeId" = ${store.id} AND "customerId" = ${customerId}

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { type DataServices, inTransaction, type Transaction } from '../database/client.ts'
-import { deleteExpired } from '../database/delete-expired.ts'
 import type { Session as SessionRow } from '../database/generated/client.ts'
 import { passOverReadOnly } from '../database/outage.ts'
 import { type Sql, sql } from '../database/sql.ts'
@@ -152,7 +151,6 @@ export async function openSession(
       DELETE FROM "Session" WHERE "id" IN (
         SELECT "id" FROM "Session" WHERE ${isOf({ ...account, id })} ORDER BY "id" DESC OFFSET ${SESSIONS_MAX})`
   }
-  await deleteExpired(tx, { table: 'Session', key: 'id' }, createdAt)
   return { token, expiresAt }
 }
 

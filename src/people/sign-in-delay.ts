@@ -2,7 +2,6 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { RateLimit } from '../applications/leaky-bucket.ts'
 import { type Throttle, tooMany } from '../applications/throttle.ts'
 import { type DataServices, type Db, inTransaction, type Transaction } from '../database/client.ts'
-import { deleteExpired } from '../database/delete-expired.ts'
 import { type Sql, sql } from '../database/sql.ts'
 import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -34,7 +33,7 @@ interface Counter {
   readonly longestSeconds: number
 }
 
-const FORGOTTEN_MS = 24 * 60 * 60 * 1000
+export const FORGOTTEN_MS = 24 * 60 * 60 * 1000
 const FAILURES_MAX = 1_000_000
 /** Beyond this many doublings, one second exceeds every delay. */
 const DOUBLINGS_MAX = 20
@@ -71,7 +70,6 @@ export async function countTry({ db, secrets, now }: DataServices, attempt: Atte
   const isOfDevice = device !== null && (await isTrusted(db, device, forgottenAt))
   const counters = isOfDevice ? [device] : [account, address, ...signUps]
   await refuseTooEarly(db, counters, at)
-  await deleteExpired(db, { table: 'SignInDelay', key: 'key', column: 'failedAt' }, forgottenAt)
   await inTransaction(db, async (tx) => {
     for (const counter of counters) {
       if (await count(tx, counter, at, forgottenAt)) continue

@@ -8,9 +8,18 @@ const END_TIMEOUT_MS = 30_000
 /** Ctrl-C in a terminal arrives twice, from the terminal and from npm. Only a later signal forces an immediate end. */
 const SAME_SIGNAL_MS = 1_000
 
+/** What starts and stops with the process. */
+export interface Part {
+  /** What it does by itself from then on; default: nothing. */
+  start?(): unknown
+  stop(): Promise<unknown>
+}
+
 export interface Shutdown {
-  /** Registers a part. Parts stop in reverse order. */
-  add(name: string, stop: () => Promise<unknown>): void
+  /** Registers a part, and returns it. Parts start in order and stop in reverse order. */
+  add<P extends Part>(name: string, part: P): P
+  /** Starts every part that has been registered. */
+  start(): Promise<void>
   isRequested(): boolean
   /** Call it between the steps of starting: throws when the process has been told to stop. */
   checkpoint(): void
@@ -25,7 +34,7 @@ export interface Shutdown {
  * over, so that no step of the start loses what it uses. `drainMs`: the time between a signal and the end of the listener.
  */
 export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: number): Shutdown {
-  const parts: { name: string; stop: () => Promise<unknown> }[] = []
+  const parts: { name: string; part: Part }[] = []
   let requestedAt: number | undefined
   let isDefect = false
 
@@ -34,8 +43,8 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
     setTimeout(() => process.exit(1), END_TIMEOUT_MS + drainMs).unref()
     await Promise.race([started.catch(() => undefined), delay(STOP_TIMEOUT_MS)])
     let isInOrder = true
-    for (const { name, stop } of parts.splice(0).reverse()) {
-      await stop().catch((error: unknown) => {
+    for (const { name, part } of parts.splice(0).reverse()) {
+      await part.stop().catch((error: unknown) => {
         log.error({ err: error }, `${name} could not be stopped in order`)
         isInOrder = false
       })
@@ -67,7 +76,13 @@ export function handleShutdown(log: Log, started: Promise<unknown>, drainMs: num
   }
 
   return {
-    add: (name, stop) => parts.push({ name, stop }),
+    add: (name, part) => {
+      parts.push({ name, part })
+      return part
+    },
+    start: async () => {
+      for (const { part } of [...parts]) await part.start?.()
+    },
     isRequested: () => requestedAt !== undefined,
     checkpoint: () => {
       if (requestedAt !== undefined) throw new Error('Told to stop while starting')

@@ -44,3 +44,8 @@ export function curlLine(
   const options = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
   return `curl ${options.join(' ')} '${restUrl}/v1/Products?limit=3'`
 }
+
+/** A line of progress for people, on standard output. */
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

@@ -7,11 +7,9 @@ import { createProgress } from '../../src/cli/progress.ts'
 import { connect } from '../../src/database/client.ts'
 import { backgroundLimits } from '../../src/database/limits.ts'
 import type { Sweep } from '../../src/database/sweeper.ts'
-import { idempotencySweep } from '../../src/engine/changing/idempotency.ts'
-import { historySweep } from '../../src/engine/recording/history.ts'
 import { archivedSweep } from '../../src/installation/archive.ts'
+import { sweepsByAge } from '../../src/parts/retention.ts'
 import { oldMovements } from '../../src/resources/products/carry-forward.ts'
-import { sweepOld } from '../../src/webhooks/dispatch/retention.ts'
 import type { BenchOptions, Stops } from './bench.ts'
 import { type BenchServer, startBenchServer } from './bench-server.ts'
 import { type Child, startChild } from './child.ts'
@@ -107,16 +105,17 @@ async function openSweeps({ databaseUrl: url }: BenchServer, stops: Stops): Prom
   const dir = await mkdtemp(join(tmpdir(), 'store-platform-archive-'))
   await stops.add(() => reportFiles(dir).finally(() => rm(dir, { recursive: true, force: true })))
   const services = { url, db, dir, now: () => new Date(), log: { info: () => {} } }
+  const byAge = sweepsByAge(services, { historyDays: DAYS })
   return {
     'attempts, deliveries, events': {
       tables: ['DeliveryAttempt', 'Delivery', 'Event'],
-      sweep: (isStopping) => sweepOld(db, new Date(), isStopping),
+      sweep: byAge['old deliveries and events'],
     },
     'idempotency keys, answers': {
       tables: ['IdempotencyKey', 'IdempotencyAnswer'],
-      sweep: idempotencySweep(services),
+      sweep: byAge['old idempotency keys'],
     },
-    history: { tables: ['HistoryEntry'], sweep: historySweep(services, DAYS) },
+    history: { tables: ['HistoryEntry'], sweep: byAge['old history'] },
     'stock movements, archived': { tables: ['StockMovement'], sweep: archivedSweep(services, DAYS, oldMovements) },
     'audit log, archived': { tables: ['AuditEntry'], sweep: archivedSweep(services, DAYS, oldEntries) },
   }

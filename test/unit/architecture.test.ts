@@ -15,6 +15,7 @@ const domains = ['stores', 'applications', 'people', 'audit']
 const lines = [
   ['start.js'],
   ['main.ts', 'cli'],
+  ['parts'],
   ['app.ts'],
   protocols,
   ['html'],
@@ -67,7 +68,7 @@ describe('imports go one way', () => {
     }
   })
 
-  test('main → app → protocols → html → server → installation → registry → webhooks → resources → domains → engine → ground', () => {
+  test('main → parts → app → protocols → html → server → installation → registry → webhooks → resources → domains → engine → ground', () => {
     const wrong = innerImports().filter(([from, to]) => {
       return from.part !== to.part && lineOf(from.part) >= lineOf(to.part) && lineOf(to.part) < lines.length
     })

@@ -1,10 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Db } from '../../database/client.ts'
 import { outageOf } from '../../database/outage.ts'
 import { PROCESS_LOCK, processNumber } from '../../database/process-lock.ts'
 import { sql } from '../../database/sql.ts'
-import { inBatches, type Sweep } from '../../database/sweeper.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { ResultItem } from '../../values/result-item.ts'
 import type { Caller } from '../caller.ts'
@@ -15,7 +13,7 @@ import type { Call, Log } from '../reading/endpoints.ts'
 
 const HEADER = 'Idempotency-Key'
 /** How long a key is valid after its first use. */
-const KEPT_MS = 24 * 60 * 60 * 1_000
+export const KEPT_MS = 24 * 60 * 60 * 1_000
 /**
  * An attempt that stores nothing for this long can be taken over, and one whose process is gone at once. Its next
  * change then fails and rolls back.
@@ -23,8 +21,6 @@ const KEPT_MS = 24 * 60 * 60 * 1_000
 const LEASE_MS = 60_000
 /** Between two tries to end an attempt that an outage broke off. */
 const END_RETRY_MS = 500
-/** Expired keys that one statement of the sweep deletes. */
-const SWEPT_MAX = 1_000
 /** Another request can remove or claim the key between two statements, but not repeatedly. */
 const TRIES_MAX = 5
 
@@ -254,25 +250,4 @@ function leaseEnd({ now }: Pick<Caller, 'now'>): string {
 /** Keys first used at or before this time have expired. */
 function over({ now }: Pick<Caller, 'now'>): string {
   return new Date(now().getTime() - KEPT_MS).toISOString()
-}
-
-/** Deletes keys first used 24 hours ago, with their answers, from the oldest on. Keys that a transaction holds stay until the next sweep. */
-export function idempotencySweep(services: Pick<KeyOwner, 'now'> & { db: Db }): Sweep {
-  return (isStopping) => {
-    const until = over(services)
-    return inBatches(isStopping, '-infinity', (after) => deleteOver(services.db, after, until))
-  }
-}
-
-/** Returns the time after which the next batch begins; null: this was the last one. */
-async function deleteOver(db: Db, after: string, until: string): Promise<string | null> {
-  const [batch] = await db.$queryRaw<{ last: string | null }[]>(sql`
-    WITH past AS MATERIALIZED (
-      SELECT "storeId", "scope", "claimedAt" FROM "IdempotencyKey"
-      WHERE "claimedAt" >= ${after}::timestamptz AND "claimedAt" <= ${until}::timestamptz
-      ORDER BY "claimedAt" LIMIT ${SWEPT_MAX}::int FOR UPDATE SKIP LOCKED),
-    deleted AS (
-      DELETE FROM "IdempotencyKey" k USING past p WHERE k."storeId" = p."storeId" AND k."scope" = p."scope")
-    SELECT CASE count(*) WHEN ${SWEPT_MAX}::int THEN max("claimedAt")::text END AS "last" FROM past`)
-  return batch?.last ?? null
 }

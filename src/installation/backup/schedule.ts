@@ -1,6 +1,9 @@
 import { stat } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openSnapshot, type Snapshot } from '../../database/snapshot.ts'
+import { makePrivateFolder } from '../../process/data-folder.ts'
+import { createLoop } from '../../process/loop.ts'
+import type { Config } from '../../process/settings.ts'
+import type { Part } from '../../process/shutdown.ts'
 import { writeWholeFile } from '../../process/whole-file.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import { openBackupFolder } from './files.ts'
@@ -32,6 +35,16 @@ export interface BackupScheduleOptions {
   readonly onFailure?: () => void
 }
 
+/** The backups into BACKUP_DIR; without that folder there are none. */
+export async function scheduledBackups(
+  services: Pick<BackupScheduleOptions, 'url' | 'secrets' | 'now' | 'log' | 'onFailure'>,
+  { backupDir: dir, backupHours: hours, backupKeep: keep }: Pick<Config, 'backupDir' | 'backupHours' | 'backupKeep'>,
+): Promise<Part> {
+  if (dir === null) return { stop: async () => {} }
+  await makePrivateFolder(dir, 'BACKUP_DIR', (message) => services.log.warn({}, message))
+  return createBackupSchedule({ ...services, dir, hours, keep })
+}
+
 /**
  * Backs up the database into a folder when its newest backup is as old as `hours`. Any number of processes may do so: one at a
  * time makes a backup, and those that share the folder make one together.
@@ -41,7 +54,6 @@ export function createBackupSchedule(options: BackupScheduleOptions) {
   const stopping = new AbortController()
   const { signal } = stopping
   let retryAt = Number.NEGATIVE_INFINITY
-  let running: Promise<void> | undefined
 
   /** Makes a backup if one is due. A failure is logged, and tried again after ten minutes. Never rejects. */
   async function runDue(): Promise<void> {
@@ -90,22 +102,15 @@ export function createBackupSchedule(options: BackupScheduleOptions) {
     }
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      await runDue()
-      await delay(EVERY_MS, undefined, { signal }).catch(() => undefined)
-    }
-  }
+  const loop = createLoop(runDue, { log, complaint: 'the database could not be backed up', everyMs: EVERY_MS })
 
   return {
     runDue,
-    start(): void {
-      running ??= run()
-    },
+    start: loop.start,
     /** Breaks off a backup that is being made; nothing of it stays. */
-    async stop(): Promise<void> {
+    stop(): Promise<void> {
       stopping.abort()
-      await running
+      return loop.stop()
     },
   }
 }

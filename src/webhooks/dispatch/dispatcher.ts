@@ -8,7 +8,6 @@ import { decide } from './decide.ts'
 import type { DispatcherMetrics } from './metrics.ts'
 import { numberEvents } from './number.ts'
 import { createRecorder, type Recorder } from './record.ts'
-import { sweepOld } from './retention.ts'
 import { createSender, type SendServices } from './send.ts'
 import { Slots } from './slots.ts'
 
@@ -24,7 +23,6 @@ export interface DispatcherOptions {
 }
 
 const POLL_MS = 1_000
-const SWEEP_MS = 3_600_000
 /** Applies while another process numbers events, or a store is busy. */
 const NUMBERING_RETRY_MS = 100
 const BATCHES_BEFORE_OTHERS = 10
@@ -37,16 +35,13 @@ const RELEASE_MS = 5_000
  */
 export class Dispatcher {
   readonly #services: DispatcherServices
-  readonly #pollMs: number
   readonly #stopMs: number
   /** Distinguishes the notifications of this process. */
   readonly #id: string = randomUUID()
   readonly #slots = new Slots()
   readonly #attempts = new Set<Promise<void>>()
-  readonly #timers: NodeJS.Timeout[] = []
   readonly #numbering: Loop
   readonly #claiming: Loop
-  readonly #sweeping: Loop
   readonly #recorder: Recorder
   readonly #send: ReturnType<typeof createSender>
   #numberingRetry: NodeJS.Timeout | undefined
@@ -59,28 +54,29 @@ export class Dispatcher {
   #after: WebhookKey = { storeId: 0, webhookId: 0 }
 
   constructor(services: DispatcherServices, { pollMs = POLL_MS, stopMs = STOP_TIMEOUT_MS }: DispatcherOptions = {}) {
-    const { db, now, log } = services
+    const { log } = services
     this.#services = services
-    this.#pollMs = pollMs
     this.#stopMs = stopMs
-    this.#numbering = createLoop(() => this.#numberAll(), log, 'events could not be numbered')
-    this.#claiming = createLoop(() => this.#claim(), log, 'webhook deliveries could not be claimed')
-    const sweep = () => sweepOld(db, now(), () => this.#isStopping)
-    this.#sweeping = createLoop(sweep, log, 'old webhook deliveries could not be deleted')
+    this.#numbering = createLoop(() => this.#numberAll(), {
+      log,
+      complaint: 'events could not be numbered',
+      everyMs: pollMs,
+    })
+    this.#claiming = createLoop(() => this.#claim(), {
+      log,
+      complaint: 'webhook deliveries could not be claimed',
+      everyMs: pollMs,
+    })
     this.#recorder = createRecorder(services, () => this.#claiming.wake())
     this.#send = createSender(services)
   }
 
-  /** Starts to send what is due, on each wake and every second, and to delete what is old, every hour. */
+  /** Starts to send what is due, on each wake and every second. */
   start(): void {
     if (this.#isStarted || this.#isStopping) return
     this.#isStarted = true
-    this.#timers.push(
-      setInterval(() => this.wake(), this.#pollMs),
-      setInterval(() => this.#sweeping.wake(), SWEEP_MS),
-    )
-    this.wake()
-    this.#sweeping.wake()
+    this.#numbering.start()
+    this.#claiming.start()
   }
 
   /** Looks for everything. */
@@ -114,12 +110,6 @@ export class Dispatcher {
     }
   }
 
-  /** Deletes what is older than 30 days. */
-  async sweep(): Promise<void> {
-    this.#sweeping.wake()
-    await this.#sweeping.idle()
-  }
-
   /**
    * Stops claiming, waits up to 10 s for attempts in progress, and releases the rest, so that another process makes
    * those attempts at once. Never rejects.
@@ -127,9 +117,8 @@ export class Dispatcher {
   async stop(): Promise<void> {
     const { db, now, log } = this.#services
     this.#isStopping = true
-    for (const timer of this.#timers.splice(0)) clearInterval(timer)
     clearTimeout(this.#numberingRetry)
-    await within(this.#stopMs, Promise.all([this.#quiet(), this.#numbering.idle(), this.#sweeping.idle()]))
+    await within(this.#stopMs, Promise.all([this.#quiet(), this.#numbering.stop(), this.#claiming.stop()]))
     this.#isOver = true
     const claims = [...this.#slots.claims]
     if (claims.length === 0) return

@@ -33,9 +33,9 @@ export function createRecorder(
 ) {
   let waiting: Result[] = []
   const pauses = new Map<string, { webhook: Claim; pause: Pause }>()
-  const writing = createLoop(write, log, 'results of webhook deliveries could not be written yet')
+  const writing = createLoop(write, { log, complaint: 'results of webhook deliveries could not be written yet' })
   // Separate, because it may be slow or wait for a change of the webhook.
-  const pausing = createLoop(pause, log, 'a webhook could not be paused yet')
+  const pausing = createLoop(pause, { log, complaint: 'a webhook could not be paused yet' })
 
   async function write(): Promise<boolean> {
     dropLate()

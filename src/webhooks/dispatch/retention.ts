@@ -1,12 +1,12 @@
 import type { Db } from '../../database/client.ts'
 import { empty, identifier, type Sql, sql } from '../../database/sql.ts'
-import { inBatches } from '../../database/sweeper.ts'
+import { inBatches, type Sweep } from '../../database/sweeper.ts'
 import { KEPT_MS } from '../deliveries.ts'
 
 const BATCH_MAX = 1_000
 
 /** A table to sweep: its time column, and which old rows can be deleted. */
-interface Sweep {
+interface AgedTable {
   readonly table: string
   readonly time: string
   readonly mayGo: (before: Date) => Sql
@@ -14,7 +14,7 @@ interface Sweep {
   readonly followUp?: Sql
 }
 
-const sweeps: readonly Sweep[] = [
+const agedTables: readonly AgedTable[] = [
   { table: 'DeliveryAttempt', time: 'at', mayGo: () => sql`true` },
   // Pending ones stay, however old.
   { table: 'Delivery', time: 'createdAt', mayGo: (before) => sql`"endedAt" < ${before}` },
@@ -34,20 +34,21 @@ const sweeps: readonly Sweep[] = [
 ]
 
 /**
- * Deletes what is older than 30 days, and deliveries of deleted webhooks, in small batches; `isStopping` ends it after
- * one. Ids follow the time, so each table is walked from its lowest id to the first batch without old rows. Rows that
- * another transaction holds stay until the next sweep.
+ * Deletes what is older than 30 days, and deliveries of deleted webhooks, in small batches. Ids follow the time, so each table is
+ * walked from its lowest id to the first batch without old rows. Rows that another transaction holds stay until the next sweep.
  */
-export async function sweepOld(db: Db, at: Date, isStopping: () => boolean): Promise<void> {
-  await inBatches(isStopping, BATCH_MAX, async () => ((await sweepOrphans(db)) === BATCH_MAX ? BATCH_MAX : null))
-  const before = new Date(at.getTime() - KEPT_MS)
-  for (const sweep of sweeps) await inBatches(isStopping, 0, (after) => sweepBatch(db, sweep, before, after))
+export function deliverySweep({ db, now }: { db: Db; now: () => Date }): Sweep {
+  return async (isStopping) => {
+    await inBatches(isStopping, BATCH_MAX, async () => ((await sweepOrphans(db)) === BATCH_MAX ? BATCH_MAX : null))
+    const before = new Date(now().getTime() - KEPT_MS)
+    for (const table of agedTables) await inBatches(isStopping, 0, (after) => sweepBatch(db, table, before, after))
+  }
 }
 
 /** Returns the id after which the next batch begins; null: no row was old. */
 async function sweepBatch(
   db: Db,
-  { table, time, mayGo, followUp = empty }: Sweep,
+  { table, time, mayGo, followUp = empty }: AgedTable,
   before: Date,
   after: number,
 ): Promise<number | null> {

@@ -371,13 +371,13 @@ describe('the loop', () => {
     await gate.close()
     const loop = createRemovalNotices({ ...services, db }, { everyMs: 5 })
     loop.start()
-    await vi.waitUntil(() => warnings.length >= 2)
+    await vi.waitUntil(() => warnings.length >= 1)
     await gate.open()
     await vi.waitFor(async () => expect(await notices()).toEqual([]))
     await loop.stop()
     await db.$disconnect()
     await gate.close()
-    expect(new Set(warnings)).toEqual(new Set(['removal notices could not be looked for']))
+    expect(warnings).toEqual(['removal notices could not be looked for'])
   })
 
   test('stops at once when nothing is under way', async () => {

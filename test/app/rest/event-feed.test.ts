@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventKinds } from '../../../src/engine/definition/event-kinds.ts'
-import { sweepOld } from '../../../src/webhooks/dispatch/retention.ts'
+import { deliverySweep } from '../../../src/webhooks/dispatch/retention.ts'
 import { sampleOf } from '../../../src/webhooks/samples.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
 import { refusalOf } from './fixture.ts'
@@ -266,7 +266,7 @@ test('who begins, begins behind all that was deleted, also where an older event 
   await delivery(server, shop, await newWebhook(shop.call), late, { state: 'delivered' })
   for (const sequence of [2, 3]) await numberedEvent(server, shop, { sequence, createdAt })
   for (const sequence of [4, 5]) await numberedEvent(server, shop, { sequence })
-  await sweepOld(server.database.db, server.services.now(), () => false)
+  await deliverySweep({ db: server.database.db, now: server.services.now })(() => false)
   const kept = await server.database.db.event.count({ where: { storeId: shop.store.id, sequence: 1 } })
   expect(kept).toBe(1)
 

@@ -5,7 +5,7 @@ import { registerApplication } from '../../../src/applications/applications.ts'
 import { createAuthenticator } from '../../../src/applications/authenticate.ts'
 import { subscribe } from '../../../src/applications/subscriptions.ts'
 import { connect } from '../../../src/database/client.ts'
-import { idempotencySweep } from '../../../src/engine/changing/idempotency.ts'
+import { sweepsByAge } from '../../../src/parts/retention.ts'
 import { createStore } from '../../../src/stores/stores.ts'
 import { operator } from '../../support/actors.ts'
 import { openLine } from '../../support/line.ts'
@@ -321,6 +321,8 @@ describe('a key stands for one request', () => {
 })
 
 describe('what is stored', () => {
+  const sweep = () => sweepsByAge(server.services, { historyDays: null })['old idempotency keys'](() => false)
+
   test('goes: keys of more than 24 hours ago are swept with their answers, by whichever process; no request does so', async () => {
     await execute('DELETE FROM "IdempotencyKey"')
     const put = (key: string) => send('PUT', '/Products', key, { body: [{ SKUInfo: { CatalogID: 1 } }, {}] })
@@ -328,8 +330,7 @@ describe('what is stored', () => {
     server.clock.ms += 24 * HOUR_MS
     await put('new')
     expect(await keysStored()).toBe(6)
-    const sweep = idempotencySweep(server.services)
-    await Promise.all([sweep(() => false), sweep(() => false)])
+    await Promise.all([sweep(), sweep()])
     expect(await keysStored()).toBe(1)
     const [answers] = await query<{ count: number }>('SELECT count(*)::int AS "count" FROM "IdempotencyAnswer"')
     expect(answers?.count).toBe(2)
@@ -342,7 +343,7 @@ describe('what is stored', () => {
     await execute(`INSERT INTO "IdempotencyKey" ("storeId", "scope", "bodyHash", "claimedAt", "claim", "leasedUntil", "answered")
       SELECT 1, 'key ' || n, '', '${over}'::timestamptz - n * interval '1 ms', '', '${over}', false FROM generate_series(1, 2500) n`)
     await whileLocked(`UPDATE "IdempotencyKey" SET "answered" = true WHERE "scope" = 'key 1700'`, async (release) => {
-      await idempotencySweep(server.services)(() => false)
+      await sweep()
       await release()
     })
     expect(await keysStored()).toBe(1)

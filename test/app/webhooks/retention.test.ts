@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../../src/database/generated/client.ts'
+import { createSweeper } from '../../../src/database/sweeper.ts'
+import { deliverySweep } from '../../../src/webhooks/dispatch/retention.ts'
 import { openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import { CUSTOMER_NEW, DAY_MS, HOUR_MS, hold, ORDER_NEW, openStage, type Stage } from './dispatch-stage.ts'
 
@@ -22,7 +24,7 @@ afterEach(() => stage.clear())
 afterAll(() => stage.close())
 
 const settle = () => stage.settle()
-const sweep = () => stage.openProcess().dispatcher.sweep()
+const sweep = () => deliverySweep(stage)(() => false)
 
 async function left() {
   const { db } = stage
@@ -196,10 +198,15 @@ test('two processes do so at once', async () => {
   expect(stage.warnings).toEqual([])
 })
 
-test('a process does so when it starts', async () => {
+test('a process does so when it starts, and goes on after a sweep that failed', async () => {
   await stage.addEvent(storeId)
   await settle()
   stage.clock.ms += KEPT_MS + 1
-  stage.openProcess().dispatcher.start()
+  const log = { warn: vi.fn() }
+  const failing = () => Promise.reject(new Error('away'))
+  const sweeper = createSweeper({ log, sweeps: { 'old things': failing, 'old events': deliverySweep(stage) } })
+  sweeper.start()
   await vi.waitUntil(async () => (await left()).events === 0)
+  await sweeper.stop()
+  expect(log.warn.mock.calls).toEqual([[{ err: new Error('away') }, 'old things could not be deleted']])
 })

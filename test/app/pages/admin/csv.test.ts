@@ -2,10 +2,11 @@ import { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createCsvImports, csvSweep } from '../../../../src/csv/runner.ts'
+import { createCsvImports } from '../../../../src/csv/runner.ts'
 import { takeIn as takeInFile } from '../../../../src/csv/take-in.ts'
 import { productStockChanged } from '../../../../src/engine/definition/event-kinds.ts'
 import { canImport, services } from '../../../../src/pages/admin/records/services.ts'
+import { sweepsByAge } from '../../../../src/parts/retention.ts'
 import { manufacturers } from '../../../../src/resources/manufacturers/manufacturers.ts'
 import { hold, untilItWaits } from '../../../support/held.ts'
 import type { TestPerson } from '../../../support/person.ts'
@@ -476,6 +477,6 @@ test('imports are kept for 30 days, 20 of a store', async () => {
   const count = () => db.csvImport.count({ where: { storeId: shop.store.id } })
   expect(await count()).toBe(20)
   server.clock.ms += 31 * 24 * 60 * 60 * 1_000
-  await csvSweep(server.services)(() => false)
+  await sweepsByAge(server.services, { historyDays: null })['old CSV imports'](() => false)
   expect([await count(), await db.csvImportLine.count({ where: { storeId: shop.store.id } })]).toEqual([0, 0])
 })

@@ -1,0 +1,106 @@
+import { connect, connectBeside, type Db } from '../database/client.ts'
+import { requireDirect } from '../database/direct.ts'
+import { createHealth, type DatabaseHealth } from '../database/health.ts'
+import { backgroundLimits, bucketLimits, requestLimits } from '../database/limits.ts'
+import { createDatabaseMetrics } from '../database/metrics.ts'
+import { migrate } from '../database/migrations.ts'
+import type { createOutageLines } from '../database/outage-lines.ts'
+import { startEmbedded } from '../embedded/embedded.ts'
+import { forgetRepresentations } from '../engine/definition/representations.ts'
+import { checkSecretKey } from '../installation/secret-key/check.ts'
+import { installationKeys, makeDataFolder } from '../process/data-folder.ts'
+import type { Log } from '../process/log.ts'
+import type { Config } from '../process/settings.ts'
+import type { Shutdown } from '../process/shutdown.ts'
+import { say } from '../process/welcome.ts'
+import type { Metrics } from '../server/metrics.ts'
+import { createSecrets, type Secrets } from '../values/secrets.ts'
+
+interface DatabaseServices {
+  readonly log: Log
+  readonly outageLines: ReturnType<typeof createOutageLines>
+  readonly metrics: Metrics
+}
+
+export interface OpenDatabase {
+  /** Past a pooler. */
+  readonly directUrl: string
+  readonly databaseHealth: DatabaseHealth
+  /** For requests. */
+  readonly db: Db
+  /** For everything else, so that neither takes the connections of the other. */
+  readonly backgroundDb: Db
+  /** For the shared buckets: one connection, so that they wait for no other statement. */
+  readonly bucketDb: Db
+  readonly secrets: Secrets
+  readonly operatorKey: string
+  readonly hasStore: boolean
+}
+
+/** Starts the embedded database if none is given, migrates, and connects. Throws `StartupError` when SECRET_KEY does not fit. */
+export async function openDatabase(
+  config: Config,
+  { log, outageLines, metrics }: DatabaseServices,
+  parts: Shutdown,
+): Promise<OpenDatabase> {
+  if (config.databaseUrl === null || config.sandbox) await makeDataFolder(config.dataDir)
+  const url = config.databaseUrl ?? (await openEmbedded(config, parts))
+  const directUrl = config.databaseDirectUrl ?? url
+  parts.checkpoint()
+  // Only now, because the embedded database lets one process at a time into the data folder.
+  const { keys, keep: keepKeys } = await installationKeys(config)
+  await migrateDatabase({ url, directUrl }, log)
+  parts.checkpoint()
+
+  const databaseHealth = parts.add('the health of the database', createHealth(url, log))
+  outageLines.watch(databaseHealth)
+  const clients = await connectAll(url, config, { databaseHealth, metrics }, parts)
+  const { db } = clients
+  const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
+  await checkSecretKey(db, secrets)
+  // Not before the check, because a file with new keys would prevent giving the former one back.
+  await keepKeys()
+  const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
+  return { directUrl, databaseHealth, ...clients, secrets, operatorKey: keys.operatorKey, hasStore }
+}
+
+async function openEmbedded({ dataDir }: Config, parts: Shutdown): Promise<string> {
+  say(`Starting PostgreSQL in ${dataDir} …`)
+  return parts.add('the embedded database', await startEmbedded({ dataDir })).url
+}
+
+async function migrateDatabase({ url, directUrl }: { url: string; directUrl: string }, log: Log): Promise<void> {
+  say('Applying migrations …')
+  if (directUrl !== url) await requireDirect(url, directUrl)
+  const applied = await migrate(directUrl, (message) => log.warn(message))
+  if (applied.length > 0) log.info({ count: applied.length, last: applied.at(-1) }, 'migrations applied')
+}
+
+async function connectAll(
+  url: string,
+  config: Config,
+  { databaseHealth: health, metrics }: Pick<OpenDatabase, 'databaseHealth'> & { metrics: Metrics },
+  parts: Shutdown,
+) {
+  const figures = createDatabaseMetrics(metrics.registry)
+  figures.breaker(health)
+  const options = { isPreparing: config.databasePreparedStatements, health }
+  const db: Db = connect(url, {
+    ...options,
+    onLost: () => forgetRepresentations(db),
+    poolMax: config.databaseConnections,
+    limits: requestLimits,
+    observer: figures.pool('requests'),
+  })
+  parts.add('the database client', { stop: () => db.$disconnect() })
+  const backgroundDb = await connectBeside(db, url, {
+    ...options,
+    poolMax: config.databaseBackgroundConnections,
+    limits: backgroundLimits,
+    observer: figures.pool('background'),
+  })
+  parts.add('the background database client', { stop: () => backgroundDb.$disconnect() })
+  const bucketDb = await connectBeside(db, url, { ...options, poolMax: 1, limits: bucketLimits })
+  parts.add('the database client of the buckets', { stop: () => bucketDb.$disconnect() })
+  return { db, backgroundDb, bucketDb }
+}

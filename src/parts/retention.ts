@@ -1,0 +1,62 @@
+import { oldEntries } from '../audit/old-entries.ts'
+import { KEPT_DAYS as CSV_DAYS } from '../csv/limits.ts'
+import type { Db } from '../database/client.ts'
+import { sql } from '../database/sql.ts'
+import { type Sweep, sweepByTime } from '../database/sweeper.ts'
+import { KEPT_MS as KEY_MS } from '../engine/changing/idempotency.ts'
+import { historySweep } from '../engine/recording/history.ts'
+import { archivedSweep } from '../installation/archive.ts'
+import { FORGOTTEN_MS } from '../people/sign-in-delay.ts'
+import { makePrivateFolder } from '../process/data-folder.ts'
+import type { Config } from '../process/settings.ts'
+import { oldMovements } from '../resources/products/carry-forward.ts'
+import { deliverySweep } from '../webhooks/dispatch/retention.ts'
+
+interface RetentionServices {
+  /** The client for the background. */
+  readonly db: Db
+  readonly now: () => Date
+}
+
+const DAY_MS = 86_400_000
+
+/** Everything that is deleted because of its age, by what it is, in words (docs/decisions/retention.md). */
+export function sweepsByAge({ db, now }: RetentionServices, { historyDays }: Pick<Config, 'historyDays'>) {
+  const ago = (ms: number) => () => new Date(now().getTime() - ms)
+  const days = (count: number) => ago(count * DAY_MS)
+  return {
+    'old deliveries and events': deliverySweep({ db, now }),
+    'old history': historySweep({ db, now }, historyDays),
+    'old idempotency keys': sweepByTime(db, { table: 'IdempotencyKey', time: 'claimedAt' }, ago(KEY_MS)),
+    // One at a time, because each may have 100,000 lines.
+    'old CSV imports': sweepByTime(
+      db,
+      { table: 'CsvImport', time: 'createdAt', mayGo: sql`"state" <> 'applying'`, batch: 1 },
+      days(CSV_DAYS),
+    ),
+    'old sessions': sweepByTime(db, { table: 'Session', time: 'expiresAt' }, now),
+    'old sign-in links': sweepByTime(db, { table: 'CustomerLoginToken', time: 'expiresAt' }, now),
+    // An access token has the hash of its code, so that a later reuse is still detected.
+    'old authorization codes': sweepByTime(db, { table: 'AuthorizationCode', time: 'expiresAt' }, now),
+    'old failures of sign-ins': sweepByTime(db, { table: 'SignInDelay', time: 'failedAt' }, ago(FORGOTTEN_MS)),
+  } satisfies Record<string, Sweep>
+}
+
+interface ArchiveServices extends RetentionServices {
+  /** Past a pooler. */
+  readonly url: string
+  readonly log: { info(details: object, message: string): void; warn(details: object, message: string): void }
+}
+
+/** What goes into files of ARCHIVE_DIR before it is deleted; nothing without that folder. */
+export async function archivedSweeps(
+  services: ArchiveServices,
+  { archiveDir: dir, ledgerDays, auditDays }: Pick<Config, 'archiveDir' | 'ledgerDays' | 'auditDays'>,
+): Promise<Record<string, Sweep>> {
+  if (dir === null) return {}
+  await makePrivateFolder(dir, 'ARCHIVE_DIR', (message) => services.log.warn({}, message))
+  return {
+    'old stock movements': archivedSweep({ ...services, dir }, ledgerDays, oldMovements),
+    'old entries of the audit log': archivedSweep({ ...services, dir }, auditDays, oldEntries),
+  }
+}
