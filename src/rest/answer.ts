@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { outageOf } from '../database/outage.ts'
-import { defect } from '../engine/changing/change-requests.ts'
 import { joined, jsonFrame } from '../engine/definition/representations.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/reading/endpoints.ts'
 import { sendCompressible } from '../server/compression.ts'
@@ -61,6 +60,9 @@ function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
   if (statusCode < 400 || statusCode >= 500) return outageOf(error)
   return new StoreFailure('bad-request', 'Bad request', { logDetail: code })
 }
+
+/** The answer to a defect, without internals. */
+const defect = resultItem('Error', '', 500, 'Internal error')
 
 /** What an empty 404 means. */
 const NO_SUCH_RECORD = 'There is no such record'
