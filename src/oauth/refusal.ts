@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { failureIn } from '../server/errors.ts'
-import { noteRefusal } from '../server/note-refusal.ts'
+import { failureIn, noteRefusal } from '../server/errors.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /** What the endpoints answer (RFC 6749 §5.2, RFC 7009 §2.2.1). */

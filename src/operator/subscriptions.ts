@@ -5,8 +5,8 @@ import { actorOf } from '../html/request.ts'
 import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import { resultItem } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
-import { resultItem } from '../values/result-item.ts'
 
 const subscription = record<Subscription>('Subscription')({
   Id: [id, (from) => from.id],

@@ -5,11 +5,30 @@ import { TLSSocket } from 'node:tls'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Logger } from 'pino'
 import { failureOf } from '../database/outage.ts'
-import { StoreFailure } from '../values/failure.ts'
-import { resultItem } from '../values/result-item.ts'
+import { resultItem, StoreFailure } from '../values/failure.ts'
 import { endConnection } from './connections.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
-import { noteRefusal } from './note-refusal.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `noteRefusal`. */
+    refused: Refused | null
+  }
+}
+
+/** Why a request was refused: without what the refusal repeats of the request. */
+export interface Refused {
+  readonly reason: string
+  /** What the caller is not told. */
+  readonly detail?: string | undefined
+  /** The code of a protocol that has its own. */
+  readonly error?: string | number
+}
+
+/** Records why the request was refused, for its line in the log. The first reason is kept. */
+export function noteRefusal(request: FastifyRequest, refused: Refused): void {
+  request.refused ??= refused
+}
 
 /** Answers unknown addresses, before a body is read. */
 export function answerUnknown(app: FastifyInstance, answer: RouteHandlerMethod): void {

@@ -3,8 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DataServices, type Db, inTransaction } from '../database/client.ts'
 import { type Attempt, attemptAt, endAttempt, type Remember, rememberItem } from '../engine/changing/idempotency.ts'
-import { type FailureKind, StoreFailure } from '../values/failure.ts'
-import { type ResultItem, resultItem } from '../values/result-item.ts'
+import { type FailureKind, type ResultItem, resultItem, StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 
 /** The keys of these routes belong to no store, because some of the routes do not either. */

@@ -73,3 +73,10 @@ export class StoreFailure extends Error {
 type FailureOptions = Partial<
   Pick<StoreFailure, 'field' | 'faults' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'>
 >
+
+/** Makes an item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */
+export function resultItem(key: string, value: string | number, status: number, message: string) {
+  return { Key: key, Value: String(value), Status: String(status), Message: message }
+}
+
+export type ResultItem = Readonly<ReturnType<typeof resultItem>>

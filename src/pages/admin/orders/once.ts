@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
 import { claimRequest, endAttempt, type Remember, rememberItem } from '../../../engine/changing/idempotency.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { StoreFailure } from '../../../values/failure.ts'
-import { resultItem } from '../../../values/result-item.ts'
+import { resultItem, StoreFailure } from '../../../values/failure.ts'
 
 /** What a form with a one-time key (`OneTimeKey`) adds. */
 interface Addition<Key> {
