@@ -51,10 +51,8 @@ export async function makeChanges(
 ): Promise<Outcomes> {
   const { resource, precondition } = making
   const startedAt = performance.now()
-  const outcomes = new Map<number, Outcome>()
-  const set = mayGoTogether(making, requested) ? await planSet(making, requested, outcomes) : new Map<number, Member>()
-  const made = requested.size > 1 ? await makeList(making, set) : await joinOthers(making, set)
-  for (const [place, outcome] of made) outcomes.set(place, outcome)
+  const set = mayGoTogether(making, requested) ? await planSet(making, requested) : new Map<number, Member>()
+  const outcomes = new Map(requested.size > 1 ? await makeList(making, set) : await joinOthers(making, set))
   let { caller } = making
   let waitedMs = requested.size > 1 ? performance.now() - startedAt : 0
   for (const [place, one] of requested) {
@@ -76,18 +74,19 @@ export async function makeChanges(
 }
 
 /** Makes a change in its own transaction. */
-export async function makeAlone(
-  making: Making,
+export function makeAlone(
+  { caller, note, log }: Making,
   place: number,
   change: (remember: Remember | undefined) => Promise<Scalar>,
 ): Promise<Outcome> {
-  const { caller, note, log } = making
-  try {
-    return { key: await change(note && ((tx, key) => note({ ...caller, ...tx }, new Map([[place, { key }]])))) }
-  } catch (error) {
-    const failure = failureIn(error, log, place)
-    return (await noted(making, new Map([[place, { failure }]]))).get(place) as Outcome
-  }
+  return change(note && ((tx, key) => note({ ...caller, ...tx }, new Map([[place, { key }]]))))
+    .then((key): Outcome => ({ key }))
+    .catch(async (error): Promise<Outcome> => {
+      const failure = failureIn(error, log, place)
+      await note?.(caller, new Map([[place, { failure }]]))
+      return { failure }
+    })
+    .catch((error): Outcome => ({ failure: failureIn(error, log, place) }))
 }
 
 /** A list with a precondition is refused before. A single change that has one, or is noted, goes alone. */
@@ -102,26 +101,15 @@ function mayGoTogether(
   return isPlain && bytes <= JOINED_BYTES_MAX
 }
 
-/** Reads the input of what can be made together. What is refused meanwhile is an outcome. */
+/** Reads the input of what can be made together. What is refused is read again alone: a change before it may give a record a name. */
 async function planSet(
-  making: MakingRecords,
+  { caller, resource }: MakingRecords,
   requested: ReadonlyMap<number, RequestedChange>,
-  outcomes: Map<number, Outcome>,
 ): Promise<Map<number, Member>> {
-  const { caller, resource } = making
   const places = [...requested.keys()]
-  const refusals = new Map<number, Outcome>()
-  const members: [number, Member][] = []
-  // What fails for all of them is found again by each.
   const plans = await planChanges(caller, resource, [...requested.values()]).catch(() => [])
-  for (const [at, planned] of plans.entries()) {
-    const place = places[at] as number
-    if (!(planned instanceof StoreFailure)) members.push([place, { caller, planned }])
-    // A change before it may give a record the name that is not there yet.
-    else if (planned.kind !== 'not-found') refusals.set(place, { failure: planned })
-  }
-  for (const [place, outcome] of await noted(making, refusals)) outcomes.set(place, outcome)
-  return firstOfEach(members)
+  const members = plans.map((planned, at) => [places[at] as number, { caller, planned }] as const)
+  return firstOfEach(members.filter((one): one is [number, Member] => !(one[1].planned instanceof StoreFailure)))
 }
 
 /** Leaves out the further changes of a record, which may name it as the first leaves it. */
@@ -168,17 +156,6 @@ async function trySet(
 /** Whether PostgreSQL itself refused a statement, and with it the transaction. */
 function isSqlState(code: string | undefined): boolean {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code)
-}
-
-/** Stores refusals, which have no transaction. */
-async function noted({ caller, note, log }: Making, refusals: Outcomes): Promise<Outcomes> {
-  try {
-    if (refusals.size > 0) await note?.(caller, refusals)
-    return refusals
-  } catch (error) {
-    const failure = failureIn(error, log)
-    return new Map([...refusals.keys()].map((place) => [place, { failure }]))
-  }
 }
 
 /** Why a change was not made. Throws `in-progress`: another attempt has taken over all of them. */
