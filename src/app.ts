@@ -6,7 +6,7 @@ import type { CsvImports } from './csv/runner.ts'
 import type { Db } from './database/client.ts'
 import type { DatabaseHealth } from './database/health.ts'
 import { keepRepresentations } from './engine/definition/representations.ts'
-import { answerUnknownAddress, sendErrorPage } from './html/errors.ts'
+import { answerFailure, answerUnknownAddress, sendErrorPage } from './html/errors.ts'
 import { openPages } from './html/page-routes.ts'
 import { wantsHtml } from './html/request.ts'
 import { describeOAuth } from './oauth/openapi.ts'
@@ -24,7 +24,7 @@ import { prefixAdvice, type RestServices, rest } from './rest/routes.ts'
 import { countBytesInFlight } from './server/bytes-in-flight.ts'
 import { installCompression } from './server/compression.ts'
 import { limitConnections } from './server/connections.ts'
-import { answerErrors, answerUnreadable, answerUnroutable } from './server/errors.ts'
+import { answerUnknown, answerUnreadable, answerUnroutable } from './server/errors.ts'
 import { requestIdOf, setCommonHeaders } from './server/headers.ts'
 import { describeProcess, processRoutes } from './server/health.ts'
 import { describeRoutes } from './server/json-routes.ts'
@@ -88,7 +88,8 @@ export function buildApp(given: Services): FastifyInstance {
   countBytesInFlight(app)
   installCompression(app)
   const advisePrefix = prefixAdvice(services)
-  answerErrors(app, (request, reply) => answerUnknownAddress(request, reply, advisePrefix(request)))
+  app.setErrorHandler(answerFailure)
+  answerUnknown(app, (request, reply) => answerUnknownAddress(request, reply, advisePrefix(request)))
   app.register(async (scope) => processRoutes(scope, services))
   app.register(async (scope) => {
     await openPages(scope, services)

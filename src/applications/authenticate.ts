@@ -7,7 +7,6 @@ import type { Access, Caller, CallerStore, Privileges } from '../engine/caller.t
 import { normaliseHost } from '../stores/secure-url.ts'
 import { callerStoreJson, callerStoreOf } from '../stores/stores.ts'
 import { inBlocks } from '../values/address-blocks.ts'
-import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { RateLimit } from './leaky-bucket.ts'
 import { endOfKey } from './oauth-clients.ts'
@@ -323,4 +322,9 @@ export function requireAccess({ privileges }: Caller, service: string, access: A
   throw new StoreFailure('unauthorized', `The application lacks the ${access} privilege for ${service}`, {
     field: service,
   })
+}
+
+/** The token of an `Authorization: Bearer …` header; null when there is no such header. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer +(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null
 }

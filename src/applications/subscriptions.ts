@@ -2,7 +2,7 @@ import { type Actor, aboutApplication, recordAudit } from '../audit/audit.ts'
 import { type Db, inTransaction, type Transaction } from '../database/client.ts'
 import type { Application, Prisma } from '../database/generated/client.ts'
 import type { Privileges } from '../engine/caller.ts'
-import { type PendingAnswer, rememberAnswer } from '../engine/changing/idempotency.ts'
+import type { Remember } from '../engine/changing/idempotency.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'
@@ -50,8 +50,8 @@ interface SubscribeRequest {
   readonly publicKey: string
   readonly actor: Actor
   readonly agreed?: Privileges
-  /** Stored in the transaction that makes the subscription. */
-  readonly answer?: PendingAnswer<Subscribed> | undefined
+  /** Runs in the transaction that makes the subscription. */
+  readonly remember?: Remember<Subscribed> | undefined
 }
 
 interface UnsubscribeRequest {
@@ -59,8 +59,8 @@ interface UnsubscribeRequest {
   readonly subscriptionId: number
   readonly actor: Actor
   readonly force?: boolean
-  /** Stored in the transaction that ends the subscription. */
-  readonly answer?: PendingAnswer<void> | undefined
+  /** Runs in the transaction that ends the subscription. */
+  readonly remember?: Remember<void> | undefined
 }
 
 /**
@@ -76,7 +76,7 @@ interface UnsubscribeRequest {
  */
 export function subscribe(
   services: Subscribing,
-  { storeId, publicKey, actor, agreed, answer }: SubscribeRequest,
+  { storeId, publicKey, actor, agreed, remember }: SubscribeRequest,
 ): Promise<Subscribed> {
   const { db, now } = services
   const include = { handshakes: { where: { storeId } }, subscriptions: { where: { storeId } } } as const
@@ -117,7 +117,7 @@ export function subscribe(
         await tx.removalNotice.deleteMany({ where: pair })
         const details = { privileges: privileges as Prisma.InputJsonValue }
         await recordAudit(tx, now, { actor, action: 'subscription.created', ...parties.about, details })
-        if (answer) await rememberAnswer({ db: tx, now }, answer, subscribed)
+        await remember?.({ db: tx, now }, subscribed)
         return subscribed
       },
     }
@@ -134,7 +134,7 @@ export function subscribe(
  */
 export async function unsubscribe(
   services: Subscribing,
-  { storeId, subscriptionId: id, actor, force = false, answer }: UnsubscribeRequest,
+  { storeId, subscriptionId: id, actor, force = false, remember }: UnsubscribeRequest,
 ): Promise<void> {
   const { db, secrets, now } = services
   const include = { store: { select: { secureUrl: true } }, application: true } as const
@@ -162,7 +162,7 @@ export async function unsubscribe(
         }
         const details = refused ? { forced: true, reason: refused.reason } : {}
         await recordAudit(tx, now, { actor, action: 'subscription.removed', ...parties.about, details })
-        if (answer) await rememberAnswer({ db: tx, now }, answer, undefined)
+        await remember?.({ db: tx, now })
         return true
       },
     }

@@ -1,9 +1,9 @@
 import { execute, queryRows } from '../database/client.ts'
-import { outageOf } from '../database/outage.ts'
+import { failureOf } from '../database/outage.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
-import { changeRecord } from '../engine/changing/change.ts'
-import { changeAsOne, changeTogether, type Ended, type Member } from '../engine/changing/change-sets.ts'
+import { changeSet, type Member, type Outcome } from '../engine/changing/change.ts'
+import { makeChanges, type Note } from '../engine/changing/make-changes.ts'
 import { type PlannedChange, planChanges, type RequestedChange } from '../engine/changing/plan-change.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { isRecord } from '../engine/definition/input.ts'
@@ -55,100 +55,57 @@ export async function applyBatch(run: Run, after: number): Promise<number | null
   const lines = await openLines(run, after)
   const last = lines.at(-1)
   if (last === undefined) return null
-  const { caller, resource } = run
-  const plans = await planChanges(
-    caller,
-    resource,
-    lines.map((line) => requestOf(run, line)),
-  )
+  const { caller, resource, log } = run
+  const requested = new Map(lines.map((line) => [line.line, requestOf(run, line)]))
+  const note: Note = async (db, outcomes) => {
+    const ended = lines.flatMap((line) => {
+      const outcome = outcomes.get(line.line)
+      return outcome === undefined || isToBeTriedAgain(outcome) ? [] : [resultOf(line, outcome)]
+    })
+    if (ended.length > 0) await noteResults(run, db, ended)
+  }
   if (last.together !== null) {
-    await exchange(run, lines, plans)
+    await exchange(run, lines, requested, note)
     return after
   }
-  const refused: Result[] = []
-  const set = new Map<number, Member & { line: OpenLine }>()
-  for (const [place, line] of lines.entries()) {
-    const plan = plans[place]
-    if (plan instanceof StoreFailure) refused.push(failed(line, plan))
-    else if (plan !== undefined) set.set(place, { caller, planned: plan, line })
-  }
-  if (refused.length > 0) await note(run, caller, refused)
-  const made = resource.isOneByOne ? new Map<number, Ended>() : await makeTogether(run, set)
-  for (const [place, { planned, line }] of set) {
-    if (!made.has(place)) await makeOne(run, line, planned)
-  }
+  const outcomes = await makeChanges({ caller, resource, log, note, bytes: 0 }, requested)
+  for (const outcome of outcomes.values())
+    if (isToBeTriedAgain(outcome)) throw outcome.failure.origin ?? outcome.failure
   return last.line
 }
 
+/** Whether it keeps the import from going on. */
+function isToBeTriedAgain(outcome: Outcome): outcome is Extract<Outcome, { failure: unknown }> {
+  return 'failure' in outcome && outcome.failure.status >= 500 && outcome.failure.kind !== 'defect'
+}
+
 /** Makes lines that take unique texts from one another, or none of them. */
-async function exchange(run: Run, lines: readonly OpenLine[], plans: Awaited<ReturnType<typeof planChanges>>) {
-  const { caller, resource } = run
+async function exchange(
+  run: Run,
+  lines: readonly OpenLine[],
+  requested: ReadonlyMap<number, RequestedChange>,
+  note: Note,
+): Promise<void> {
+  const { caller, resource, log } = run
   try {
-    const set = new Map<number, Member>()
-    for (const [place, planned] of plans.entries()) {
+    const plans = await planChanges(caller, resource, [...requested.values()])
+    const set = lines.map(({ line }, at): [number, Member] => {
+      const planned = plans[at] as PlannedChange | StoreFailure
       if (planned instanceof StoreFailure) throw planned
-      set.set(place, { caller, planned })
-    }
-    await changeAsOne(resource, set, (tx, ended) => {
-      const keys = [...ended].map(([place, key]) => [lines[place] as OpenLine, Number(key)] as const)
-      return note(
-        run,
-        tx,
-        keys.map(([line, key]) => succeeded(line, key)),
-      )
+      return [line, { caller, planned }]
     })
+    await changeSet(resource, new Map(set), { remember: note })
   } catch (error) {
-    const failure = failureOf(run, error, lines[0])
+    const failure = failureOf(error)
+    if (failure.kind === 'in-progress' || isToBeTriedAgain({ failure })) throw error
     const others = lines.map(({ line }) => line).join(', ')
-    const problem = `was left out with lines ${others}, which are changed together`
-    const all = lines.map((line): Result => {
-      const own = failed(line, failure)
-      return lines.length === 1 ? own : { ...own, problems: [...own.problems, ['', '', problem]] }
+    if (failure.kind === 'defect') log.error({ err: error, lines: others }, 'lines of a CSV file failed')
+    const withOthers: Problem = ['', '', `was left out with lines ${others}, which are changed together`]
+    const results = lines.map((line): Result => {
+      const own = resultOf(line, { failure })
+      return lines.length === 1 ? own : { ...own, problems: [...own.problems, withOthers] }
     })
-    await note(run, caller, all)
-  }
-}
-
-/** What a line is refused for; null: a defect, which is logged. Throws what keeps the import from going on. */
-function failureOf({ log }: Run, error: unknown, line: OpenLine | undefined): StoreFailure | null {
-  const failure = error instanceof StoreFailure ? error : outageOf(error)
-  if (failure !== null && (failure.kind === 'in-progress' || failure.status >= 500)) throw error
-  if (failure === null) log.error({ err: error, line: line?.line }, 'a line of a CSV file failed')
-  return failure
-}
-
-async function makeTogether(run: Run, set: ReadonlyMap<number, Member & { line: OpenLine }>) {
-  const { resource, log } = run
-  const resultsOf = (ended: ReadonlyMap<number, Ended>) =>
-    [...ended].flatMap(([place, one]) => {
-      const { line } = set.get(place) as { line: OpenLine }
-      return 'key' in one ? [succeeded(line, Number(one.key))] : [failed(line, one.error as StoreFailure)]
-    })
-  const ended = await changeTogether(resource, set, {
-    log,
-    remember: async (tx, ended) => {
-      if (ended.size > 0) await note(run, tx, resultsOf(ended))
-    },
-  })
-  for (const one of ended.values()) {
-    // Nothing of the set is certain.
-    if ('error' in one && !(one.error instanceof StoreFailure)) throw one.error
-  }
-  // A set of one that is refused has no transaction to be noted in.
-  const [only] = ended.size === 1 && set.size === 1 ? ended.values() : []
-  return only !== undefined && 'error' in only ? new Map<number, Ended>() : ended
-}
-
-async function makeOne(run: Run, line: OpenLine, planned: PlannedChange): Promise<void> {
-  const { caller, resource } = run
-  const requested = requestOf(run, line)
-  try {
-    await changeRecord(caller, resource, requested, {
-      planned,
-      remember: (tx, key) => note(run, tx, [succeeded(line, Number(key))]),
-    })
-  } catch (error) {
-    await note(run, caller, [failed(line, failureOf(run, error, line))])
+    await noteResults(run, caller, results)
   }
 }
 
@@ -164,17 +121,16 @@ function merged(one: unknown, other: unknown): unknown {
   return all
 }
 
-function succeeded({ line, recordId }: OpenLine, key: number): Result {
-  return { line, outcome: recordId === null ? 'added' : 'changed', recordId: key, problems: [] }
+function resultOf({ line, recordId }: OpenLine, outcome: Outcome): Result {
+  if ('key' in outcome) {
+    return { line, outcome: recordId === null ? 'added' : 'changed', recordId: Number(outcome.key), problems: [] }
+  }
+  return { line, outcome: 'failed', recordId, problems: [problemOf(outcome.failure)] }
 }
 
-/** Null: a defect, of which nobody is told more. */
-function failed({ line, recordId }: OpenLine, failure: StoreFailure | null): Result {
-  const problem: Problem =
-    failure === null
-      ? ['', '', 'could not be changed because of an internal error']
-      : [failure.kind === 'not-found' ? '' : failure.field, '', withoutSubject(failure, failure.field)]
-  return { line, outcome: 'failed', recordId, problems: [problem] }
+function problemOf(failure: StoreFailure): Problem {
+  if (failure.kind === 'defect') return ['', '', 'could not be changed because of an internal error']
+  return [failure.kind === 'not-found' ? '' : failure.field, '', withoutSubject(failure, failure.field)]
 }
 
 async function openLines({ caller: { db, store }, id }: Run, after: number): Promise<OpenLine[]> {
@@ -198,7 +154,7 @@ async function openLines({ caller: { db, store }, id }: Run, after: number): Pro
 }
 
 /** Writes what became of lines. Throws `in-progress` unless the import is still this process's: what `db` has changed goes back. */
-async function note(
+async function noteResults(
   { id, claim }: Run,
   { db, store, now }: Pick<Caller, 'db' | 'store' | 'now'>,
   results: readonly Result[],

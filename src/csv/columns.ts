@@ -45,13 +45,8 @@ export function namingOf(resource: Resource): Naming {
     columns.find(({ path }) => path.join('.') === columnPath(resource.fields, column)?.join('.'))
   const key = of('id')
   if (key === undefined) throw new Error(`${resource.service} has no identifier`)
-  const text = namedBy(resource)
+  const { namedBy: text } = resource
   return { key, text: text === undefined ? null : (of(text) ?? null) }
-}
-
-/** The column with the unique text. */
-export function namedBy({ namedBy: own, alternateKey }: Resource): string | undefined {
-  return own ?? alternateKey
 }
 
 export interface Headings {

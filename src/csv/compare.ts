@@ -8,7 +8,7 @@ import { findByAlternateKeys } from '../engine/reading/read.ts'
 import { readByIds } from '../engine/reading/rows.ts'
 import { isEmailAddress } from '../resources/customers/rules.ts'
 import type { Cell } from './cells.ts'
-import { type Column, isTaken, namedBy, namingOf } from './columns.ts'
+import { type Column, isTaken, namingOf } from './columns.ts'
 import { Exchanges, type Settled } from './exchanges.ts'
 import {
   bodyOf,
@@ -123,7 +123,7 @@ export class Comparison {
   }
 
   async #find(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const alternateKey = namedBy(this.#resource)
+    const { namedBy: alternateKey } = this.#resource
     if (names.length === 0 || alternateKey === undefined) return new Map()
     return findByAlternateKeys(this.#caller, { ...this.#resource, alternateKey }, names)
   }

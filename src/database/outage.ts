@@ -46,7 +46,7 @@ const noConnection =
  * unknown.
  */
 export function outageOf(error: unknown): StoreFailure | null {
-  if (error instanceof Outage) return new StoreFailure('unavailable', error.message)
+  if (error instanceof Outage) return new StoreFailure('unavailable', error.message, { origin: error })
   // A host may have several addresses, each with its error.
   const { code, message } = (error instanceof AggregateError ? error.errors[0] : error) as {
     code?: string
@@ -58,7 +58,16 @@ export function outageOf(error: unknown): StoreFailure | null {
   const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
   if (known === undefined && !isOutage) return null
   const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)
-  return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, { logDetail })
+  return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, {
+    logDetail,
+    origin: error,
+  })
+}
+
+/** What an error is to the caller: a refusal, an outage, or a defect, which says nothing from inside and is for the log. */
+export function failureOf(error: unknown): StoreFailure {
+  if (error instanceof StoreFailure) return error
+  return outageOf(error) ?? new StoreFailure('defect', 'Internal error', { origin: error })
 }
 
 /** What callers are told of a change that was refused because the store is moved; null: it was refused for another reason, or not at all. */

@@ -1,9 +1,14 @@
 import type { Db, Transaction } from '../database/client.ts'
 import type { Secrets } from '../values/secrets.ts'
-import type { Resource } from './definition/define.ts'
+import type { Method, Resource } from './definition/define.ts'
 import type { Selected } from './definition/reader.ts'
 
 export type Access = 'read' | 'write'
+
+/** The access that a method requires (contract §7). */
+export function accessOf(method: Method): Access {
+  return method === 'GET' ? 'read' : 'write'
+}
 
 /** The application's access by service; null: everything. */
 export type Privileges = Readonly<Record<string, readonly Access[]>> | null

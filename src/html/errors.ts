@@ -1,8 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { outageOf } from '../database/outage.ts'
-import { noteRefusal } from '../server/note-refusal.ts'
+import { errorBody, failureIn } from '../server/errors.ts'
 import { StoreFailure } from '../values/failure.ts'
-import { resultItem } from '../values/result-item.ts'
 import { pageHeaders } from './guard.ts'
 import { sendPage } from './page.ts'
 import { wantsHtml } from './request.ts'
@@ -17,29 +15,17 @@ export const notJson: Refusal = [
   { field: 'Content-Type' },
 ]
 
-/** Replaces the messages of Fastify and its plugins, which may repeat input. */
-const refusals: Readonly<Record<string, Refusal>> = {
+const wordings: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'The body is too large'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['bad-request', 'The body is not valid JSON'],
   FST_CSRF_MISSING_SECRET: expiredForm,
   FST_CSRF_INVALID_TOKEN: expiredForm,
 }
 
-/**
- * Responds to every error: a page for browsers, a list of one result item for programs. Logs an unexpected error and
- * responds 500 without its details.
- */
+/** Responds to every error: a page for browsers, a list of one result item for programs. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
-  const failure = failureOf(error)
-  if (failure === null) {
-    request.log.error({ err: error }, 'request failed')
-    return answer(reply, { status: 500, field: '', message: 'Internal error' })
-  }
-  const { kind, logMessage: reason, logDetail: detail } = failure
-  const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
-  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
-  noteRefusal(request, { reason, detail })
-  return answer(reply, failure)
+  return answer(reply, failureIn(error, { request, reply }, wordings))
 }
 
 /**
@@ -53,7 +39,7 @@ export function answerUnknownAddress(request: FastifyRequest, reply: FastifyRepl
 
 function answer(reply: FastifyReply, { status, field, message }: { status: number; field: string; message: string }) {
   if (wantsHtml(reply.request)) return sendErrorPage(reply, status, message)
-  return reply.code(status).send([resultItem('Error', field, status, message)])
+  return reply.code(status).send(errorBody(status, message, field))
 }
 
 /** Also works outside the scopes of pages. */
@@ -69,14 +55,6 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many tries',
   500: 'Something went wrong here',
   503: 'Not available just now',
-}
-
-function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
-  if (error instanceof StoreFailure) return error
-  const refusal = refusals[error.code]
-  if (refusal) return new StoreFailure(...refusal)
-  const isOfCaller = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
-  return isOfCaller ? new StoreFailure('bad-request', 'Bad request', { logDetail: error.code }) : outageOf(error)
 }
 
 /**

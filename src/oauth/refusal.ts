@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { outageOf } from '../database/outage.ts'
-import { noteRefusal } from '../server/note-refusal.ts'
+import { failureIn, noteRefusal } from '../server/errors.ts'
 import { StoreFailure } from '../values/failure.ts'
 
 /** What the endpoints answer (RFC 6749 §5.2, RFC 7009 §2.2.1). */
@@ -33,38 +32,37 @@ export class OAuthRefusal extends Error {
   }
 }
 
-/** Answers an error as RFC 6749 §5.2 has it. A defect answers 500 with no text from inside; the log has it. */
+/** Answers an error as RFC 6749 §5.2 has it. */
 export function answerRefusal(
   error: FastifyError | StoreFailure | OAuthRefusal,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const refusal = refusalOf(error)
-  if (refusal === null) {
-    request.log.error({ err: error }, 'request failed')
-    return reply.code(500).send({ error: 'server_error', error_description: 'Internal error' })
-  }
-  const { error: code, message, status, retryAfterSeconds } = refusal
+  const {
+    error: code,
+    message,
+    status,
+    retryAfterSeconds,
+  } = error instanceof OAuthRefusal ? error : refusalOf(failureIn(error, { request, reply }, wordings))
   if (status === 401) reply.header('www-authenticate', 'Basic realm="OAuth", charset="UTF-8"')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  noteRefusal(request, { error: code, reason: message })
+  if (error instanceof OAuthRefusal) noteRefusal(request, { error: code, reason: message })
   return reply.code(status).send({ error: code, error_description: message })
 }
 
-function refusalOf(error: FastifyError | StoreFailure | OAuthRefusal): OAuthRefusal | null {
-  if (error instanceof OAuthRefusal) return error
-  const failure = error instanceof StoreFailure ? error : outageOf(error)
-  if (failure) {
-    const { kind, message, status, retryAfterSeconds = 1 } = failure
-    if (kind !== 'unavailable' && kind !== 'throttled') return new OAuthRefusal('invalid_request', message, { status })
-    return new OAuthRefusal('temporarily_unavailable', message, { status, retryAfterSeconds })
-  }
-  const { code, statusCode = 500 } = error as FastifyError
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notForm()
-  return statusCode < 500 ? new OAuthRefusal('invalid_request', 'Bad request') : null
+function refusalOf({ kind, message, status }: StoreFailure): OAuthRefusal {
+  if (kind === 'defect') return new OAuthRefusal('server_error', message, { status })
+  const isPassing = kind === 'unavailable' || kind === 'throttled'
+  return new OAuthRefusal(isPassing ? 'temporarily_unavailable' : 'invalid_request', message, { status })
 }
 
-export function notForm(): OAuthRefusal {
-  const description = 'Content-Type must be application/x-www-form-urlencoded or multipart/form-data'
-  return new OAuthRefusal('invalid_request', description, { status: 415 })
+const wordings = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported-media-type',
+    'Content-Type must be application/x-www-form-urlencoded or multipart/form-data',
+  ],
+} as const
+
+export function notForm(): StoreFailure {
+  return new StoreFailure(...wordings.FST_ERR_CTP_INVALID_MEDIA_TYPE)
 }

@@ -16,7 +16,7 @@ import {
 } from '../people/accounts.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
-import { resultItem } from '../values/result-item.ts'
+import { resultItem } from '../values/failure.ts'
 
 const account = record<Account>('Account')({
   Id: [id, (from) => from.id],

@@ -29,7 +29,7 @@ import {
   storeWithKey,
   updateStore,
 } from '../stores/stores.ts'
-import { resultItem } from '../values/result-item.ts'
+import { resultItem } from '../values/failure.ts'
 
 /** A rate limit. Null: the contract's rate limit. */
 export const throttle = z

@@ -5,8 +5,8 @@ import { actorOf } from '../html/request.ts'
 import { id, ofStore, operatorRoute, privileges, time } from '../html/route-groups.ts'
 import { done, jsonBody, many, one, record } from '../server/json-routes.ts'
 import { pageQuery } from '../server/parameters.ts'
+import { resultItem } from '../values/failure.ts'
 import { namedObject, text } from '../values/input.ts'
-import { resultItem } from '../values/result-item.ts'
 
 const subscription = record<Subscription>('Subscription')({
   Id: [id, (from) => from.id],
@@ -68,7 +68,7 @@ export const subscriptionRoutes = [
         return subscribed
       }
       const asked = { storeId: ids.id, publicKey: body().PublicKey, actor: actorOf(request) }
-      return answered(await subscribe(services, { ...asked, answer: pending(answered) }))
+      return answered(await subscribe(services, { ...asked, remember: pending(answered) }))
     },
   }),
   operatorRoute('DELETE /admin/stores/:id/subscriptions/:subscriptionId', {
@@ -86,7 +86,7 @@ export const subscriptionRoutes = [
       const { id: storeId, subscriptionId } = ids
       const ended = () => resultItem('Id', subscriptionId, 200, 'Deleted successfully')
       const asked = { storeId, subscriptionId, actor: actorOf(request), force: query.force }
-      await unsubscribe(services, { ...asked, answer: pending(ended) })
+      await unsubscribe(services, { ...asked, remember: pending(ended) })
       return ended()
     },
   }),

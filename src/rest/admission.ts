@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
   type Authenticated,
   type Authenticator,
+  bearerToken,
   type Credentials,
   RefusedSubscription,
   requireAccess,
@@ -10,12 +11,11 @@ import {
 import type { CallLog } from '../applications/call-log.ts'
 import type { BucketReading } from '../applications/leaky-bucket.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
-import { callerKey } from '../engine/caller.ts'
-import { accessOf, type Method } from '../engine/definition/define.ts'
+import { accessOf, callerKey } from '../engine/caller.ts'
+import type { Method } from '../engine/definition/define.ts'
 import type { Endpoint, Operations } from '../engine/reading/endpoints.ts'
 import { bytesInFlight } from '../process/bytes-in-flight.ts'
 import { loggablePath } from '../server/request-log.ts'
-import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure, withoutQuoted } from '../values/failure.ts'
 
 export interface AdmissionServices {

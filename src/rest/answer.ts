@@ -1,14 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { outageOf } from '../database/outage.ts'
-import { defect } from '../engine/changing/change-requests.ts'
+import { refusalItem } from '../engine/changing/change-requests.ts'
 import { joined, jsonFrame } from '../engine/definition/representations.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/reading/endpoints.ts'
 import { sendCompressible } from '../server/compression.ts'
+import { failureIn, noteRefusal } from '../server/errors.ts'
 import { anyOrigin } from '../server/headers.ts'
-import { noteRefusal } from '../server/note-refusal.ts'
-import { StoreFailure, withoutQuoted } from '../values/failure.ts'
-import { resultItem } from '../values/result-item.ts'
+import { type StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
 import { headers } from './openapi/answers.ts'
 import { countToXml, recordsToXml, resultsToXml } from './xml.ts'
@@ -33,34 +31,22 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   return sendCompressible(reply, whole ?? (format === 'xml' ? toXml(answer) : toJson(answer)))
 }
 
-/** Turns an error into the answer of rest-protocol §5. A defect reveals nothing internal; the log has the error. */
+/** Turns an error into the answer of rest-protocol §5. */
 export function answerFailure(error: FastifyError | StoreFailure, request: FastifyRequest, reply: FastifyReply) {
-  const failure = failureOf(error)
-  if (failure === null) {
-    request.log.error({ err: error }, 'request failed')
-    return sendAnswer(request, reply, { kind: 'results', status: 500, items: [defect] })
-  }
+  const failure = failureIn(error, { request, reply }, wordings)
   request.refusal ||= failure.logMessage
-  const { kind, status, field, message, logDetail, retryAfterSeconds } = failure
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  noteRefusal(request, { reason: failure.logMessage, detail: logDetail })
   // An empty 404 means that the record does not exist; every other refusal is one result item.
-  if (kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
-  return sendAnswer(request, reply, { kind: 'results', status, items: [resultItem('Error', field, status, message)] })
+  if (failure.kind === 'not-found') return sendAnswer(request, reply, { kind: 'nothing' })
+  return sendAnswer(request, reply, { kind: 'results', status: failure.status, items: [refusalItem(failure)] })
 }
 
-/** Rewords Fastify's own refusals, because its texts may repeat what was sent. Null for a defect. */
-function failureOf(error: FastifyError | StoreFailure): StoreFailure | null {
-  if (error instanceof StoreFailure) return error
-  const { code, statusCode = 500 } = error
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new StoreFailure('unsupported-media-type', 'Unsupported media type: Content-Type is not one', {
-      field: 'Content-Type',
-    })
-  }
-  if (statusCode < 400 || statusCode >= 500) return outageOf(error)
-  return new StoreFailure('bad-request', 'Bad request', { logDetail: code })
-}
+const wordings = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported-media-type',
+    'Unsupported media type: Content-Type is not one',
+    { field: 'Content-Type' },
+  ],
+} as const
 
 /** What an empty 404 means. */
 const NO_SUCH_RECORD = 'There is no such record'

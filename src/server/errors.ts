@@ -4,29 +4,71 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Logger } from 'pino'
-import { StoreFailure } from '../values/failure.ts'
-import { resultItem } from '../values/result-item.ts'
+import { failureOf } from '../database/outage.ts'
+import { resultItem, StoreFailure } from '../values/failure.ts'
 import { endConnection } from './connections.ts'
 import { anyOrigin, commonHeaders, type HeaderOptions } from './headers.ts'
-import { noteRefusal } from './note-refusal.ts'
 
-/** Responds to errors outside the protocol folders, which have formats of their own. */
-export function answerErrors(app: FastifyInstance, answerUnknownAddress: RouteHandlerMethod): void {
-  app.setNotFoundHandler(answerUnknownAddress)
-  // Without this, the body for an unknown address would be read and parsed first.
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `noteRefusal`. */
+    refused: Refused | null
+  }
+}
+
+/** Why a request was refused: without what the refusal repeats of the request. */
+export interface Refused {
+  readonly reason: string
+  /** What the caller is not told. */
+  readonly detail?: string | undefined
+  /** The code of a protocol that has its own. */
+  readonly error?: string | number
+}
+
+/** Records why the request was refused, for its line in the log. The first reason is kept. */
+export function noteRefusal(request: FastifyRequest, refused: Refused): void {
+  request.refused ??= refused
+}
+
+/** Answers unknown addresses, before a body is read. */
+export function answerUnknown(app: FastifyInstance, answer: RouteHandlerMethod): void {
+  app.setNotFoundHandler(answer)
   app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return answerUnknownAddress.call(app, request, reply)
+    if (request.is404) return answer.call(app, request, reply)
   })
-  app.setErrorHandler<FastifyError | StoreFailure>((error, request, reply) => {
-    if (error instanceof StoreFailure) {
-      noteRefusal(request, { reason: error.logMessage, detail: error.logDetail })
-      return reply.code(error.status).send(errorBody(error.status, error.message, error.field))
-    }
-    const { statusCode = 500 } = error
-    if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(errorBody(statusCode, error.message))
-    request.log.error({ err: error }, 'request failed')
-    return reply.code(500).send(errorBody(500, 'Internal server error'))
-  })
+}
+
+type Refusal = Readonly<ConstructorParameters<typeof StoreFailure>>
+
+/**
+ * Returns what an error is to the caller, for a protocol to format: a refusal, an outage (503) or a defect (500, without internal
+ * details). Sets Retry-After, and tells the log. `wordings` replaces refusals by Fastify and its plugins, by their code: their
+ * own messages may repeat input.
+ */
+export function failureIn(
+  error: FastifyError | StoreFailure,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  wordings: Readonly<Record<string, Refusal>>,
+): StoreFailure {
+  const failure = refusalByFastify(error, wordings) ?? failureOf(error)
+  const { kind, logMessage: reason, logDetail: detail } = failure
+  if (kind === 'defect') request.log.error({ err: error }, 'request failed')
+  else noteRefusal(request, { reason, detail })
+  const retryAfter = failure.retryAfterSeconds ?? (kind === 'unavailable' ? 1 : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  return failure
+}
+
+function refusalByFastify(
+  error: FastifyError | StoreFailure,
+  wordings: Readonly<Record<string, Refusal>>,
+): StoreFailure | null {
+  if (error instanceof StoreFailure) return null
+  const { code, statusCode = 500 } = error
+  const wording = wordings[code]
+  if (wording !== undefined) return new StoreFailure(...wording)
+  const isRefusal = statusCode >= 400 && statusCode < 500
+  return isRefusal ? new StoreFailure('bad-request', 'Bad request', { logDetail: code }) : null
 }
 
 export function errorBody(status: number, message: string, field = '') {

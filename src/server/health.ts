@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { bearerToken } from '../applications/authenticate.ts'
 import type { DatabaseHealth } from '../database/health.ts'
-import { bearerToken } from '../values/bearer.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { readInput } from '../values/input.ts'
 import { isLoopback, isLoopbackHost } from '../values/loopback.ts'

@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DataServices } from '../database/client.ts'
 import type { Schemas } from '../engine/definition/json-schema.ts'
+import type { ResultItem } from '../values/failure.ts'
 import { readInput } from '../values/input.ts'
 import { INT32_MAX } from '../values/int32.ts'
-import type { ResultItem } from '../values/result-item.ts'
 import {
   type ApiPart,
   type Content,

@@ -2,15 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DataServices, type Db, inTransaction } from '../database/client.ts'
-import {
-  type Attempt,
-  attemptAt,
-  endAttempt,
-  type PendingAnswer,
-  rememberItem,
-} from '../engine/changing/idempotency.ts'
-import { type FailureKind, StoreFailure } from '../values/failure.ts'
-import { type ResultItem, resultItem } from '../values/result-item.ts'
+import { type Attempt, attemptAt, endAttempt, type Remember, rememberItem } from '../engine/changing/idempotency.ts'
+import { type FailureKind, type ResultItem, resultItem, StoreFailure } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 
 /** The keys of these routes belong to no store, because some of the routes do not either. */
@@ -19,8 +12,8 @@ const NO_STORE = { id: 0 }
 type Keys = Parameters<typeof attemptAt>[0]
 type Log = Parameters<typeof endAttempt>[2]
 
-/** Makes the answer that a handler stores itself, in the transaction of its change; undefined without a key. */
-export type Pending<Value> = <Result>(toValue: (result: Result) => Value) => PendingAnswer<Result> | undefined
+/** Makes the function by which a handler stores its answer itself, in the transaction of its change; undefined without a key. */
+export type Pending<Value> = <Result>(toValue: (result: Result) => Value) => Remember<Result> | undefined
 
 export interface Change<Services> {
   readonly request: FastifyRequest
@@ -65,7 +58,7 @@ export async function answerOnce<Services extends DataServices>(
     if (storesAnswer) return await runStoring(keys, attempt, answer, (pending) => run(services, pending))
     return await inTransaction(db, async (tx) => {
       const { body, item } = answer(await run({ ...services, db: tx as Db }, () => undefined))
-      await rememberItem({ db: tx, now }, { attempt, place: 0, records: 1 }, item)
+      await rememberItem({ db: tx, now }, attempt, item)
       return body
     })
   } catch (error) {
@@ -88,17 +81,12 @@ async function runStoring(
   run: (pending: Pending<unknown>) => Promise<unknown>,
 ): Promise<unknown> {
   let isStored = false
-  const value = await run((toValue) => ({
-    attempt,
-    place: 0,
-    records: 1,
-    itemOf: (result) => {
-      isStored = true
-      return answer(toValue(result)).item
-    },
-  }))
+  const value = await run((toValue) => (tx, result) => {
+    isStored = true
+    return rememberItem(tx, attempt, answer(toValue(result)).item)
+  })
   const { body, item } = answer(value)
-  if (!isStored) await rememberItem(keys, { attempt, place: 0, records: 1 }, item)
+  if (!isStored) await rememberItem(keys, attempt, item)
   return body
 }
 
@@ -107,7 +95,7 @@ async function failed(keys: Keys, attempt: Attempt, secrets: Secrets, error: unk
   if (isFinal(error)) {
     const { kind, message, field, logMessage } = error
     const item = sealed(secrets, { kind, message, field, logMessage })
-    const reason = await rememberItem(keys, { attempt, place: 0, records: 1 }, item).catch((reason) => reason)
+    const reason = await rememberItem(keys, attempt, item).catch((reason) => reason)
     if (reason === undefined) return error
     await endAttempt(keys, attempt, log)
     return reason

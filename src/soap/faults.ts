@@ -21,8 +21,6 @@ type FaultCode = keyof typeof codes
 interface FaultOptions {
   /** Default: 500 in both versions, because old proxies read a fault from nothing else. */
   readonly status?: number
-  /** Whole seconds until the client may try again. */
-  readonly retryAfterSeconds?: number
   readonly notUnderstood?: readonly { readonly name: string; readonly namespace: string }[]
   /** The message for the log, where the message repeats something of the request. */
   readonly logMessage?: string

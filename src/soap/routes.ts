@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Throttle } from '../applications/throttle.ts'
-import { outageOf } from '../database/outage.ts'
 import { readFor } from '../database/pool.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { pageHeaders } from '../html/guard.ts'
@@ -8,10 +7,10 @@ import { sendPage } from '../html/page.ts'
 import { wantsHtml } from '../html/request.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { sendCompressible, sendTagged } from '../server/compression.ts'
+import { failureIn, noteRefusal } from '../server/errors.ts'
 import type { Metrics } from '../server/metrics.ts'
-import { noteRefusal } from '../server/note-refusal.ts'
 import { type AdviceServices, settingAdvice } from '../server/setting-advice.ts'
-import { StoreFailure, withoutQuoted } from '../values/failure.ts'
+import { type StoreFailure, withoutQuoted } from '../values/failure.ts'
 import type { Secrets } from '../values/secrets.ts'
 import { type AdmissionServices, admit, createSoapMetrics } from './admission.ts'
 import { receiveEnvelopes } from './body.ts'
@@ -59,7 +58,8 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
     if (request.method === 'POST') await services.throttle.requireAnonymous(request.ip)
   })
   app.setErrorHandler<FastifyError | StoreFailure | SoapFault>((error, request, reply) => {
-    const fault = faultOf(error, request)
+    const fault =
+      error instanceof SoapFault ? error : faultOf(failureIn(error, { request, reply }, wordings), request.soapVersion)
     calls.inc({ operation: request.operation, outcome: 'fault', error: fault.code })
     return sendFault(fault, request, reply)
   })
@@ -160,34 +160,22 @@ function headerText(text: string): string {
   return text.slice(0, REASON_LENGTH_MAX).replace(/[^\x20-\x7e]/g, '?')
 }
 
-/** A refusal says what is wrong with the request; a defect says nothing from inside, and is logged. */
-function faultOf(error: FastifyError | StoreFailure | SoapFault, request: FastifyRequest): SoapFault {
-  if (error instanceof SoapFault) return error
-  const failure = error instanceof StoreFailure ? error : outageOf(error)
-  if (failure !== null) noteRefusal(request, { reason: failure.logMessage, detail: failure.logDetail })
-  if (failure?.kind === 'throttled') {
-    // Proxies of SOAP 1.1 read a fault from 500 alone, and report anything else as a transport error.
-    const { message, retryAfterSeconds = 1 } = failure
-    return new SoapFault('Server', message, { status: request.soapVersion === '1.1' ? 500 : 429, retryAfterSeconds })
-  }
-  if (failure?.kind === 'unavailable') return new SoapFault('Server', failure.message, { retryAfterSeconds: 1 })
-  if (failure !== null && failure.status < 500) {
-    // HTTP itself has a status for these two.
-    const isOfHttp = failure.kind === 'body-too-large' || failure.kind === 'unsupported-media-type'
-    const { message, logMessage, status } = failure
-    return new SoapFault('Client', message, { logMessage, ...(isOfHttp && { status }) })
-  }
-  if ((error as FastifyError).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new SoapFault('Client', 'Content-Type is not a media type', { status: 415 })
-  }
-  request.log.error({ err: error }, 'request failed')
-  return new SoapFault('Server', 'Internal error')
+const wordings = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported-media-type', 'Content-Type is not a media type'],
+} as const
+
+function faultOf({ kind, message, logMessage, status }: StoreFailure, version: SoapVersion): SoapFault {
+  // Proxies of SOAP 1.1 read a fault from 500 alone, and report anything else as a transport error.
+  if (kind === 'throttled') return new SoapFault('Server', message, { status: version === '1.1' ? 500 : status })
+  if (status >= 500) return new SoapFault('Server', message)
+  // HTTP itself has a status for these two.
+  const isOfHttp = kind === 'body-too-large' || kind === 'unsupported-media-type'
+  return new SoapFault('Client', message, { logMessage, ...(isOfHttp && { status }) })
 }
 
 function sendFault(fault: SoapFault, request: FastifyRequest, reply: FastifyReply) {
   const { soapVersion } = request
-  const { status = 500, retryAfterSeconds, logMessage = fault.message } = fault.options
+  const { status = 500, logMessage = fault.message } = fault.options
   noteRefusal(request, { error: fault.code, reason: logMessage })
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply.code(status).type(soapVersions[soapVersion].contentType).send(writeFault(soapVersion, fault))
 }

@@ -13,6 +13,8 @@ const statusOf = {
   'unsupported-media-type': 415,
   'key-reused': 422,
   throttled: 429,
+  /** Made by `failureOf` alone. */
+  defect: 500,
   'bad-gateway': 502,
   unavailable: 503,
 } as const
@@ -37,7 +39,7 @@ export function withoutQuoted(message: string): string {
 
 /**
  * A refusal that the caller may see: `message` says what is wrong and what is allowed. Text repeated from the request is in double
- * quotes, or `logMessage` says the same without it. Any other error is a defect: the answer is 500 without internal details.
+ * quotes, or `logMessage` says the same without it. Any other error is a defect (`failureOf`).
  */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
@@ -52,6 +54,8 @@ export class StoreFailure extends Error {
   readonly logMessage: string
   /** Only for the log; never shown to the caller. */
   readonly logDetail?: string
+  /** The error that an outage or a defect came from. */
+  readonly origin?: unknown
 
   constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
     super(message)
@@ -66,4 +70,13 @@ export class StoreFailure extends Error {
   }
 }
 
-type FailureOptions = Partial<Pick<StoreFailure, 'field' | 'faults' | 'retryAfterSeconds' | 'logMessage' | 'logDetail'>>
+type FailureOptions = Partial<
+  Pick<StoreFailure, 'field' | 'faults' | 'retryAfterSeconds' | 'logMessage' | 'logDetail' | 'origin'>
+>
+
+/** Makes an item of the list that answers every refusal and every change (contract §2, rest-protocol §5): four strings. */
+export function resultItem(key: string, value: string | number, status: number, message: string) {
+  return { Key: key, Value: String(value), Status: String(status), Message: message }
+}
+
+export type ResultItem = Readonly<ReturnType<typeof resultItem>>

@@ -25,7 +25,7 @@ import { limitOf, onlyValue, pageOf, type Query, valuesIn } from '../engine/read
 import { listFixed } from '../engine/reading/read.ts'
 import { shapeRecords } from '../engine/reading/shape.ts'
 import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
-import { resultItem } from '../values/result-item.ts'
+import { resultItem } from '../values/failure.ts'
 import {
   type DeliveryState,
   deliveryDetailType,

@@ -8,20 +8,21 @@ import { hasRows, type Scalar } from '../definition/fields.ts'
 import type { Patch } from '../definition/input.ts'
 import { keyColumn, type Selected } from '../definition/reader.ts'
 import type { Row } from '../definition/stored-row.ts'
-import { getRecord } from '../reading/read.ts'
+import { getRecord, notFound } from '../reading/read.ts'
 import { announce, eventsChannel } from '../recording/announce.ts'
 import { stamps } from '../recording/differences.ts'
 import { recordEvents } from '../recording/events.ts'
 import { recordHistory } from '../recording/history.ts'
-import { type PendingAnswer, rememberAnswer } from './idempotency.ts'
-import { type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
+import { type NewRows, type PlannedChange, planChange, type RequestedChange } from './plan-change.ts'
 import { applyReferrers, lockDeletions } from './referrers.ts'
 import { settled } from './sent-back.ts'
 import { changedColumns, freeNames, updateRows } from './update-rows.ts'
 import {
   deleteRow,
   insertRows,
-  lockRecord,
+  type Locked,
+  type Locking,
+  lockRecords,
   mergeRecord,
   type RowIds,
   type Stored,
@@ -29,9 +30,8 @@ import {
   withRowIds,
 } from './write.ts'
 
-// A change of a record is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects
-// (ledger rows, other records, raised events), events, remembered answer. Each step takes a list of records: sets of changes
-// (change-sets.ts) take the same steps.
+// A change is a sequence of steps in one transaction: lock, merge, precondition, rules, write, history, effects (ledger rows,
+// other records, raised events), events, remembered answer. Each step takes a set of changes; one record is a set of one.
 
 /** One change of one record, passed to `rules` and `effects` inside the transaction, with the record locked. */
 export interface Change {
@@ -69,13 +69,111 @@ export async function forEachChange(
   }
 }
 
-/** Options of a change. */
-export interface Conditions {
+/** A change of a set. No two changes of a set are of the same record. */
+export interface Member {
+  readonly caller: Caller
+  readonly planned: PlannedChange
   /** Receives the record's JSON text under the lock, before the change; throws to refuse the change. */
   readonly precondition?: ((record: string) => void) | undefined
-  /** The answer to replay if the request is repeated. */
-  readonly answer?: PendingAnswer | undefined
-  /** Instead of an answer, what else is stored at the end of the transaction. */
+}
+
+/** What became of a change: the key of its record or item, or why it was not made. */
+export type Outcome = { readonly key: Scalar } | { readonly failure: StoreFailure }
+/** By place. A change without an outcome is still to be made. */
+export type Outcomes = ReadonlyMap<number, Outcome>
+
+interface SetOptions {
+  /**
+   * A change that is refused before anything is written does not affect the others. Records that somebody else holds longer than
+   * `waitMs` are left out, and all of them if their rows have more than `bytesMax`. Omitted: all changes or none.
+   */
+  readonly partly?: { readonly waitMs: number; readonly bytesMax: number }
+  /** Runs at the end of the transaction. */
+  readonly remember?: ((tx: Tx, outcomes: Outcomes) => Promise<void>) | undefined
+}
+
+/** Makes changes, by place, in one transaction. Throws what the whole of them is refused for; nothing is changed then. */
+export async function changeSet(
+  resource: Resource,
+  set: ReadonlyMap<number, Member>,
+  { partly, remember }: SetOptions = {},
+): Promise<Outcomes> {
+  const members = [...set.values()]
+  const [{ caller }] = members as [Member]
+  const sum = (of: keyof NewRows) => members.reduce((all, { planned }) => all + planned.newRows[of], 0)
+  const isDeletion = members.some(({ planned }) => planned.kind === 'delete')
+  try {
+    return await withRowIds(caller, { keyless: sum('keyless'), all: sum('all') }, (ids) =>
+      inChange(caller, (tx) => stepsOf(tx, resource, set, { ids: ids.anew(), isDeletion, partly }), remember),
+    )
+  } catch (error) {
+    throw refusalOf(error, resource, isDeletion ? 'deletion' : 'write') ?? error
+  }
+}
+
+interface Steps {
+  readonly partly: SetOptions['partly'] | undefined
+  readonly ids: RowIds
+  readonly isDeletion: boolean
+}
+
+async function stepsOf(
+  tx: Tx,
+  resource: Resource,
+  set: ReadonlyMap<number, Member>,
+  { ids, isDeletion, partly }: Steps,
+): Promise<Outcomes> {
+  const outcomes = new Map<number, Outcome>()
+  if (isDeletion) await lockDeletions(tx, resource)
+  const locked = await lockPlanned(tx, resource, [...set.values()], {
+    kind: isDeletion ? 'delete' : 'update',
+    ...partly,
+  })
+  if (locked === null) return outcomes
+  const changes = new Map<number, Change>()
+  for (const [place, { caller, planned, precondition }] of set) {
+    const before = storedOf(locked, planned)
+    if (before === null && locked.ids.has(planned.id)) continue
+    try {
+      if (before === null && planned.kind !== 'create') throw planned.refusal ?? notFound(resource, planned.id)
+      const inside = { ...caller, db: tx.db, raised: tx.raised, written: tx.written }
+      const change = merge(inside, resource, { planned, before }, ids)
+      if (precondition && before) precondition(await getRecord(inside, resource, planned.id))
+      changes.set(place, { ...change, isOfSet: partly !== undefined })
+    } catch (error) {
+      if (partly === undefined || !(error instanceof StoreFailure)) throw error
+      outcomes.set(place, { failure: error })
+    }
+  }
+  await writeAll(tx, resource, await ruled(resource, [...changes.values()]))
+  for (const [place, { refusal, after }] of changes) {
+    const { planned } = set.get(place) as Member
+    const key = planned.keyOf?.(after) ?? planned.id
+    outcomes.set(place, refusal === undefined ? { key } : { failure: refusal })
+  }
+  return outcomes
+}
+
+/** Locks the records that there are already, in the order of their ids, as everywhere. */
+async function lockPlanned(tx: Tx, resource: Resource, members: readonly Member[], locking: Locking) {
+  const existing = members.map(({ planned }) => planned).filter(({ kind }) => kind !== 'create')
+  const ids = existing.map(({ id }) => id)
+  const lists = [...new Set(existing.flatMap((planned) => planned.lists))]
+  return ids.length === 0
+    ? { stored: new Map(), ids: new Set<number>() }
+    : lockRecords(tx, resource, ids, lists, locking)
+}
+
+/** The record with those lists that its own change touches. */
+function storedOf({ stored }: Locked, planned: PlannedChange): Stored | null {
+  const { row, lists = {} } = stored.get(planned.id) ?? {}
+  if (row === undefined) return null
+  return { row, lists: Object.fromEntries(Object.entries(lists).filter(([name]) => planned.lists.includes(name))) }
+}
+
+/** Options of a change. */
+export interface Conditions extends Pick<Member, 'precondition'> {
+  /** Stores something at the end of the transaction, such as the answer to repeat. */
   readonly remember?: ((tx: Tx, key: Scalar) => Promise<void>) | undefined
   /** What was read of the input already. */
   readonly planned?: PlannedChange | undefined
@@ -89,46 +187,20 @@ export async function changeRecord(
   caller: Caller,
   resource: Resource,
   requested: RequestedChange,
-  { precondition, answer, remember = remembering(answer), planned: read }: Conditions = {},
+  { precondition, remember, planned: read }: Conditions = {},
 ): Promise<Scalar> {
   const planned = read ?? (await planChange(caller, resource, requested))
-  const steps = async (tx: Tx, ids: RowIds): Promise<Scalar> => {
-    if (planned.kind === 'delete') await lockDeletions(tx, resource)
-    const before =
-      planned.kind === 'create'
-        ? null
-        : await lockRecord(tx, resource, planned.id, planned.lists, planned.kind).catch((error) => {
-            throw (isNotFound(error) ? planned.refusal : null) ?? error
-          })
-    const change = merge(tx, resource, { planned, before }, ids)
-    if (precondition && before) precondition(await getRecord(tx, resource, planned.id))
-    await writeAll(tx, resource, await ruled(resource, [change]))
-    return keyOf(planned, change)
-  }
-  try {
-    return await withRowIds(caller, planned.newRows, (ids) => inChange(caller, (tx) => steps(tx, ids.anew()), remember))
-  } catch (error) {
-    throw refusalOf(error, resource, planned.kind === 'delete' ? 'deletion' : 'write') ?? error
-  }
+  const keyIn = (outcomes: Outcomes) => (outcomes.get(0) as { key: Scalar }).key
+  const outcomes = await changeSet(resource, new Map([[0, { caller, planned, precondition }]]), {
+    remember: remember && ((tx, all) => remember(tx, keyIn(all))),
+  })
+  return keyIn(outcomes)
 }
 
 /** A caller inside a change. */
 export interface Tx extends Caller {
   readonly raised: RaisedEvents
   readonly written: Map<Resource, ReadonlyMap<number, Selected>>
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof StoreFailure && error.kind === 'not-found'
-}
-
-/** Stores the answer of the request with its change. */
-export function remembering<Key>(answer: PendingAnswer<Key> | undefined) {
-  return answer && ((tx: Tx, key: Key) => rememberAnswer(tx, answer, key))
-}
-
-export function keyOf(planned: PlannedChange, { after }: Change): Scalar {
-  return planned.keyOf?.(after) ?? planned.id
 }
 
 /**
@@ -158,7 +230,7 @@ export async function inChange<T>(
 }
 
 /** Stamps LastUpdate while the lock is held. */
-export function merge(
+function merge(
   tx: Caller,
   resource: Resource,
   { planned: { kind, id, patch: given }, before }: { planned: PlannedChange; before: Stored | null },
@@ -174,7 +246,7 @@ export function merge(
  * Applies the rules, and returns the changes that are left to be made: what leaves a record as it was is none, so that programs
  * that keep each other up to date come to rest.
  */
-export async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
+async function ruled(resource: Resource, changes: readonly Change[]): Promise<Change[]> {
   const open = changes.filter((change) => !isUnchanged(change))
   if (open.length > 0) await resource.rules?.(open)
   return open.filter((change) => change.refusal === undefined && !isUnchangedRecord(change))
@@ -207,7 +279,7 @@ function haveSameRows(key: string, before: readonly Row[], after: readonly Row[]
 }
 
 /** Writes the records, their history, then the effects. The statements leave at once, and run in this order. */
-export async function writeAll(tx: Tx, resource: Resource, changes: readonly Change[]): Promise<void> {
+async function writeAll(tx: Tx, resource: Resource, changes: readonly Change[]): Promise<void> {
   const writing = write(tx, resource, changes)
   // A deletion asks what refers to the record, before it is gone.
   if (changes.some(({ kind }) => kind === 'delete')) await writing

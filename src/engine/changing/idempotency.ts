@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { outageOf } from '../../database/outage.ts'
 import { PROCESS_LOCK, processNumber } from '../../database/process-lock.ts'
 import { sql } from '../../database/sql.ts'
-import { StoreFailure } from '../../values/failure.ts'
-import type { ResultItem } from '../../values/result-item.ts'
+import { type ResultItem, StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
 import type { Scalar } from '../definition/fields.ts'
 import type { Call, Log } from '../reading/endpoints.ts'
@@ -34,7 +33,7 @@ export interface Attempt {
   /** Null: the whole answer is stored. */
   readonly claim: string | null
   /** The results of the request's records, by index from 0. */
-  readonly stored: Map<number, ResultItem>
+  readonly stored: ReadonlyMap<number, ResultItem>
 }
 
 export type Claim =
@@ -43,13 +42,11 @@ export type Claim =
   | { readonly kind: 'in-progress' }
   | { readonly kind: 'other-body' }
 
-/** The answer for one of the request's `records`, to be stored with its change. */
-export interface PendingAnswer<Key = Scalar> {
-  readonly attempt: Attempt
-  readonly place: number
-  readonly records: number
-  readonly itemOf: (key: Key) => ResultItem
-}
+/**
+ * Stores the answer to a change as the last step of its transaction, because other attempts at the key wait from then on. Throws
+ * `in-progress` if another attempt has taken over: the change must be rolled back.
+ */
+export type Remember<Key = Scalar> = (tx: Pick<Caller, 'db' | 'now'>, key: Key) => Promise<void>
 
 /**
  * Begins an attempt at a request; null without an `Idempotency-Key`. Throws `bad-request` for a malformed key,
@@ -164,40 +161,30 @@ async function takeOver(owner: KeyOwner, scope: string, claim: string, former: s
   return taken > 0
 }
 
-/** `rememberItem` for the answer of a change. */
-export function rememberAnswer<Key>(
-  tx: Pick<Caller, 'db' | 'now'>,
-  { itemOf, ...answer }: PendingAnswer<Key>,
-  key: Key,
-): Promise<void> {
-  return rememberItem(tx, answer, itemOf(key))
+/** `rememberItems` for a request with one answer. */
+export function rememberItem(tx: Pick<Caller, 'db' | 'now'>, attempt: Attempt, item: ResultItem): Promise<void> {
+  return rememberItems(tx, attempt, new Map([[0, item]]), 1)
 }
 
 /**
- * Stores the result of one record; for a change, as the last step of its transaction, because other attempts at the key
- * wait from then on. Throws `in-progress` and stores nothing if another attempt has taken over: the change must be
- * rolled back.
+ * Stores the results of some of the request's `records`, by place; for changes, see `Remember`. Throws `in-progress` and stores
+ * nothing if another attempt has taken over.
  */
-export function rememberItem(
-  tx: Pick<Caller, 'db' | 'now'>,
-  { attempt, place, records }: Omit<PendingAnswer, 'itemOf'>,
-  item: ResultItem,
-): Promise<void> {
-  return rememberItems(tx, { attempt, records }, new Map([[place, item]]))
-}
-
-/** `rememberItem` for several records, by their places. */
 export async function rememberItems(
   tx: Pick<Caller, 'db' | 'now'>,
-  { attempt: { storeId, scope, claim, stored }, records }: Pick<PendingAnswer, 'attempt' | 'records'>,
+  { storeId, scope, claim }: Attempt,
   items: ReadonlyMap<number, ResultItem>,
+  records: number,
 ): Promise<void> {
-  const isLast = stored.size + items.size === records
   const rows = [...items].map(([place, item]) => ({ place, item }))
   const inserted = await tx.db.$executeRaw(sql`
-    WITH held AS (
-      UPDATE "IdempotencyKey" SET "leasedUntil" = ${leaseEnd(tx)}::timestamptz, "answered" = ${isLast}::boolean
-      WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claim" = ${claim} RETURNING "storeId", "scope")
+    WITH stored AS (
+      SELECT count(*) AS "count" FROM "IdempotencyAnswer" WHERE "storeId" = ${storeId}::int AND "scope" = ${scope}),
+    held AS (
+      UPDATE "IdempotencyKey" SET "leasedUntil" = ${leaseEnd(tx)}::timestamptz,
+        "answered" = stored."count" + ${rows.length}::int >= ${records}::int
+      FROM stored WHERE "storeId" = ${storeId}::int AND "scope" = ${scope} AND "claim" = ${claim}
+      RETURNING "storeId", "scope")
     INSERT INTO "IdempotencyAnswer" ("storeId", "scope", "place", "item")
     SELECT held."storeId", held."scope", n."place", n."item"
     FROM held, json_to_recordset(${JSON.stringify(rows)}::text::json) AS n ("place" int, "item" json)`)

@@ -22,7 +22,7 @@ export function changedColumns({ before, after }: ChangedRow): string[] {
 /** Gives up the unique texts that records take from one another: their index compares each row with the others as they are. */
 export async function freeNames(
   { db, store }: Caller,
-  { table, alternateKey = '', namedBy: column = alternateKey }: Resource,
+  { table, namedBy: column = '' }: Resource,
   updated: readonly ChangedRow[],
   created: readonly Row[],
 ): Promise<void> {

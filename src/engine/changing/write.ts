@@ -93,7 +93,7 @@ export async function withRowIds<T>(caller: Caller, { keyless, all }: NewRows, w
 }
 
 /** How records are locked. */
-interface Locking {
+export interface Locking {
   readonly kind?: 'update' | 'delete'
   /** How long the transaction waits for a lock from now on, if less than usual; 0: leaves out what somebody else has locked. */
   readonly waitMs?: number | undefined

@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/sql.ts'
-import type { Access, Caller } from '../caller.ts'
+import type { Caller } from '../caller.ts'
 import type { Change } from '../changing/change.ts'
 import type { Referrer } from '../changing/referrers.ts'
 import type { Endpoint } from '../reading/endpoints.ts'
@@ -176,6 +176,7 @@ export function defineResource<const Service extends string>(
     referrers: [],
     isOneByOne: false,
     isFinalOnceWritten: false,
+    ...(definition.alternateKey !== undefined && { namedBy: definition.alternateKey }),
     ...definition,
     names: [service, ...aliases],
     subResources,
@@ -190,11 +191,6 @@ export function defineResource<const Service extends string>(
     columns: [...columns],
     hasDetails,
   }
-}
-
-/** The access that a method requires (contract §7). */
-export function accessOf(method: Method): Access {
-  return method === 'GET' ? 'read' : 'write'
 }
 
 function checkList(path: string, field: ListField): void {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ResultItem } from '../../values/result-item.ts'
+import type { ResultItem } from '../../values/failure.ts'
 import type { Secrets } from '../../values/secrets.ts'
 import type { Caller } from '../caller.ts'
 import type { Method, Resource } from '../definition/define.ts'

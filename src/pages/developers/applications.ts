@@ -21,9 +21,9 @@ import { developerRoute, id, privileges, serviceNames, time } from '../../html/r
 import { done, jsonBody, many, one, record } from '../../server/json-routes.ts'
 import { ref } from '../../server/openapi.ts'
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, wholeNumber } from '../../server/parameters.ts'
+import { resultItem } from '../../values/failure.ts'
 import { namedObject } from '../../values/input.ts'
 import { INT32_MAX } from '../../values/int32.ts'
-import { resultItem } from '../../values/result-item.ts'
 import {
   applicationPage,
   ofApplication,

@@ -1,8 +1,8 @@
 import { allInOrder, queryRows } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
-import { inChange, remembering } from '../../engine/changing/change.ts'
-import type { PendingAnswer } from '../../engine/changing/idempotency.ts'
+import { inChange } from '../../engine/changing/change.ts'
+import type { Remember } from '../../engine/changing/idempotency.ts'
 import { emptyPatch } from '../../engine/changing/plan-change.ts'
 import {
   insertRows,
@@ -44,7 +44,7 @@ export interface PlacedOrder {
  * Completed takes no stock until it leaves that status. Refuses what it cannot sell (400, with the field) and what is
  * out of stock (409).
  */
-export async function placeOrder(caller: Caller, body: unknown, answer?: PendingAnswer<PlacedOrder>) {
+export async function placeOrder(caller: Caller, body: unknown, remember?: Remember<PlacedOrder>) {
   const patch = await readOrderBody(caller, body)
   roundCharges(patch)
   const { lists } = patch
@@ -52,7 +52,7 @@ export async function placeOrder(caller: Caller, body: unknown, answer?: Pending
   const id = await reserveIds(caller, orders.table, 1)
   const ids = await reserveRowIds(caller, newRows)
   try {
-    return await inChange(caller, (tx) => store(tx, id, patch, ids.anew()), remembering(answer))
+    return await inChange(caller, (tx) => store(tx, id, patch, ids.anew()), remember)
   } catch (error) {
     throw refusalOf(error, orders) ?? error
   }

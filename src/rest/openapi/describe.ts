@@ -1,5 +1,6 @@
+import { accessOf } from '../../engine/caller.ts'
 import { created, deleted, updated } from '../../engine/changing/change-requests.ts'
-import { accessOf, type Method, type Resource } from '../../engine/definition/define.ts'
+import type { Method, Resource } from '../../engine/definition/define.ts'
 import { describeRecord, type JsonSchema, type Schemas } from '../../engine/definition/json-schema.ts'
 import type {
   Endpoint,

@@ -136,7 +136,7 @@ describe('errors are a small JSON list', () => {
   test('500 for a defect, without text from inside', async () => {
     const answer = await call(makeApp(), '/test/defect')
     expect(answer.statusCode).toBe(500)
-    expect(answer.json()).toEqual(errorBody(500, 'Internal server error'))
+    expect(answer.json()).toEqual(errorBody(500, 'Internal error'))
   })
   test('400 for broken percent-encoding', async () => {
     const answer = await call(makeApp(), '/%zz')

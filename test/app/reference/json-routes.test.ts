@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { operatorRoute } from '../../../src/html/route-groups.ts'
 import { done } from '../../../src/server/json-routes.ts'
-import { resultItem } from '../../../src/values/result-item.ts'
+import { resultItem } from '../../../src/values/failure.ts'
 
 const named = { id: 'example', summary: 'An example' } as const
 const answers = { 200: done('It is done.') }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { bearerToken } from '../../../src/applications/authenticate.ts'
 import { hashPassword, verifyPassword } from '../../../src/people/passwords.ts'
-import { bearerToken } from '../../../src/values/bearer.ts'
 import { createSecrets, generateKey, sameSecret } from '../../../src/values/secrets.ts'
 
 const secrets = createSecrets('a secret key for tests alone, 32+')

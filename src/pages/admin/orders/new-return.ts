@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import { changeRecord, inChange, remembering } from '../../../engine/changing/change.ts'
-import type { PendingAnswer } from '../../../engine/changing/idempotency.ts'
+import { changeRecord, inChange } from '../../../engine/changing/change.ts'
+import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { type PlannedChange, planChange } from '../../../engine/changing/plan-change.ts'
 import { lockRecord } from '../../../engine/changing/write.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
@@ -97,10 +97,10 @@ function productsOf(lines: readonly ReturnableLine[]): number[] {
 
 export async function addNew(request: FastifyRequest, services: CallerServices): Promise<string> {
   const { id, caller, form, read } = await readNew(request, services)
-  const addIn = async (answer: PendingAnswer<Scalar> | undefined) => {
+  const addIn = async (remember: Remember<Scalar> | undefined) => {
     // Reserves the id outside of the transaction.
     const planned = await planChange(caller, rma, { kind: 'create', body: read.body })
-    return inChange(caller, (tx) => addReturn(tx, id, form, read, planned), remembering(answer))
+    return inChange(caller, (tx) => addReturn(tx, id, form, read, planned), remember)
   }
   await addOnce(caller, form, {
     scope: `return of order ${id}`,

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../../engine/caller.ts'
-import { claimRequest, endAttempt, type PendingAnswer } from '../../../engine/changing/idempotency.ts'
+import { claimRequest, endAttempt, type Remember, rememberItem } from '../../../engine/changing/idempotency.ts'
 import { type Form, textIn } from '../../../html/request.ts'
-import { StoreFailure } from '../../../values/failure.ts'
-import { resultItem } from '../../../values/result-item.ts'
+import { resultItem, StoreFailure } from '../../../values/failure.ts'
 
 /** What a form with a one-time key (`OneTimeKey`) adds. */
 interface Addition<Key> {
@@ -11,7 +10,7 @@ interface Addition<Key> {
   readonly scope: string
   /** Of the identifier that is stored for the key. */
   readonly resultKey: string
-  readonly add: (answer: PendingAnswer<Key> | undefined) => Promise<Key>
+  readonly add: (remember: Remember<Key> | undefined) => Promise<Key>
   readonly idOf: (key: Key) => number
   readonly messages: {
     /** The form was changed after it had been carried out. */
@@ -45,7 +44,7 @@ export async function addOnce<Key>(
   const { attempt } = claim
   try {
     const itemOf = (added: Key) => resultItem(resultKey, idOf(added), 201, formHash)
-    return idOf(await add({ attempt, place: 0, records: 1, itemOf }))
+    return idOf(await add((tx, added) => rememberItem(tx, attempt, itemOf(added))))
   } catch (error) {
     await endAttempt(caller, attempt)
     const isInProgress = error instanceof StoreFailure && error.kind === 'in-progress'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
 import { changeRecord } from '../../../engine/changing/change.ts'
-import type { PendingAnswer } from '../../../engine/changing/idempotency.ts'
+import type { Remember } from '../../../engine/changing/idempotency.ts'
 import type { NestedSubResource } from '../../../engine/definition/define.ts'
 import type { Scalar } from '../../../engine/definition/fields.ts'
 import { getRecord } from '../../../engine/reading/read.ts'
@@ -100,7 +100,7 @@ async function record(request: FastifyRequest, services: CallerServices): Promis
   await addOnce(caller, form, {
     scope: `payment of order ${id}`,
     resultKey: 'TransactionIndexID',
-    add: (answer: PendingAnswer<Scalar> | undefined) => addTransaction(caller, id, form, body, answer),
+    add: (remember: Remember<Scalar> | undefined) => addTransaction(caller, id, form, body, remember),
     idOf: Number,
     messages: {
       isDone:
@@ -116,7 +116,7 @@ function addTransaction(
   id: number,
   form: Form,
   body: Readonly<Record<string, string | number>>,
-  answer: PendingAnswer<Scalar> | undefined,
+  remember: Remember<Scalar> | undefined,
 ): Promise<Scalar> {
   const unchanged = ifUnchanged(
     form,
@@ -128,7 +128,7 @@ function addTransaction(
     if (body.TransactionType === 'Refund') refuseTooMuch(JSON.parse(text), Number(body.TransactionAmount), caller)
   }
   const list = orders.subResources.Transactions as NestedSubResource
-  return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, answer })
+  return changeRecord(caller, orders, { kind: 'add-item', id, list, body }, { precondition, remember })
 }
 
 function refuseTooMuch(order: PaidRecord, amount: number, { store }: Caller): void {

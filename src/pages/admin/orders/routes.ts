@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../engine/caller.ts'
-import type { PendingAnswer } from '../../../engine/changing/idempotency.ts'
+import type { Remember } from '../../../engine/changing/idempotency.ts'
 import { type Page, sendPage } from '../../../html/page.ts'
 import { inFormFields, pagesFor } from '../../../html/page-routes.ts'
 import { type CallerServices, type Form, formOf, merchantCaller } from '../../../html/request.ts'
@@ -67,7 +67,7 @@ function placeOnce(caller: Caller, form: Form, body: unknown): Promise<number> {
   return addOnce(caller, form, {
     scope: 'order',
     resultKey: 'OrderID',
-    add: (answer: PendingAnswer<PlacedOrder> | undefined) => placeOrder(caller, body, answer),
+    add: (remember: Remember<PlacedOrder> | undefined) => placeOrder(caller, body, remember),
     idOf: ({ id }) => id,
     messages: {
       isDone: 'This form has placed an order already. If you want to place this one too, press the button again',
