@@ -252,3 +252,35 @@ describe('the migration that sums sales', () => {
     ])
   })
 })
+
+describe('the migration that makes bodies of events whole', () => {
+  const template = Array.from({ length: 5_000 }, (_, index) => String.fromCharCode(32 + (index % 95))).join('')
+  /** How a body names a slice of its template. */
+  const slice = (position: number, length: number) =>
+    String.fromCharCode(
+      31,
+      ...[position >> 12, position >> 6, position, length >> 6, length].map((digit) => 48 + (digit & 63)),
+    )
+
+  test('puts slices of the template in their place, and leaves bodies without a template alone', async () => {
+    await client.query('CREATE TABLE "EventTemplate" ("id" BIGINT PRIMARY KEY, "text" TEXT NOT NULL)')
+    await client.query('ALTER TABLE "Event" ADD COLUMN "templateId" BIGINT, ADD COLUMN "bodyBytes" INTEGER')
+    await client.query('INSERT INTO "EventTemplate" VALUES (-5, $1), (7, $2)', [template, '{"Name":""}'])
+    const bodies: [body: string, templateId: number | null, whole: string][] = [
+      [slice(0, 904) + slice(4_095, 905), -5, template.slice(0, 904) + template.slice(4_095)],
+      [`ä${slice(4_096, 64)}0😀${slice(63, 9)}`, -5, `ä${template.slice(4_096, 4_160)}0😀${template.slice(63, 72)}`],
+      [`${slice(0, 9)}Mug"}`, 7, '{"Name":"Mug"}'],
+      ['no slice', 7, 'no slice'],
+      ['{"Name":"000000"}', null, '{"Name":"000000"}'],
+    ]
+    for (const [body, templateId] of bodies) {
+      await client.query(
+        `INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "templateId", "createdAt") VALUES (1, 1, 1, $1, $2, now())`,
+        [body, templateId],
+      )
+    }
+    expect(await applyAgain('whole_event_bodies')).toEqual([])
+    const events = await database.db.event.findMany({ orderBy: { id: 'asc' } })
+    expect(events.map(({ body }) => body)).toEqual(bodies.map(([, , whole]) => whole))
+  })
+})
