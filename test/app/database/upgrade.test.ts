@@ -284,3 +284,19 @@ describe('the migration that makes bodies of events whole', () => {
     expect(events.map(({ body }) => body)).toEqual(bodies.map(([, , whole]) => whole))
   })
 })
+
+describe('the migration that takes control characters out of addresses', () => {
+  test('leaves the address that was called', async () => {
+    const urls = ['https://one.example/a\tb\r\n', 'https://ön.example/a%09b ü?c=d', '\u0001https://one.example\u009f']
+    for (const [at, url] of urls.entries()) {
+      await client.query(
+        `INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSealed")
+         VALUES (1, $1, '', $2, 1, 'JSON', true, now(), now(), '', '')`,
+        [at + 1, url],
+      )
+    }
+    expect(await applyAgain('plain_addresses')).toEqual([])
+    const webhooks = await database.db.webhook.findMany({ orderBy: { id: 'asc' } })
+    expect(webhooks.map(({ url }) => url)).toEqual(['https://one.example/ab', urls[1], 'https://one.example'])
+  })
+})
