@@ -5,13 +5,9 @@ import type { Privileges } from '../../engine/caller.ts'
 import { deliveriesChannel } from '../../engine/recording/announce.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { SealedSecrets } from '../secret.ts'
-import { type Allotment, SLOT_BYTES, slotsOf, type Usage } from './allot.ts'
+import { type Allotment, keyOf, SLOT_BYTES, slotsOf } from './slots.ts'
 
 export type WebhookKey = Pick<Delivery, 'storeId' | 'webhookId'>
-
-export function keyOf({ storeId, webhookId }: WebhookKey): string {
-  return `${storeId}/${webhookId}`
-}
 
 /** A webhook with due deliveries. Without a subscription it was made in the administration, and gets all records. */
 export interface DueWebhook
@@ -28,8 +24,7 @@ export interface DueWebhook
 
 /** A delivery leased for one attempt, with everything that the attempt needs. */
 export interface Claim
-  extends DueWebhook,
-    Usage,
+  extends Allotment,
     // `attempts` includes this one, and identifies the claim.
     Pick<Delivery, 'attempts' | 'triesBefore'>,
     Pick<Event, 'messageId' | 'eventType' | 'body' | 'createdAt'> {
@@ -38,8 +33,6 @@ export interface Claim
   readonly sequence: number
   /** When another process may claim it. */
   readonly leaseEnd: Date
-  /** Whether more deliveries of the webhook may have been due than were claimed with this one. */
-  readonly isMoreDue: boolean
 }
 
 interface ClaimRow extends Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey | 'bytes'> | 'leaseEnd' | 'body'> {
@@ -120,16 +113,16 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
         ORDER BY "dueAt" LIMIT "allotted"."deliveries" FOR UPDATE SKIP LOCKED
       ) AS "delivery"
     ), "sized" AS MATERIALIZED (
-      SELECT "id", "position", "bytes", sum("bytes") OVER ("all" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked",
-        count(*) OVER "all" = "deliveries" OR sum("bytes") OVER "all" > "slots"::bigint * ${SLOT_BYTES} AS "isMoreDue"
-      FROM "found" WINDOW "all" AS (PARTITION BY "storeId", "webhookId")
+      SELECT "id", "position", "bytes",
+        sum("bytes") OVER (PARTITION BY "storeId", "webhookId" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked"
+      FROM "found"
     ), "claimed" AS (
       UPDATE "Delivery" SET "dueAt" = ${leaseEnd}, "attempts" = "attempts" + 1
       WHERE "id" = ANY (ARRAY (SELECT "id" FROM "sized" WHERE "isPicked"))
       RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
     )
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
-      "claimed"."triesBefore", "isMoreDue", "bytes", "event"."messageId", "sequence", "eventType", "createdAt",
+      "claimed"."triesBefore", "bytes", "event"."messageId", "sequence", "eventType", "createdAt",
       CASE WHEN row_number() OVER (PARTITION BY "claimed"."eventId" ORDER BY "position") = 1 THEN "body" END AS "body"
     FROM "claimed" JOIN "sized" ON "sized"."id" = "claimed"."id" CROSS JOIN LATERAL (
       SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
