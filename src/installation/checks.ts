@@ -215,13 +215,6 @@ export const checks: readonly Check[] = [
       WHERE e."last" <> coalesce(f."lastSequence", 0)`,
   },
   {
-    name: 'event-templates',
-    rule: 'The template of each event is there',
-    sql: `
-      SELECT e."storeId", concat('Event ', e."id") AS "record", concat('there is no template ', e."templateId") AS "found"
-      FROM "Event" e WHERE NOT EXISTS (SELECT FROM "EventTemplate" p WHERE p."id" = e."templateId") AND e."templateId" IS NOT NULL`,
-  },
-  {
     name: 'deliveries',
     rule: 'Each delivery is of a numbered event of its store, and what is pending has its webhook',
     sql: `

@@ -17,21 +17,14 @@ export function addressRule(allow: readonly string[]): IsAllowed {
 
 /** Returns why `url` is invalid, whatever its host, as a sentence without its subject, or null. */
 export function urlFault(url: string): string | null {
+  // Parsers drop tabs and line breaks silently, so that the address that is called would be another.
+  if (/\p{Cc}/u.test(url)) return 'must not hold a control character, such as a tab or a line break'
   const parsed = URL.parse(url)
   if (parsed === null) return 'is not a web address; allowed: http or https, such as https://shop.example/path'
   if (!/^https?:$/.test(parsed.protocol)) return 'must begin with http:// or https://'
   if (parsed.username || parsed.password) return 'must not hold a user name or password'
   if (refusedPorts.has(parsed.port)) return `must not use port ${parsed.port}, which belongs to another protocol`
   return null
-}
-
-/**
- * As `urlFault`, for an address that comes from a user. Parsers drop tabs and line breaks silently, so that the address that is called
- * would be another. Those that earlier versions stored are still called.
- */
-export function givenUrlFault(url: string): string | null {
-  if (/\p{Cc}/u.test(url)) return 'must not hold a control character, such as a tab or a line break'
-  return urlFault(url)
 }
 
 /** Returns why a host can never be called, without a DNS lookup, as a sentence without its subject, or null. */

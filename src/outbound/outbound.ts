@@ -1,15 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
-import {
-  addressRule,
-  givenUrlFault,
-  hostFault,
-  hostnameOf,
-  type IsAllowed,
-  knownAddresses,
-  urlFault,
-} from './addresses.ts'
+import { addressRule, hostFault, hostnameOf, type IsAllowed, knownAddresses, urlFault } from './addresses.ts'
 import { addressesInDns } from './names.ts'
 import { lookupFailure, OutboundFailure, reasonOf, stopping } from './reasons.ts'
 
@@ -118,7 +110,7 @@ export function createOutbound({ allow, lookup = addressesInDns, log }: Outbound
       const answer = await answerTo(request)
       return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
     },
-    addressFault: (url) => givenUrlFault(url) ?? hostFault(hostnameOf(new URL(url)), isAllowed),
+    addressFault: (url) => urlFault(url) ?? hostFault(hostnameOf(new URL(url)), isAllowed),
     async close() {
       isClosed = true
       await (await agent)?.destroy()

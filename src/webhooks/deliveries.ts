@@ -5,7 +5,6 @@ import type { Caller } from '../engine/caller.ts'
 import { eventKind } from '../engine/definition/event-kinds.ts'
 import { boolean, date, integer, LONG_TEXT, list, long, text } from '../engine/definition/fields.ts'
 import { announce, deliveriesChannel } from '../engine/recording/announce.ts'
-import { type StoredBody, wholeBodies } from '../engine/recording/event-bodies.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { eventRecord, type FeedEvent, happened, named } from './feed.ts'
 import { noWebhook, ownWebhook } from './ownership.ts'
@@ -123,19 +122,18 @@ export async function listDeliveries(
 
 /** Returns a delivery with its log. Throws `not-found`, and `unauthorized` if its record may no longer be read. */
 export async function getDelivery(caller: Caller, webhookId: number, deliveryId: number): Promise<DeliveryDetails> {
-  const rows = await caller.db.$queryRaw<(SummaryRow & StoredBody & Pick<DeliveryDetails, 'log'>)[]>`
-    SELECT ${summaryColumns}, e."body", e."templateId"::text AS "templateId",
+  const [found] = await caller.db.$queryRaw<(SummaryRow & Pick<DeliveryDetails, 'body' | 'log'>)[]>`
+    SELECT ${summaryColumns}, e."body",
       (SELECT coalesce(json_agg(a ORDER BY a."id" DESC), '[]') FROM (
         SELECT "id", "number", "at", "status", "reason", "durationMs", "answer" FROM "DeliveryAttempt"
         WHERE "deliveryId" = d."id" ORDER BY "id" DESC LIMIT ${LOG_SHOWN_MAX}) a) AS "log"
     FROM "Delivery" d JOIN "Event" e ON e."id" = d."eventId"
     WHERE ${ofWebhook(caller, webhookId)} AND d."id" = ${deliveryId}::bigint
       AND EXISTS (SELECT 1 FROM ${ownWebhook(caller, webhookId)})`
-  const [found] = await wholeBodies(caller.db, rows)
   if (!found) throw noDelivery(deliveryId)
   const kind = eventKind(found.eventType)
   if (kind) requireAccess(caller, kind.service, 'read')
-  const { body, templateId: _, log, ...summary } = found
+  const { body, log, ...summary } = found
   // JSON has times as text.
   return { ...summaryOf(summary), body, log: log.map((one) => ({ ...one, at: new Date(one.at) })) }
 }

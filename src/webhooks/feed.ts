@@ -5,7 +5,6 @@ import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
 import { type EventKind, eventKind, eventKinds } from '../engine/definition/event-kinds.ts'
 import { date, integer, long, oneOf, text } from '../engine/definition/fields.ts'
-import { type StoredBody, wholeBodies } from '../engine/recording/event-bodies.ts'
 import { messageIdOf } from '../outbound/standard-webhooks.ts'
 import { customers } from '../resources/customers/customers.ts'
 import { orders } from '../resources/orders/orders.ts'
@@ -62,8 +61,8 @@ export async function readFeed(
     LEFT JOIN LATERAL (
       SELECT * FROM (
         SELECT e."sequence"::float8 AS "sequence", e."messageId"::text AS "messageId", e."eventType", e."recordId",
-          e."createdAt", e."body", e."templateId"::text AS "templateId",
-          sum(coalesce(e."bodyBytes", octet_length(e."body"))) OVER (ORDER BY e."sequence") AS "bytes",
+          e."createdAt", e."body",
+          sum(octet_length(e."body")) OVER (ORDER BY e."sequence") AS "bytes",
           row_number() OVER (ORDER BY e."sequence") AS "place"
         FROM (
           SELECT n."id" FROM unnest(${types}) k,
@@ -81,11 +80,10 @@ export async function readFeed(
     const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`
     throw new StoreFailure('gone', message, { field: 'after' })
   }
-  const found = rows.filter((row) => row.sequence !== null)
-  return (await wholeBodies(caller.db, found)).map(named)
+  return rows.filter((row) => row.sequence !== null).map(named)
 }
 
-type FeedRow = Omit<FeedEvent, 'eventName'> & StoredBody & { readonly deletedThrough: number }
+type FeedRow = Omit<FeedEvent, 'eventName'> & { readonly deletedThrough: number }
 
 type NoRow = Pick<FeedRow, 'deletedThrough'> & { readonly sequence: null }
 

@@ -4,7 +4,7 @@ import { defineResource } from '../engine/definition/define.ts'
 import { eventKinds } from '../engine/definition/event-kinds.ts'
 import { boolean, choice, integer, text, type ValueField } from '../engine/definition/fields.ts'
 import { containing, exactly, flag, since, until } from '../engine/definition/filters.ts'
-import { givenUrlFault } from '../outbound/addresses.ts'
+import { urlFault } from '../outbound/addresses.ts'
 import { webhookEndpoints } from './endpoints.ts'
 import { ownWebhooks } from './ownership.ts'
 import { webhookRules } from './rules.ts'
@@ -16,8 +16,8 @@ const Url: ValueField = {
   ...address,
   schema: z.preprocess(
     (given) => (typeof given === 'string' ? given.trim() : given),
-    address.schema.refine((given) => given === '' || givenUrlFault(String(given)) === null, {
-      error: ({ input }) => givenUrlFault(String(input)) ?? '',
+    address.schema.refine((given) => given === '' || urlFault(String(given)) === null, {
+      error: ({ input }) => urlFault(String(input)) ?? '',
     }),
   ),
 }

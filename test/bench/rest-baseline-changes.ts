@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { inFull } from '../../src/engine/definition/composed.ts'
 import { productChanged, productStockChanged } from '../../src/engine/definition/event-kinds.ts'
 
 interface ProductBody {
@@ -116,11 +115,10 @@ async function eventBodies(client: pg.PoolClient, storeId: number, type: number)
 }
 
 async function readBodies(client: pg.PoolClient, storeId: number, type: number): Promise<string[]> {
-  const { rows } = await client.query<{ body: string; template: string | null }>(
-    `SELECT e."body", t."text" AS "template" FROM "Event" e LEFT JOIN "EventTemplate" t ON t."id" = e."templateId"
-      WHERE e."storeId" = $1 AND e."eventType" = $2 ORDER BY e."id" DESC LIMIT $3`,
+  const { rows } = await client.query<{ body: string }>(
+    `SELECT "body" FROM "Event" WHERE "storeId" = $1 AND "eventType" = $2 ORDER BY "id" DESC LIMIT $3`,
     [storeId, type, BODIES],
   )
   if (rows.length === 0) throw new Error(`The server has written no event of type ${type}`)
-  return rows.map(({ body, template }) => (template === null ? body : inFull(body, template)))
+  return rows.map(({ body }) => body)
 }

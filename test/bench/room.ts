@@ -23,7 +23,7 @@ const belonging: Readonly<Record<string, readonly string[]>> = {
   products: ['Product', 'ProductCategory', 'ProductDistributor', 'AdvancedOption', 'RecordCount'],
   customers: ['Customer'],
   orders: ['Order', 'OrderItem', 'OrderShipment', 'OrderTransaction', 'SalesSum'],
-  events: ['Event', 'EventTemplate'],
+  events: ['Event'],
   'history entries': ['HistoryEntry'],
   deliveries: ['Delivery', 'DeliveryAttempt'],
 }

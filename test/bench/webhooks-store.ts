@@ -72,8 +72,8 @@ export async function openWebhookStore(server: BenchServer, stops: Stops): Promi
   }
 }
 
-const RAISE = `INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "templateId", "bodyBytes", "createdAt")
-  SELECT "storeId", "eventType", "recordId", "body", "templateId", "bodyBytes", now() FROM (
+const RAISE = `INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
+  SELECT "storeId", "eventType", "recordId", "body", now() FROM (
     SELECT * FROM "Event" WHERE "storeId" = $1 AND "eventType" = $2 AND "sequence" > 0 ORDER BY "sequence" DESC LIMIT 1
   ) AS "newest", generate_series(1, $3)`
 

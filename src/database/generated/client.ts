@@ -261,11 +261,6 @@ export type GiftRegistryItem = Prisma.GiftRegistryItemModel
  */
 export type Event = Prisma.EventModel
 /**
- * Model EventTemplate
- * The texts of which abridged bodies name slices. They are never changed.
- */
-export type EventTemplate = Prisma.EventTemplateModel
-/**
  * Model EventFeed
  * How far a store's feed reaches.
  */

@@ -1,5 +1,5 @@
 import { identifier, join, type Sql, sql } from '../../database/sql.ts'
-import { type Abridged, Abridging, Composed, type Region, type Template, templateOf } from './composed.ts'
+import { Composed, type Region } from './composed.ts'
 import type { ListField, ListRows, Scalar, ValueField } from './fields.ts'
 import { type FieldFold, type FieldSet, type Folded, foldFields, isDocumentMember, isFilledIn } from './fields.ts'
 
@@ -13,10 +13,6 @@ export interface Reader {
   readonly select: Sql
   /** Writes the wire record's JSON text from the parsed array. */
   readonly compose: (row: Selected) => string
-  /** The same text in short, for `inFull` with `template`. */
-  readonly abridge: (row: Selected) => Abridged
-  /** The texts of a record and of the items of its lists in which every member has its default. */
-  readonly template: Template
   /** The wire record as a value, for other formats, without the cost of parsing its text. */
   readonly record: (row: Selected) => WireRecord
 }
@@ -29,20 +25,13 @@ export type WireValue = string | number | boolean | WireRecord | readonly WireRe
 export type Selected = readonly unknown[]
 
 export function compileReader(fields: FieldSet): Reader {
-  const regions: Region[] = []
-  const { select, write, record } = compileRow(fields, foldFields(fields, compilers), sql`t`, regions)
-  const template = templateOf(regions)
+  const { select, write, record } = compileRow(fields, foldFields(fields, compilers), sql`t`)
   const compose = (row: Selected) => {
     const out = new Composed()
     write(out, row)
     return out.text
   }
-  const abridge = (row: Selected) => {
-    const out = new Abridging()
-    write(out, row)
-    return out.abridged()
-  }
-  return { select, compose, abridge, template, record }
+  return { select, compose, record }
 }
 
 type Details = Readonly<Record<string, unknown>>
@@ -56,13 +45,12 @@ interface RowReader extends Pick<Reader, 'select' | 'record'> {
   readonly write: (out: Composed, row: Selected) => void
 }
 
-function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sql, regions: Region[]): RowReader {
+function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sql): RowReader {
   const columns: Sql[] = []
   const slotOf: SlotOf = (column) => columns.push(column) - 1
   const detailsSlot = hasDocumentMember(fields) ? slotOf(sql`${alias}."details"`) : -1
-  const region: Region = { base: 0, text: '' }
-  regions.push(region)
-  const { write, record } = compileMembers(compiled, { slotOf, alias, regions }, region)
+  const region: Region = { text: '' }
+  const { write, record } = compileMembers(compiled, { slotOf, alias }, region)
   const detailsOf = (row: Selected) => (detailsSlot === -1 ? noDetails : ((row[detailsSlot] ?? noDetails) as Details))
   return {
     select: arrayOf(columns),
@@ -75,7 +63,6 @@ function compileRow(fields: FieldSet, compiled: Folded<CompileMember>, alias: Sq
 interface Place {
   readonly slotOf: SlotOf
   readonly alias: Sql
-  readonly regions: Region[]
 }
 
 /** Compiles the reader of one member of a row, and adds its default to the region's text. */
@@ -112,7 +99,7 @@ const compilers: FieldFold<CompileMember> = {
     }
   },
   list: (field, members, name) => (place, region) => {
-    const item = compileItems(field, members, place.regions)
+    const item = compileItems(field, members)
     const isDocumentValue = isDocumentMember(field)
     const slot = isDocumentValue ? -1 : place.slotOf(item.select)
     return {
@@ -248,7 +235,7 @@ function columnOf(field: ValueField, alias: Sql): Sql | undefined {
 }
 
 /** Compiles the reader of a list's items; `select` is unused for items in `details`. */
-function compileItems(field: ListField, members: Folded<CompileMember>, regions: Region[]): RowReader {
+function compileItems(field: ListField, members: Folded<CompileMember>): RowReader {
   if (field.sql !== undefined) {
     // The items are wire objects already.
     return {
@@ -257,7 +244,7 @@ function compileItems(field: ListField, members: Folded<CompileMember>, regions:
       record: (item) => item as unknown as WireRecord,
     }
   }
-  const item = compileRow(field.fields, members, sql`r`, regions)
+  const item = compileRow(field.fields, members, sql`r`)
   if (field.rows !== undefined) return { ...item, select: rowsSql(field, field.rows, item) }
   // An item of a document list has no columns: its one slot is the item itself.
   return { ...item, write: (out, value) => item.write(out, [value]), record: (value) => item.record([value]) }

@@ -1,7 +1,6 @@
 import { execute, queryRows } from '../../database/client.ts'
 import { anyOfFew, identifier, lines, sql, storeId } from '../../database/sql.ts'
 import type { Caller, RaisedEvent } from '../caller.ts'
-import type { Template } from '../definition/composed.ts'
 import type { Resource } from '../definition/define.ts'
 import type { EventKind } from '../definition/event-kinds.ts'
 import type { Selected } from '../definition/reader.ts'
@@ -33,62 +32,47 @@ export async function recordEvents(tx: Caller, raised: readonly RaisedEvent[]): 
     const bodies = await readBodies(tx, batch)
     for (const { resource, recordId, eventType, body: given } of batch) {
       const name = nameOf(resource, recordId)
-      const body = given === null ? bodies.get(name) : { body: given, template: null, bodyBytes: null }
+      const body = given ?? bodies.get(name)
       if (body === undefined) throw new Error(`There is no record for the event of ${name}`)
-      if (length + body.body.length > WRITTEN_MAX) {
+      if (length + body.length > WRITTEN_MAX) {
         await insertEvents(tx, rows)
         rows = []
         length = 0
       }
-      rows.push({ eventType, recordId, ...body })
-      length += body.body.length
+      rows.push({ eventType, recordId, body })
+      length += body.length
     }
   }
   return () => insertEvents(tx, rows)
 }
 
-interface Body {
-  readonly body: string
-  /** Null: the body is whole. */
-  readonly template: Template | null
-  /** Of the whole body; null without a template. */
-  readonly bodyBytes: number | null
-}
-
-interface EventRow extends Body {
+interface EventRow {
   readonly eventType: number
   readonly recordId: number
+  readonly body: string
 }
 
 async function insertEvents({ db, store, now }: Caller, rows: readonly EventRow[]): Promise<void> {
   if (rows.length === 0) return
-  const templates = [...new Set(rows.flatMap(({ template }) => template ?? []))]
   await execute(
     db,
     sql`
-    WITH templates AS (
-      INSERT INTO "EventTemplate" ("id", "text")
-      SELECT n.* FROM unnest(${lines(templates.map(({ id }) => id))}::bigint[], ${lines(templates.map(({ text }) => text))}) n ("id", "text")
-      WHERE NOT EXISTS (SELECT FROM "EventTemplate" t WHERE t."id" = n."id")
-      ON CONFLICT DO NOTHING)
-    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "templateId", "bodyBytes", "createdAt")
+    INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "createdAt")
     SELECT ${store.id}::int, n.*, ${now().toISOString()}::timestamptz
     FROM unnest(${lines(rows.map(({ eventType }) => eventType))}::smallint[],
-      ${lines(rows.map(({ recordId }) => recordId))}::int[], ${lines(rows.map(({ body }) => body))},
-      ${lines(rows.map(({ template }) => template?.id ?? null))}::bigint[],
-      ${lines(rows.map(({ bodyBytes }) => bodyBytes))}::int[]) n`,
+      ${lines(rows.map(({ recordId }) => recordId))}::int[], ${lines(rows.map(({ body }) => body))}) n`,
   )
 }
 
 /** The bodies of these records: made from what the change's own statement returned, or read. */
-async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, Body>> {
-  const bodies = new Map<string, Body>()
+async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<Map<string, string>> {
+  const bodies = new Map<string, string>()
   const wanted = raised.filter(({ body }) => body === null)
   for (const [resource, events] of Map.groupBy(wanted, (event) => event.resource)) {
     const ids = new Set<number>()
     for (const { recordId } of events) {
       const written = tx.written?.get(resource)?.get(recordId)
-      if (written) bodies.set(nameOf(resource, recordId), bodyOf(resource, written))
+      if (written) bodies.set(nameOf(resource, recordId), resource.reader.compose(written))
       else ids.add(recordId)
     }
     if (ids.size === 0) continue
@@ -99,14 +83,10 @@ async function readBodies(tx: Caller, raised: readonly RaisedEvent[]): Promise<M
       FROM ${identifier(resource.table)} t JOIN "Store" s ON s."id" = t."storeId"
       WHERE t."storeId" = ${storeId(tx.store)} AND t."id" = ${anyOfFew([...ids])}`,
     )
-    for (const { id, row } of rows) bodies.set(nameOf(resource, id), bodyOf(resource, JSON.parse(row) as Selected))
+    for (const { id, row } of rows)
+      bodies.set(nameOf(resource, id), resource.reader.compose(JSON.parse(row) as Selected))
   }
   return bodies
-}
-
-function bodyOf({ reader }: Resource, row: Selected): Body {
-  const { text, bytes } = reader.abridge(row)
-  return { body: text, template: reader.template, bodyBytes: bytes }
 }
 
 function nameOf({ service }: Resource, recordId: number): string {

@@ -3,16 +3,11 @@ import type { Delivery, Event, Webhook } from '../../database/generated/client.t
 import { sql } from '../../database/sql.ts'
 import type { Privileges } from '../../engine/caller.ts'
 import { deliveriesChannel } from '../../engine/recording/announce.ts'
-import { wholeBodies } from '../../engine/recording/event-bodies.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { SealedSecrets } from '../secret.ts'
-import { type Allotment, SLOT_BYTES, slotsOf, type Usage } from './allot.ts'
+import { type Allotment, keyOf, SLOT_BYTES, slotsOf } from './slots.ts'
 
 export type WebhookKey = Pick<Delivery, 'storeId' | 'webhookId'>
-
-export function keyOf({ storeId, webhookId }: WebhookKey): string {
-  return `${storeId}/${webhookId}`
-}
 
 /** A webhook with due deliveries. Without a subscription it was made in the administration, and gets all records. */
 export interface DueWebhook
@@ -29,8 +24,7 @@ export interface DueWebhook
 
 /** A delivery leased for one attempt, with everything that the attempt needs. */
 export interface Claim
-  extends DueWebhook,
-    Usage,
+  extends Allotment,
     // `attempts` includes this one, and identifies the claim.
     Pick<Delivery, 'attempts' | 'triesBefore'>,
     Pick<Event, 'messageId' | 'eventType' | 'body' | 'createdAt'> {
@@ -39,14 +33,11 @@ export interface Claim
   readonly sequence: number
   /** When another process may claim it. */
   readonly leaseEnd: Date
-  /** Whether more deliveries of the webhook may have been due than were claimed with this one. */
-  readonly isMoreDue: boolean
 }
 
 interface ClaimRow extends Omit<Claim, Exclude<keyof Allotment, keyof WebhookKey | 'bytes'> | 'leaseEnd' | 'body'> {
   /** Null: an earlier row has it. */
   readonly body: string | null
-  readonly templateId: string | null
 }
 
 /** Longer than any attempt takes: an attempt past its lease was interrupted. */
@@ -83,7 +74,7 @@ export function findDue(db: Db, at: Date, after: WebhookKey): Promise<DueWebhook
       ) AS "next"
     )
     SELECT "waiting"."storeId", "waiting"."webhookId", "webhook".*, "application".*, (
-        SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "Event"."id" = "waiting"."eventId"
+        SELECT octet_length("body") FROM "Event" WHERE "Event"."id" = "waiting"."eventId"
       ) AS "bytes"
     FROM "waiting" CROSS JOIN LATERAL (
       SELECT "url", "format", "enabled", "failingSince", "secretSealed", "formerSecretSealed", "secretRotatedAt", "subscriptionId"
@@ -111,7 +102,7 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
     WITH "found" AS MATERIALIZED (
       SELECT "delivery"."id", "allotted".*, row_number() OVER () AS "position",
         (
-          SELECT coalesce("bodyBytes", octet_length("body")) FROM "Event" WHERE "Event"."id" = "delivery"."eventId"
+          SELECT octet_length("body") FROM "Event" WHERE "Event"."id" = "delivery"."eventId"
         ) AS "bytes"
       FROM json_to_recordset(${given}::text::json) AS "allotted" (
         "storeId" int, "webhookId" int, "deliveries" int, "slots" int
@@ -122,40 +113,30 @@ export async function claimDue(db: Db | Transaction, at: Date, allotments: reado
         ORDER BY "dueAt" LIMIT "allotted"."deliveries" FOR UPDATE SKIP LOCKED
       ) AS "delivery"
     ), "sized" AS MATERIALIZED (
-      SELECT "id", "position", "bytes", sum("bytes") OVER ("all" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked",
-        count(*) OVER "all" = "deliveries" OR sum("bytes") OVER "all" > "slots"::bigint * ${SLOT_BYTES} AS "isMoreDue"
-      FROM "found" WINDOW "all" AS (PARTITION BY "storeId", "webhookId")
+      SELECT "id", "position", "bytes",
+        sum("bytes") OVER (PARTITION BY "storeId", "webhookId" ORDER BY "position") <= "slots"::bigint * ${SLOT_BYTES} AS "isPicked"
+      FROM "found"
     ), "claimed" AS (
       UPDATE "Delivery" SET "dueAt" = ${leaseEnd}, "attempts" = "attempts" + 1
       WHERE "id" = ANY (ARRAY (SELECT "id" FROM "sized" WHERE "isPicked"))
       RETURNING "id", "storeId", "webhookId", "eventId", "attempts", "triesBefore"
     )
     SELECT "claimed"."id"::float8 AS "id", "claimed"."storeId", "claimed"."webhookId", "claimed"."attempts",
-      "claimed"."triesBefore", "isMoreDue", "bytes", "event"."messageId", "sequence", "eventType", "createdAt", "templateId",
+      "claimed"."triesBefore", "bytes", "event"."messageId", "sequence", "eventType", "createdAt",
       CASE WHEN row_number() OVER (PARTITION BY "claimed"."eventId" ORDER BY "position") = 1 THEN "body" END AS "body"
     FROM "claimed" JOIN "sized" ON "sized"."id" = "claimed"."id" CROSS JOIN LATERAL (
-      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body",
-        "templateId"::text AS "templateId", "createdAt"
+      SELECT "messageId"::text AS "messageId", "sequence"::float8 AS "sequence", "eventType", "body", "createdAt"
       FROM "Event" WHERE "Event"."id" = "claimed"."eventId" OFFSET 0
     ) AS "event"
     ORDER BY "position"`,
   )
   const byKey = new Map(allotments.map((allotment) => [allotment.key, allotment]))
-  const bodies = await bodiesOf(db, rows)
-  return rows.map(({ templateId: _, ...row }) => {
+  const bodies = new Map(rows.flatMap(({ messageId, body }) => (body === null ? [] : [[messageId, body]])))
+  return rows.map((row) => {
     const allotment = byKey.get(keyOf(row)) as Allotment
     const body = bodies.get(row.messageId) as string
     return { ...allotment, ...row, body, leaseEnd, slots: slotsOf(row.bytes) }
   })
-}
-
-/** The bodies by message. */
-async function bodiesOf(db: Db | Transaction, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string, string>> {
-  const stored = rows.flatMap(({ messageId, body, templateId }) =>
-    body === null ? [] : { messageId, body, templateId },
-  )
-  const whole = await wholeBodies(db, stored)
-  return new Map(whole.map(({ messageId, body }) => [messageId, body]))
 }
 
 /** Undoes claims: makes them due at once, uncounts the attempts, and notifies other processes. */

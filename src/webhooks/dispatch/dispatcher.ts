@@ -50,6 +50,8 @@ export class Dispatcher {
   #isOver = false
   /** Events numbered and deliveries claimed so far. */
   #progress = 0
+  /** Whether deliveries may wait for the end of an attempt. */
+  #isAwaited = false
   /** The last webhook looked at when more were due than one statement finds. */
   #after: WebhookKey = { storeId: 0, webhookId: 0 }
 
@@ -159,19 +161,19 @@ export class Dispatcher {
     const at = now()
     const due = await findDue(db, at, this.#after)
     const allotments = this.#slots.allot(due)
-    const wanted = allotments.filter(({ deliveries }) => deliveries > 0)
-    const claims = wanted.length === 0 ? [] : await claimDue(db, at, wanted)
+    this.#isAwaited = due.length > 0
+    const claims = allotments.length === 0 ? [] : await claimDue(db, at, allotments)
     metrics.ran('claiming', now())
     this.#progress += claims.length
-    const isMore = this.#slots.occupy(allotments, claims)
     for (const claim of claims) this.#begin(claim)
-    const last = due[DUE_MAX - 1]
-    this.#after = last ?? this.#after
-    if (isMore || (last && claims.length > 0)) this.#claiming.wake()
+    this.#after = due[DUE_MAX - 1] ?? this.#after
+    // There may be more, or slots that were not used.
+    if (claims.length > 0) this.#claiming.wake()
   }
 
   /** Claims made while stopping are not sent; `stop` releases them. */
   #begin(claim: Claim): void {
+    this.#slots.claims.add(claim)
     if (this.#isStopping) return
     const attempt = this.#attempt(claim)
     this.#attempts.add(attempt)
@@ -183,7 +185,8 @@ export class Dispatcher {
     const outcome = await this.#send(claim)
     // It was released: another process may be sending it.
     if (this.#isOver) return
-    if (this.#slots.release(claim, outcome)) this.#claiming.wake()
+    this.#slots.release(claim, outcome)
+    if (this.#isAwaited) this.#claiming.wake()
     const at = now()
     const decision = decide(claim, outcome, at, Math.random())
     // Drops the record, which may be large.

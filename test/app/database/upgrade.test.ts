@@ -252,3 +252,51 @@ describe('the migration that sums sales', () => {
     ])
   })
 })
+
+describe('the migration that makes bodies of events whole', () => {
+  const template = Array.from({ length: 5_000 }, (_, index) => String.fromCharCode(32 + (index % 95))).join('')
+  /** How a body names a slice of its template. */
+  const slice = (position: number, length: number) =>
+    String.fromCharCode(
+      31,
+      ...[position >> 12, position >> 6, position, length >> 6, length].map((digit) => 48 + (digit & 63)),
+    )
+
+  test('puts slices of the template in their place, and leaves bodies without a template alone', async () => {
+    await client.query('CREATE TABLE "EventTemplate" ("id" BIGINT PRIMARY KEY, "text" TEXT NOT NULL)')
+    await client.query('ALTER TABLE "Event" ADD COLUMN "templateId" BIGINT, ADD COLUMN "bodyBytes" INTEGER')
+    await client.query('INSERT INTO "EventTemplate" VALUES (-5, $1), (7, $2)', [template, '{"Name":""}'])
+    const bodies: [body: string, templateId: number | null, whole: string][] = [
+      [slice(0, 904) + slice(4_095, 905), -5, template.slice(0, 904) + template.slice(4_095)],
+      [`ä${slice(4_096, 64)}0😀${slice(63, 9)}`, -5, `ä${template.slice(4_096, 4_160)}0😀${template.slice(63, 72)}`],
+      [`${slice(0, 9)}Mug"}`, 7, '{"Name":"Mug"}'],
+      ['no slice', 7, 'no slice'],
+      ['{"Name":"000000"}', null, '{"Name":"000000"}'],
+    ]
+    for (const [body, templateId] of bodies) {
+      await client.query(
+        `INSERT INTO "Event" ("storeId", "eventType", "recordId", "body", "templateId", "createdAt") VALUES (1, 1, 1, $1, $2, now())`,
+        [body, templateId],
+      )
+    }
+    expect(await applyAgain('whole_event_bodies')).toEqual([])
+    const events = await database.db.event.findMany({ orderBy: { id: 'asc' } })
+    expect(events.map(({ body }) => body)).toEqual(bodies.map(([, , whole]) => whole))
+  })
+})
+
+describe('the migration that takes control characters out of addresses', () => {
+  test('leaves the address that was called', async () => {
+    const urls = ['https://one.example/a\tb\r\n', 'https://ön.example/a%09b ü?c=d', '\u0001https://one.example\u009f']
+    for (const [at, url] of urls.entries()) {
+      await client.query(
+        `INSERT INTO "Webhook" ("storeId", "id", "name", "url", "eventType", "format", "enabled", "createdAt", "updatedAt", "updatedBy", "secretSealed")
+         VALUES (1, $1, '', $2, 1, 'JSON', true, now(), now(), '', '')`,
+        [at + 1, url],
+      )
+    }
+    expect(await applyAgain('plain_addresses')).toEqual([])
+    const webhooks = await database.db.webhook.findMany({ orderBy: { id: 'asc' } })
+    expect(webhooks.map(({ url }) => url)).toEqual(['https://one.example/ab', urls[1], 'https://one.example'])
+  })
+})

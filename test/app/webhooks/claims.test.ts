@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Db, Transaction } from '../../../src/database/client.ts'
 import type { Webhook } from '../../../src/database/generated/client.ts'
-import { SLOT_BYTES } from '../../../src/webhooks/dispatch/allot.ts'
 import { claimDue, DUE_MAX, findDue, LEASE_MS } from '../../../src/webhooks/dispatch/claim.ts'
 import type { Dispatcher } from '../../../src/webhooks/dispatch/dispatcher.ts'
+import { SLOT_BYTES } from '../../../src/webhooks/dispatch/slots.ts'
 import { newSealedSecret } from '../../../src/webhooks/secret.ts'
 import { held, openReceiver, type Receiver, status } from './dispatch-receiver.ts'
 import {
@@ -158,25 +158,17 @@ describe('claiming', () => {
 
   test('takes as many deliveries as are allotted', async () => {
     await pendingOf(await addWebhook(), 3)
-    expect(await claim(1, 20)).toMatchObject([{ sequence: 1, isMoreDue: true }])
-    const rest = await claim(3, 20)
-    expect(rest).toMatchObject([
-      { sequence: 2, isMoreDue: false },
-      { sequence: 3, isMoreDue: false },
-    ])
+    expect(await claim(1, 20)).toMatchObject([{ sequence: 1 }])
+    expect(await claim(3, 20)).toMatchObject([{ sequence: 2 }, { sequence: 3 }])
   })
 
   test('takes records that fit into the slots: the oldest ones, without passing over a large one', async () => {
     await pendingOfSize(await addWebhook(), SLOT_BYTES, 20, SLOT_BYTES + 1, 10)
-    const sizes = async (slots: number) =>
-      (await claim(20, slots)).map(({ body, isMoreDue }) => [body.length, isMoreDue])
-    expect(await sizes(1)).toEqual([[SLOT_BYTES, true]])
-    expect(await sizes(1)).toEqual([[20, true]])
+    const sizes = async (slots: number) => (await claim(20, slots)).map(({ body }) => body.length)
+    expect(await sizes(1)).toEqual([SLOT_BYTES])
+    expect(await sizes(1)).toEqual([20])
     expect(await sizes(1)).toEqual([])
-    expect(await sizes(2)).toEqual([
-      [SLOT_BYTES + 1, false],
-      [10, false],
-    ])
+    expect(await sizes(2)).toEqual([SLOT_BYTES + 1, 10])
   })
 
   test('reaches a webhook behind more of others than one statement finds', async () => {
@@ -312,9 +304,9 @@ describe('slots', () => {
     receiver.answer = answer
     const { dispatcher } = stage.openProcess({ pollMs: 600_000, outbound: { lookup: async () => ['127.0.0.1'] } })
     dispatcher.start()
-    // Of 325 slots for new webhooks: five times 64, and one more because five were free.
-    await receiver.came(6)
-    expect(await stage.db.delivery.count({ where: { attempts: 1 } })).toBe(6)
+    // Of 250 slots for webhooks that are not proven: three times 64, and one more because 58 were free.
+    await receiver.came(4)
+    expect(await stage.db.delivery.count({ where: { attempts: 1 } })).toBe(4)
 
     release()
     await receiver.came(8)
@@ -400,15 +392,15 @@ describe('200 receivers that never answer', () => {
     })
     const { dispatcher } = stage.openProcess(options)
     dispatcher.start()
-    // Of the 325 of new webhooks.
-    await bad.came(163)
+    // Of the 250 of webhooks that are not proven.
+    await bad.came(125)
 
     const other = await stage.addWebhook(await stage.addStore(), { url: receiver.url })
     await stage.addEvents(other.storeId, 5)
     dispatcher.wake()
     await receiver.came(5)
     await vi.waitUntil(async () => (await stage.attemptsOf(other)).length === 5)
-    expect(bad.arrivals).toHaveLength(163)
+    expect(bad.arrivals).toHaveLength(125)
   })
 })
 

@@ -164,10 +164,6 @@ const damages: Record<string, { does: () => string[]; found: () => string[] }> =
     does: () => [`UPDATE "EventFeed" SET "lastSequence" = 1000`],
     found: () => [expect.stringMatching(/ Events: last event \d+, feed up to 1000$/)],
   },
-  'event-templates': {
-    does: () => [`UPDATE "Event" SET "templateId" = 4711 WHERE "sequence" = 2`],
-    found: () => [expect.stringMatching(/ Event \d+: there is no template 4711$/)],
-  },
   deliveries: {
     does: () => [
       `INSERT INTO "Delivery" ("storeId", "webhookId", "eventId", "state", "dueAt", "createdAt")

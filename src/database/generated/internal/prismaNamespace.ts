@@ -439,7 +439,6 @@ export const ModelName = {
   GiftRegistry: 'GiftRegistry',
   GiftRegistryItem: 'GiftRegistryItem',
   Event: 'Event',
-  EventTemplate: 'EventTemplate',
   EventFeed: 'EventFeed',
   EventCut: 'EventCut',
   Webhook: 'Webhook',
@@ -467,7 +466,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "store" | "storeUser" | "developer" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventTemplate" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
+    modelProps: "store" | "storeUser" | "developer" | "application" | "subscription" | "handshake" | "removalNotice" | "apiCall" | "secretKey" | "authorizationCode" | "accessToken" | "endedToken" | "session" | "signInDelay" | "customerLoginToken" | "auditEntry" | "historyEntry" | "counter" | "recordCount" | "salesSum" | "referencedVersion" | "manufacturer" | "distributor" | "category" | "customerGroup" | "product" | "productCategory" | "productDistributor" | "advancedOption" | "stockMovement" | "customer" | "orderStatus" | "paymentMethod" | "order" | "orderShipment" | "orderItem" | "orderTransaction" | "rma" | "rmaItem" | "giftRegistry" | "giftRegistryItem" | "event" | "eventFeed" | "eventCut" | "webhook" | "delivery" | "deliveryAttempt" | "idempotencyKey" | "idempotencyAnswer" | "csvImport" | "csvImportLine" | "backup" | "rateBucket" | "serverProcess"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3579,80 +3578,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    EventTemplate: {
-      payload: Prisma.$EventTemplatePayload<ExtArgs>
-      fields: Prisma.EventTemplateFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.EventTemplateFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.EventTemplateFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>
-        }
-        findFirst: {
-          args: Prisma.EventTemplateFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.EventTemplateFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>
-        }
-        findMany: {
-          args: Prisma.EventTemplateFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>[]
-        }
-        create: {
-          args: Prisma.EventTemplateCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>
-        }
-        createMany: {
-          args: Prisma.EventTemplateCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.EventTemplateCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>[]
-        }
-        delete: {
-          args: Prisma.EventTemplateDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>
-        }
-        update: {
-          args: Prisma.EventTemplateUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>
-        }
-        deleteMany: {
-          args: Prisma.EventTemplateDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.EventTemplateUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.EventTemplateUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>[]
-        }
-        upsert: {
-          args: Prisma.EventTemplateUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventTemplatePayload>
-        }
-        aggregate: {
-          args: Prisma.EventTemplateAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateEventTemplate>
-        }
-        groupBy: {
-          args: Prisma.EventTemplateGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.EventTemplateGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.EventTemplateCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.EventTemplateCountAggregateOutputType> | number
-        }
-      }
-    }
     EventFeed: {
       payload: Prisma.$EventFeedPayload<ExtArgs>
       fields: Prisma.EventFeedFieldRefs
@@ -5197,20 +5122,10 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
-  templateId: 'templateId',
-  bodyBytes: 'bodyBytes',
   createdAt: 'createdAt'
 } as const
 
 export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
-
-
-export const EventTemplateScalarFieldEnum = {
-  id: 'id',
-  text: 'text'
-} as const
-
-export type EventTemplateScalarFieldEnum = (typeof EventTemplateScalarFieldEnum)[keyof typeof EventTemplateScalarFieldEnum]
 
 
 export const EventFeedScalarFieldEnum = {
@@ -5740,7 +5655,6 @@ export type GlobalOmitConfig = {
   giftRegistry?: Prisma.GiftRegistryOmit
   giftRegistryItem?: Prisma.GiftRegistryItemOmit
   event?: Prisma.EventOmit
-  eventTemplate?: Prisma.EventTemplateOmit
   eventFeed?: Prisma.EventFeedOmit
   eventCut?: Prisma.EventCutOmit
   webhook?: Prisma.WebhookOmit

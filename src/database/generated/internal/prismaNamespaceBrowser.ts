@@ -93,7 +93,6 @@ export const ModelName = {
   GiftRegistry: 'GiftRegistry',
   GiftRegistryItem: 'GiftRegistryItem',
   Event: 'Event',
-  EventTemplate: 'EventTemplate',
   EventFeed: 'EventFeed',
   EventCut: 'EventCut',
   Webhook: 'Webhook',
@@ -741,20 +740,10 @@ export const EventScalarFieldEnum = {
   eventType: 'eventType',
   recordId: 'recordId',
   body: 'body',
-  templateId: 'templateId',
-  bodyBytes: 'bodyBytes',
   createdAt: 'createdAt'
 } as const
 
 export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
-
-
-export const EventTemplateScalarFieldEnum = {
-  id: 'id',
-  text: 'text'
-} as const
-
-export type EventTemplateScalarFieldEnum = (typeof EventTemplateScalarFieldEnum)[keyof typeof EventTemplateScalarFieldEnum]
 
 
 export const EventFeedScalarFieldEnum = {

@@ -32,8 +32,6 @@ export type EventAvgAggregateOutputType = {
   sequence: number | null
   eventType: number | null
   recordId: number | null
-  templateId: number | null
-  bodyBytes: number | null
 }
 
 export type EventSumAggregateOutputType = {
@@ -42,8 +40,6 @@ export type EventSumAggregateOutputType = {
   sequence: bigint | null
   eventType: number | null
   recordId: number | null
-  templateId: bigint | null
-  bodyBytes: number | null
 }
 
 export type EventMinAggregateOutputType = {
@@ -54,8 +50,6 @@ export type EventMinAggregateOutputType = {
   eventType: number | null
   recordId: number | null
   body: string | null
-  templateId: bigint | null
-  bodyBytes: number | null
   createdAt: Date | null
 }
 
@@ -67,8 +61,6 @@ export type EventMaxAggregateOutputType = {
   eventType: number | null
   recordId: number | null
   body: string | null
-  templateId: bigint | null
-  bodyBytes: number | null
   createdAt: Date | null
 }
 
@@ -80,8 +72,6 @@ export type EventCountAggregateOutputType = {
   eventType: number
   recordId: number
   body: number
-  templateId: number
-  bodyBytes: number
   createdAt: number
   _all: number
 }
@@ -93,8 +83,6 @@ export type EventAvgAggregateInputType = {
   sequence?: true
   eventType?: true
   recordId?: true
-  templateId?: true
-  bodyBytes?: true
 }
 
 export type EventSumAggregateInputType = {
@@ -103,8 +91,6 @@ export type EventSumAggregateInputType = {
   sequence?: true
   eventType?: true
   recordId?: true
-  templateId?: true
-  bodyBytes?: true
 }
 
 export type EventMinAggregateInputType = {
@@ -115,8 +101,6 @@ export type EventMinAggregateInputType = {
   eventType?: true
   recordId?: true
   body?: true
-  templateId?: true
-  bodyBytes?: true
   createdAt?: true
 }
 
@@ -128,8 +112,6 @@ export type EventMaxAggregateInputType = {
   eventType?: true
   recordId?: true
   body?: true
-  templateId?: true
-  bodyBytes?: true
   createdAt?: true
 }
 
@@ -141,8 +123,6 @@ export type EventCountAggregateInputType = {
   eventType?: true
   recordId?: true
   body?: true
-  templateId?: true
-  bodyBytes?: true
   createdAt?: true
   _all?: true
 }
@@ -241,8 +221,6 @@ export type EventGroupByOutputType = {
   eventType: number
   recordId: number
   body: string
-  templateId: bigint | null
-  bodyBytes: number | null
   createdAt: Date
   _count: EventCountAggregateOutputType | null
   _avg: EventAvgAggregateOutputType | null
@@ -277,8 +255,6 @@ export type EventWhereInput = {
   eventType?: Prisma.IntFilter<"Event"> | number
   recordId?: Prisma.IntFilter<"Event"> | number
   body?: Prisma.StringFilter<"Event"> | string
-  templateId?: Prisma.BigIntNullableFilter<"Event"> | bigint | number | null
-  bodyBytes?: Prisma.IntNullableFilter<"Event"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   deliveries?: Prisma.DeliveryListRelationFilter
 }
@@ -291,8 +267,6 @@ export type EventOrderByWithRelationInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
-  templateId?: Prisma.SortOrderInput | Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   deliveries?: Prisma.DeliveryOrderByRelationAggregateInput
 }
@@ -308,8 +282,6 @@ export type EventWhereUniqueInput = Prisma.AtLeast<{
   eventType?: Prisma.IntFilter<"Event"> | number
   recordId?: Prisma.IntFilter<"Event"> | number
   body?: Prisma.StringFilter<"Event"> | string
-  templateId?: Prisma.BigIntNullableFilter<"Event"> | bigint | number | null
-  bodyBytes?: Prisma.IntNullableFilter<"Event"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Event"> | Date | string
   deliveries?: Prisma.DeliveryListRelationFilter
 }, "id">
@@ -322,8 +294,6 @@ export type EventOrderByWithAggregationInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
-  templateId?: Prisma.SortOrderInput | Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.EventCountOrderByAggregateInput
   _avg?: Prisma.EventAvgOrderByAggregateInput
@@ -343,8 +313,6 @@ export type EventScalarWhereWithAggregatesInput = {
   eventType?: Prisma.IntWithAggregatesFilter<"Event"> | number
   recordId?: Prisma.IntWithAggregatesFilter<"Event"> | number
   body?: Prisma.StringWithAggregatesFilter<"Event"> | string
-  templateId?: Prisma.BigIntNullableWithAggregatesFilter<"Event"> | bigint | number | null
-  bodyBytes?: Prisma.IntNullableWithAggregatesFilter<"Event"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Event"> | Date | string
 }
 
@@ -356,8 +324,6 @@ export type EventCreateInput = {
   eventType: number
   recordId: number
   body: string
-  templateId?: bigint | number | null
-  bodyBytes?: number | null
   createdAt: Date | string
   deliveries?: Prisma.DeliveryCreateNestedManyWithoutEventInput
 }
@@ -370,8 +336,6 @@ export type EventUncheckedCreateInput = {
   eventType: number
   recordId: number
   body: string
-  templateId?: bigint | number | null
-  bodyBytes?: number | null
   createdAt: Date | string
   deliveries?: Prisma.DeliveryUncheckedCreateNestedManyWithoutEventInput
 }
@@ -384,8 +348,6 @@ export type EventUpdateInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
-  templateId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
-  bodyBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveries?: Prisma.DeliveryUpdateManyWithoutEventNestedInput
 }
@@ -398,8 +360,6 @@ export type EventUncheckedUpdateInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
-  templateId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
-  bodyBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deliveries?: Prisma.DeliveryUncheckedUpdateManyWithoutEventNestedInput
 }
@@ -412,8 +372,6 @@ export type EventCreateManyInput = {
   eventType: number
   recordId: number
   body: string
-  templateId?: bigint | number | null
-  bodyBytes?: number | null
   createdAt: Date | string
 }
 
@@ -425,8 +383,6 @@ export type EventUpdateManyMutationInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
-  templateId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
-  bodyBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -438,8 +394,6 @@ export type EventUncheckedUpdateManyInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
-  templateId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
-  bodyBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -451,8 +405,6 @@ export type EventCountOrderByAggregateInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
-  templateId?: Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -462,8 +414,6 @@ export type EventAvgOrderByAggregateInput = {
   sequence?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
-  templateId?: Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrder
 }
 
 export type EventMaxOrderByAggregateInput = {
@@ -474,8 +424,6 @@ export type EventMaxOrderByAggregateInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
-  templateId?: Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -487,8 +435,6 @@ export type EventMinOrderByAggregateInput = {
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
   body?: Prisma.SortOrder
-  templateId?: Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -498,8 +444,6 @@ export type EventSumOrderByAggregateInput = {
   sequence?: Prisma.SortOrder
   eventType?: Prisma.SortOrder
   recordId?: Prisma.SortOrder
-  templateId?: Prisma.SortOrder
-  bodyBytes?: Prisma.SortOrder
 }
 
 export type EventScalarRelationFilter = {
@@ -537,8 +481,6 @@ export type EventCreateWithoutDeliveriesInput = {
   eventType: number
   recordId: number
   body: string
-  templateId?: bigint | number | null
-  bodyBytes?: number | null
   createdAt: Date | string
 }
 
@@ -550,8 +492,6 @@ export type EventUncheckedCreateWithoutDeliveriesInput = {
   eventType: number
   recordId: number
   body: string
-  templateId?: bigint | number | null
-  bodyBytes?: number | null
   createdAt: Date | string
 }
 
@@ -579,8 +519,6 @@ export type EventUpdateWithoutDeliveriesInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
-  templateId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
-  bodyBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -592,8 +530,6 @@ export type EventUncheckedUpdateWithoutDeliveriesInput = {
   eventType?: Prisma.IntFieldUpdateOperationsInput | number
   recordId?: Prisma.IntFieldUpdateOperationsInput | number
   body?: Prisma.StringFieldUpdateOperationsInput | string
-  templateId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
-  bodyBytes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -636,8 +572,6 @@ export type EventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   eventType?: boolean
   recordId?: boolean
   body?: boolean
-  templateId?: boolean
-  bodyBytes?: boolean
   createdAt?: boolean
   deliveries?: boolean | Prisma.Event$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.EventCountOutputTypeDefaultArgs<ExtArgs>
@@ -651,8 +585,6 @@ export type EventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   eventType?: boolean
   recordId?: boolean
   body?: boolean
-  templateId?: boolean
-  bodyBytes?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["event"]>
 
@@ -664,8 +596,6 @@ export type EventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   eventType?: boolean
   recordId?: boolean
   body?: boolean
-  templateId?: boolean
-  bodyBytes?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["event"]>
 
@@ -677,12 +607,10 @@ export type EventSelectScalar = {
   eventType?: boolean
   recordId?: boolean
   body?: boolean
-  templateId?: boolean
-  bodyBytes?: boolean
   createdAt?: boolean
 }
 
-export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "sequence" | "messageId" | "eventType" | "recordId" | "body" | "templateId" | "bodyBytes" | "createdAt", ExtArgs["result"]["event"]>
+export type EventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "storeId" | "sequence" | "messageId" | "eventType" | "recordId" | "body" | "createdAt", ExtArgs["result"]["event"]>
 export type EventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   deliveries?: boolean | Prisma.Event$deliveriesArgs<ExtArgs>
   _count?: boolean | Prisma.EventCountOutputTypeDefaultArgs<ExtArgs>
@@ -712,17 +640,9 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     eventType: number
     recordId: number
     /**
-     * The record's JSON text as the change left it; of a deleted one, as it was last. Abridged if there is a template.
+     * The record's JSON text as the change left it; of a deleted one, as it was last.
      */
     body: string
-    /**
-     * NULL: the body is the whole text.
-     */
-    templateId: bigint | null
-    /**
-     * Bytes of the whole text; NULL without a template.
-     */
-    bodyBytes: number | null
     createdAt: Date
   }, ExtArgs["result"]["event"]>
   composites: {}
@@ -1155,8 +1075,6 @@ export interface EventFieldRefs {
   readonly eventType: Prisma.FieldRef<"Event", 'Int'>
   readonly recordId: Prisma.FieldRef<"Event", 'Int'>
   readonly body: Prisma.FieldRef<"Event", 'String'>
-  readonly templateId: Prisma.FieldRef<"Event", 'BigInt'>
-  readonly bodyBytes: Prisma.FieldRef<"Event", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Event", 'DateTime'>
 }
     
