@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { startEmbedded, visitEmbedded } from '../embedded/embedded.ts'
-import { cancelMove, type MoveReport, move, type Place } from '../installation/move/move.ts'
-import { embeddedPlace, placeOf } from '../installation/move/state.ts'
+import { type Embedded, startEmbedded, visitEmbedded } from '../embedded/embedded.ts'
+import { cancelMove, move } from '../installation/move/move.ts'
+import { type Place, placeOf } from '../installation/move/place.ts'
 import {
   findSecretKeys,
   installationKeys,
@@ -23,12 +23,7 @@ const usage = `Usage: npm run move                        moves the store of the
        npm run move -- --to embedded       from DATABASE_URL into DATA_DIR
        npm run move -- --cancel [--to …]   gives up a move that is not finished`
 
-const report: MoveReport = {
-  say: (line) => void process.stderr.write(`${line}\n`),
-  rows: (label, total) => createProgress({ label, total }),
-}
-
-/** Exit codes: 0, moved, or given up; 1, moved, and the check found something; 2, not moved: the same command goes on. */
+/** Exit codes: 0, moved, or given up; 1, moved, and the check found something; 2, not moved: the same command begins anew. */
 await runProgram(main, 2)
 
 /** Moves the store of the settings to another database, whether a server runs or not. */
@@ -36,22 +31,31 @@ async function main(args: string[], environment: NodeJS.ProcessEnv): Promise<boo
   const options = { to: { type: 'string' }, cancel: { type: 'boolean', default: false } } as const
   const { to: given, cancel } = parseArgs({ args, options }).values
   const config = readConfig(environment)
-  const to = given === '-' ? await askAddress() : (given ?? config.targetDatabaseUrl ?? undefined)
-  if (to === undefined && !cancel) throw new StartupError(usage)
-  if (to !== undefined) refuseAddress(to, config)
+  const to = given === '-' ? await askAddress() : (given ?? config.targetDatabaseUrl)
+  if (to === null && !cancel) throw new StartupError(usage)
+  if (to !== null) refuseAddress(to, config)
   if (given !== undefined && hasPassword(given)) {
     throw new StartupError(
       '--to has a password, which others can read in the list of processes. Give the address as TARGET_DATABASE_URL, or as a line of standard input with --to -',
     )
   }
-  const source = await openSource(config)
-  try {
-    if (to === undefined) await cancelMove({ source, target: null, report })
-    else return await withTarget(to, config, (target) => run({ source, target, config, isCancel: cancel }))
+  await using source = await openSource(config)
+  await using target = to === null ? null : await openTarget(to, config)
+  if (target === null || cancel) {
+    await cancelMove({ source, target })
+    process.stdout.write('The move is given up: the source takes changes.\n')
     return true
-  } finally {
-    await source.stop()
   }
+  const { secretKey, otherSecretKeys } = await findSecretKeys(config)
+  const secrets = createSecrets(secretKey, otherSecretKeys)
+  const progress = createProgress({ label: 'Rows' })
+  const moved = await move({ source, target, secrets, say: progress.say, onRows: progress.advanceTo })
+  if (moved !== null) {
+    progress.done()
+    process.stdout.write(`${moved.rows} rows of ${moved.tables} tables are the same in both databases\n`)
+  }
+  process.stdout.write(`The store is in ${target.name}. ${await handOverKeys(config, source, target)}\n`)
+  return await printChecks(target.url, SHOWN_DEFAULT)
 }
 
 async function askAddress(): Promise<string> {
@@ -64,11 +68,6 @@ async function askAddress(): Promise<string> {
 function hasPassword(to: string): boolean {
   const url = URL.parse(to)
   return url !== null && (url.password !== '' || url.searchParams.has('password'))
-}
-
-interface OpenPlace extends Place {
-  readonly isEmbedded: boolean
-  readonly stop: () => Promise<void>
 }
 
 /** Repeats nothing of the address, which has a password. */
@@ -85,57 +84,29 @@ function refuseAddress(to: string, { databaseUrl }: Config): void {
   }
 }
 
-async function openSource({ databaseDirectUrl, dataDir }: Config): Promise<OpenPlace> {
-  if (databaseDirectUrl !== null) return external(databaseDirectUrl)
-  return { ...(await visitEmbedded(dataDir, { asServer: true })), name: embeddedPlace(dataDir), isEmbedded: true }
+interface OpenPlace extends Place, AsyncDisposable {
+  readonly isEmbedded: boolean
 }
 
-async function withTarget<T>(to: string, { dataDir }: Config, work: (target: OpenPlace) => Promise<T>): Promise<T> {
-  const target =
-    to === 'embedded'
-      ? { ...(await startEmbedded({ dataDir })), name: embeddedPlace(dataDir), isEmbedded: true }
-      : external(to)
-  return work(target).finally(target.stop)
+async function openSource({ databaseDirectUrl, dataDir }: Config): Promise<OpenPlace> {
+  if (databaseDirectUrl !== null) return external(databaseDirectUrl)
+  return embedded(dataDir, await visitEmbedded(dataDir, { asServer: true }))
+}
+
+async function openTarget(to: string, { dataDir }: Config): Promise<OpenPlace> {
+  return to === 'embedded' ? embedded(dataDir, await startEmbedded({ dataDir })) : external(to)
+}
+
+function embedded(dataDir: string, { url, stop }: Embedded): OpenPlace {
+  return { url, name: `the embedded database in ${dataDir}`, isEmbedded: true, [Symbol.asyncDispose]: stop }
 }
 
 function external(url: string): OpenPlace {
-  return { url, name: placeOf(url), isEmbedded: false, stop: async () => {} }
-}
-
-interface Ends {
-  readonly source: OpenPlace
-  readonly target: OpenPlace
-  readonly config: Config
-}
-
-async function run({ isCancel, ...ends }: Ends & { isCancel: boolean }): Promise<boolean> {
-  const { source, target, config } = ends
-  if (isCancel) {
-    await cancelMove({ source, target, report })
-    return true
-  }
-  const { secretKey, otherSecretKeys } = await findSecretKeys(config)
-  let whatNext = ''
-  let isWell = true
-  await move({
-    source,
-    target,
-    secrets: createSecrets(secretKey, otherSecretKeys),
-    report,
-    onSame: async ({ rows, tables }) => {
-      process.stdout.write(`${rows} rows of ${tables} tables are the same in both databases\n`)
-      isWell = await printChecks(target.url, SHOWN_DEFAULT)
-      whatNext = await handOverKeys(ends)
-    },
-  })
-  // A move that only had to be finished has no more to compare.
-  whatNext ||= await handOverKeys(ends)
-  process.stdout.write(`The store is in ${target.name}. ${whatNext}\n`)
-  return isWell
+  return { url, name: placeOf(url), isEmbedded: false, [Symbol.asyncDispose]: async () => {} }
 }
 
 /** Puts the keys where a server on the target has them, and returns what the operator has to do. */
-async function handOverKeys({ source, target, config }: Ends): Promise<string> {
+async function handOverKeys(config: Config, source: OpenPlace, target: OpenPlace): Promise<string> {
   const { keys } = await installationKeys(config)
   if (target.isEmbedded) {
     return (await storeKeys(config.dataDir, keys))

@@ -3,8 +3,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import pg from 'pg'
 import { reasonOf } from './connection.ts'
 import { limitConnection, requestLimits } from './limits.ts'
-import { watchMove } from './move-watch.ts'
-import { readMove } from './moved.ts'
+import { moveFault } from './moved.ts'
 import { driverError, isOfMove, Outage } from './outage.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */
@@ -41,12 +40,12 @@ const CHANGE_MS_MAX = 2_000
 const FRESH_MS = 250
 /** A change that failed for want of disk tells of the next ones for this long. */
 const EVIDENCE_MS = 1_000
+/** Between two lines of the log that stand for all changes refused because the store is moved. */
+const REFUSAL_EVERY_MS = 60_000
 /** Shows settings that apply to new connections alone. */
 const CONNECTION_LIFE_S = 5
 
 const silent = 'the database does not answer'
-const isMoving = 'the store is being moved to another database'
-const hasMoved = 'the store has been moved to another database'
 
 interface Waiting {
   readonly sinceMs: number
@@ -77,9 +76,9 @@ class Health implements DatabaseHealth {
     query: async <T extends object>(text: string, values: readonly unknown[] = []) =>
       (await this.#pool.query<T>({ text, values: [...values] })).rows,
   }
-  readonly #move: ReturnType<typeof watchMove>
   #answeredAtMs = 0
   #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
+  #refusalLoggedAtMs = Number.NEGATIVE_INFINITY
   #watching: NodeJS.Timeout | undefined
   /** Resolves with whether the database answers. Undefined: nobody has asked, or it has answered since. */
   #asked: Promise<boolean> | undefined
@@ -99,7 +98,6 @@ class Health implements DatabaseHealth {
       allowExitOnIdle: true,
     })
     this.#pool.on('error', () => {})
-    this.#move = watchMove(this.#database, log)
   }
 
   guard<T>(statement: () => Promise<T>): Promise<T> {
@@ -154,7 +152,6 @@ class Health implements DatabaseHealth {
   async stop(): Promise<void> {
     this.#isStopped = true
     clearInterval(this.#watching)
-    this.#move.stop()
     await this.#pool.end()
   }
 
@@ -229,7 +226,7 @@ class Health implements DatabaseHealth {
       const { rows } = await this.#pool.query<{ name: string }>({ text: query })
       const applied = new Set(rows.map(({ name }) => name))
       if (!this.#wanted.every((name) => applied.has(name))) return 'migrations are not applied'
-      return (await readMove(this.#database))?.step === 'left' ? hasMoved : null
+      return await moveFault(this.#database, 'reads')
     } catch (error) {
       const { code = '', message } = error as { code?: string; message: string }
       // Others hold all connections; requests have theirs.
@@ -244,8 +241,8 @@ class Health implements DatabaseHealth {
       const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>({ text })
       if (rows[0]?.isStandby) return 'the database is a standby, which only reads'
       if (rows[0]?.isReadOnly) return 'the database only reads'
-      const move = await readMove(this.#database)
-      if (move?.step === 'leaving' || move?.step === 'releasing') return isMoving
+      const moving = await moveFault(this.#database, 'changes')
+      if (moving !== null) return moving
       await this.#pool.query({ text: tryChange })
       return null
     } catch (error) {
@@ -255,11 +252,14 @@ class Health implements DatabaseHealth {
     }
   }
 
-  /** A full disk alone: whether the database only reads, it says itself when it is asked, and a trigger's refusal says nothing of it. */
+  /** Whether the database only reads, it says itself when it is asked. */
   #note(error: unknown): void {
-    this.#move.note(error)
-    const reason = isOfMove(error) ? isMoving : driverError(error)?.originalCode === DISK_FULL ? diskFull : undefined
-    if (reason !== undefined) this.#evidence = { reason, atMs: performance.now() }
+    const atMs = performance.now()
+    const { originalCode, originalMessage: reason } = driverError(error) ?? {}
+    if (originalCode === DISK_FULL) this.#evidence = { reason: diskFull, atMs }
+    if (!isOfMove(error) || atMs - this.#refusalLoggedAtMs < REFUSAL_EVERY_MS) return
+    this.#refusalLoggedAtMs = atMs
+    this.#log.warn({ reason }, 'changes are refused until this server is started on the other database')
   }
 }
 

@@ -1,11 +1,9 @@
 import pg from 'pg'
 import { StoreFailure } from '../values/failure.ts'
+import { MOVING } from './moved.ts'
 
 /** SQLSTATE of read_only_sql_transaction, which the server answers with 503. */
 export const READ_ONLY = '25006'
-/** Begin the message of a refused change; where the store goes, or has gone, follows. */
-export const LEAVING = 'The store is being moved to '
-export const LEFT = 'The store has been moved to '
 
 /** An outage that this process itself noticed. Its message is for callers, and a sentence with a semicolon's continuation. */
 export class Outage extends Error {
@@ -22,6 +20,8 @@ const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeou
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'])
 
 const tooLong = `It took longer than the time limit of the database; ${again}`
+/** Also behind the move, until the server is started on the other database. */
+const moving = `The store is being moved to another database, and takes no changes until then; ${again}`
 
 /** By SQLSTATE, the message of each group of errors that pass by themselves, or when the operator ends their cause. */
 const messages: readonly (readonly [RegExp, string])[] = [
@@ -54,7 +54,8 @@ export function outageOf(error: unknown): StoreFailure | null {
   }
   const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
   const ofState = messages.find(([states]) => states.test(originalCode))?.[1]
-  const known = moveMessage(error) ?? ofState ?? (readTimeout.test(message ?? '') ? tooLong : undefined)
+  const ofStatement = readTimeout.test(message ?? '') ? tooLong : undefined
+  const known = isOfMove(error) ? moving : (ofState ?? ofStatement)
   const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
   if (known === undefined && !isOutage) return null
   const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)
@@ -70,21 +71,10 @@ export function failureOf(error: unknown): StoreFailure {
   return outageOf(error) ?? new StoreFailure('defect', 'Internal error', { origin: error })
 }
 
-/** What callers are told of a change that was refused because the store is moved; null: it was refused for another reason, or not at all. */
-function moveMessage(error: unknown): string | null {
-  const { originalCode, originalMessage } = driverError(error) ?? {}
-  const text = originalCode === READ_ONLY ? String(originalMessage) : ''
-  if (text.startsWith(LEAVING)) {
-    return `The store is being moved to another database, and takes no changes until then; ${again}`
-  }
-  return text.startsWith(LEFT)
-    ? `The store has been moved to another database, and takes changes there; ${again}`
-    : null
-}
-
-/** Whether a change was refused because the store is moved. All changes are; the health of the database logs it once for all. */
+/** Whether a change was refused because the store is moved. All are; the health of the database logs it for all. */
 export function isOfMove(error: unknown): boolean {
-  return moveMessage(error) !== null
+  const { originalCode, originalMessage } = driverError(error) ?? {}
+  return originalCode === READ_ONLY && String(originalMessage).startsWith(MOVING)
 }
 
 /**

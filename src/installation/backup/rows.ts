@@ -32,6 +32,13 @@ export class RowCounter {
     this.total += lines
     this.#onRows(this.total)
   }
+
+  async *passing(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      this.add(chunk)
+      yield chunk
+    }
+  }
 }
 
 const sectionEnd = Buffer.from(`\n${ROWS_END}`)

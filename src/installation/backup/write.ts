@@ -39,21 +39,19 @@ export async function writeBackup(snapshot: Snapshot, output: Writable, options:
   return { tables: tables.length, rows: counter.total }
 }
 
-/** The content of the compressed part, which psql reads too. */
-async function* rowsOf(
+/** All rows of the tables: the content of the compressed part, which psql reads too. */
+export async function* rowsOf(
   snapshot: Snapshot,
   tables: readonly Table[],
-  counter: RowCounter,
-  signal: AbortSignal,
+  counter = new RowCounter(() => {}),
+  signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
   for (const table of tables) {
     yield Buffer.from(`${copyLine(table)}\n`)
     counter.begin()
     const copied = snapshot.copy(`COPY ${target(table)} TO STDOUT`)
-    for await (const chunk of addAbortSignal(signal, copied)) {
-      counter.add(chunk)
-      yield chunk
-    }
+    if (signal !== undefined) addAbortSignal(signal, copied)
+    yield* counter.passing(copied)
     yield Buffer.from(ROWS_END)
   }
 }

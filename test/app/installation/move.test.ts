@@ -3,7 +3,7 @@ import { connect } from '../../../src/database/client.ts'
 import { createHealth, type DatabaseHealth } from '../../../src/database/health.ts'
 import { migrate } from '../../../src/database/migrations.ts'
 import { cancelMove, type MoveOptions, move } from '../../../src/installation/move/move.ts'
-import { placeOf } from '../../../src/installation/move/state.ts'
+import { placeOf } from '../../../src/installation/move/place.ts'
 import { createSecrets } from '../../../src/values/secrets.ts'
 import { openClient } from '../../support/client.ts'
 import { contentsOf, schemaOf } from '../../support/contents.ts'
@@ -19,12 +19,12 @@ let server: TestServer
 let store: TestStore
 let health: DatabaseHealth
 let source: MoveOptions['source']
-const warnings: string[] = []
+const warnings: object[] = []
 
 beforeAll(async () => {
   server = await openServer({}, async () => {
     const database = await cloneDatabase()
-    health = createHealth(database.url, { warn: (_details, message) => warnings.push(message), error: () => {} })
+    health = createHealth(database.url, { warn: (details) => warnings.push(details), error: () => {} })
     const db = connect(database.url, { health })
     const drop = async () => {
       await Promise.all([health.stop(), db.$disconnect()])
@@ -59,28 +59,16 @@ async function newTarget(options = ''): Promise<MoveOptions['target']> {
   return { url, name: placeOf(url) }
 }
 
-/** Where a kill breaks a move off. */
-const breaks = {
-  'between two tables': { rows: 12 },
-  'behind the comparison': { rows: Number.POSITIVE_INFINITY },
+function options(target: MoveOptions['target']): MoveOptions {
+  return { source, target, secrets: server.services.secrets, say: () => {} }
 }
 
-interface Break {
-  /** Copied rows. */
-  readonly rows: number
-}
-
-function options(target: MoveOptions['target'], { rows }: Partial<Break> = {}): MoveOptions {
-  const breakAt = (done: number) => {
-    if (rows !== undefined && done >= rows) throw new Error('killed')
+/** A move that is killed while rows are stored. */
+async function killedMove(target: MoveOptions['target'], from = source): Promise<void> {
+  const onRows = (rows: number) => {
+    if (rows >= 12) throw new Error('killed')
   }
-  return {
-    source,
-    target,
-    secrets: server.services.secrets,
-    report: { say: () => {}, rows: () => ({ advanceTo: breakAt, done: () => {} }) },
-    onSame: async () => breakAt(Number.POSITIVE_INFINITY),
-  }
+  await expect(move({ ...options(target), source: from, onRows })).rejects.toThrow('killed')
 }
 
 /** Whether a server may start on the database and take changes. */
@@ -114,7 +102,7 @@ describe('while the store is being moved', () => {
   test('reads go on, every change is refused for a moment, and the log says so once', async () => {
     const merchant = await merchantIn(server, store.store)
     const target = await newTarget()
-    await expect(move(options(target, breaks['between two tables']))).rejects.toThrow('killed')
+    await killedMove(target)
     server.log.length = 0
     server.clock.ms += 120_000
 
@@ -158,15 +146,9 @@ describe('while the store is being moved', () => {
     expect(await health.fault('reads')).toBe(null)
     expect(await health.fault('changes')).toBe('the store is being moved to another database')
     expect(server.log.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([])
-    await vi.waitUntil(() => warnings.length > 0)
-    await cancelMove({ ...options(target), target })
-    await vi.waitUntil(() => warnings.length > 1)
-    expect(warnings).toEqual([
-      'the store is being moved: changes are refused, and reads go on',
-      'the move of the store was given up: changes are taken again',
-    ])
+    expect(warnings).toEqual([{ reason: `The store is being moved to ${target.name}` }])
+    await cancelMove({ source, target })
     expect((await placeOrder()).statusCode).toBe(201)
-    // What refused changes prove holds for a second.
     await vi.waitUntil(async () => (await health.fault('changes')) === null)
   })
 
@@ -175,61 +157,112 @@ describe('while the store is being moved', () => {
     const client = await openClient(source.url)
     await client.query(`BEGIN; UPDATE "Store" SET "name" = 'Late'`)
     const waiting = Promise.withResolvers<void>()
-    const report = {
-      ...options(target).report,
-      say: (line: string) => void (/^Waiting/.test(line) && waiting.resolve()),
-    }
-    const moving = move({ ...options(target, breaks['behind the comparison']), report })
+    const moving = move({ ...options(target), say: (line) => void (/^Waiting/.test(line) && waiting.resolve()) })
     await Promise.race([waiting.promise, moving])
     expect((await store.call('GET', '/Products')).statusCode).toBe(200)
     await client.query('COMMIT')
     await client.end()
-    await expect(moving).rejects.toThrow('killed')
+    await moving
     expect((await contentsOf(target.url)).Store).toBe((await contentsOf(source.url)).Store)
-    await cancelMove({ ...options(target), target })
+    await moveBack(target)
   })
 })
 
+/** The source has the store again, as before the tests. */
+async function moveBack(target: MoveOptions['target']): Promise<void> {
+  await move({ ...options(source), source: target })
+  await inDatabase(source.url, 'DROP TABLE "_move"')
+}
+
 describe('a move that is broken off', () => {
-  test.each(Object.entries(breaks))('%s goes on, and copies no table again', async (_where, at) => {
+  test('while rows are stored leaves an empty target and a source that is read, and begins anew', async () => {
     const target = await newTarget()
-    await expect(move(options(target, at))).rejects.toThrow('killed')
+    await killedMove(target)
     expect(await takingChanges(target)).toEqual({ source: false, target: false })
-    const first = await rowVersionsOf(target.url)
-    let same = { rows: 0, tables: 0 }
-    const onSame = async (moved: typeof same) => {
-      same = moved
-      throw new Error('killed')
-    }
-    await expect(move({ ...options(target), onSame })).rejects.toThrow('killed')
-    expect(await contentsOf(target.url)).toEqual(await contentsOf(source.url))
-    expect(same.rows).toBeGreaterThan(50)
-    for (const [table, count] of Object.entries(first)) expect((await rowVersionsOf(target.url))[table]).toBe(count)
-    await cancelMove({ ...options(target), target })
-  })
-
-  test('without its target takes changes again by --cancel alone, and its target can be emptied later', async () => {
-    const target = await newTarget()
-    await expect(move(options(target, breaks['between two tables']))).rejects.toThrow('killed')
-    await cancelMove({ ...options(target), target: null })
-    expect(await takingChanges(target)).toEqual({ source: true, target: false })
-    await expect(move(options(target))).rejects.toThrow(/holds another move.*--cancel --to/)
-    await cancelMove({ ...options(target), target })
-    expect(await schemaOf(target.url)).toEqual(await newSchema())
-    await expect(cancelMove({ ...options(target), target })).rejects.toThrow('There is no unfinished move')
-    await expect(cancelMove({ ...options(target), target: null })).rejects.toThrow('There is no unfinished move')
-  })
-
-  test('before the target was released is finished, or given up with the target alone', async () => {
-    const target = await newTarget()
-    await expect(move(options(target, breaks['behind the comparison']))).rejects.toThrow('killed')
-    await inDatabase(source.url, `UPDATE "_move" SET "step" = 'releasing'`)
-    expect(await takingChanges(target)).toEqual({ source: false, target: false })
-    await expect(cancelMove({ ...options(target), target: null })).rejects.toThrow('may have taken changes already')
-    await expect(move(options(await newTarget()))).rejects.toThrow('is being moved to')
-    await cancelMove({ ...options(target), target })
-    expect(await takesChanges(source.url)).toBe(true)
     expect((await contentsOf(target.url)).Store).toMatch(/^0 /)
+    await expect(migrate(target.url)).rejects.toThrow(`A store is being moved into this database from ${source.name}`)
+    expect(await move(options(target))).toEqual({ rows: expect.any(Number), tables: expect.any(Number) })
+    expect(await takingChanges(target)).toEqual({ source: false, target: true })
+    await moveBack(target)
+  })
+
+  test('may be begun anew with another target', async () => {
+    const [lost, target] = [await newTarget(), await newTarget()]
+    await killedMove(lost)
+    await move(options(target))
+    expect(await takingChanges(target)).toEqual({ source: false, target: true })
+    expect(await takesChanges(lost.url)).toBe(false)
+    await moveBack(target)
+  })
+
+  test('without its target takes changes again by --cancel alone, and its target can be freed later', async () => {
+    const target = await newTarget()
+    await killedMove(target)
+    await cancelMove({ source, target: null })
+    expect(await takingChanges(target)).toEqual({ source: true, target: false })
+    await expect(move({ ...options(target), source: { ...source, name: 'another' } })).rejects.toThrow(
+      /takes part in another move, with the database .*--cancel --to/,
+    )
+    await cancelMove({ source, target })
+    expect(await schemaOf(target.url)).toEqual(await newSchema())
+    await expect(cancelMove({ source, target })).rejects.toThrow('There is no unfinished move here')
+    await expect(cancelMove({ source, target: null })).rejects.toThrow('There is no unfinished move here')
+    expect(await takingChanges(target)).toEqual({ source: true, target: true })
+  })
+
+  test('before its target has committed can be finished, or given up with that target alone', async () => {
+    const target = await newTarget()
+    const killedBeforeCommit = async () => {
+      await killedMove(target)
+      await inDatabase(source.url, `UPDATE "_move" SET "step" = 'left'`)
+    }
+    await killedBeforeCommit()
+    expect(await takingChanges(target)).toEqual({ source: false, target: false })
+    await expect(cancelMove({ source, target: null })).rejects.toThrow('may have taken changes already')
+    const other = await newTarget()
+    await expect(cancelMove({ source, target: other })).rejects.toThrow('may have taken changes already')
+    await expect(move(options(other))).rejects.toThrow('has been moved already')
+    await cancelMove({ source, target })
+    expect(await takingChanges(target)).toEqual({ source: true, target: true })
+
+    await killedBeforeCommit()
+    await move(options(target))
+    expect(await takingChanges(target)).toEqual({ source: false, target: true })
+    expect((await contentsOf(target.url)).Store).toBe((await contentsOf(source.url)).Store)
+    await moveBack(target)
+  })
+
+  test('by --cancel of another command does not release its target', async () => {
+    const target = await newTarget()
+    await migrate(target.url)
+    // The move waits for this.
+    const client = await openClient(target.url)
+    await client.query('BEGIN; SELECT FROM "Store"')
+    const frozen = Promise.withResolvers<void>()
+    const moving = move({ ...options(target), say: (line) => void (/refuses changes/.test(line) && frozen.resolve()) })
+    moving.catch(() => {})
+    await Promise.race([frozen.promise, moving])
+    await cancelMove({ source, target: null })
+    await client.query('COMMIT')
+    await client.end()
+    await expect(moving).rejects.toThrow('Another command has finished the move, given it up, or begun it anew')
+    expect(await takingChanges(target)).toEqual({ source: true, target: false })
+  })
+
+  test('and given up beside a reader takes changes at once, and can be begun again', async () => {
+    const target = await newTarget()
+    await killedMove(target)
+    // The triggers cannot be removed before this ends.
+    const client = await openClient(source.url)
+    await client.query('BEGIN; SELECT FROM "Store"')
+    await cancelMove({ source, target })
+    expect(await takesChanges(source.url)).toBe(true)
+    await client.query('COMMIT')
+    await client.end()
+    await killedMove(target)
+    expect(await takesChanges(source.url)).toBe(false)
+    await cancelMove({ source, target })
+    expect(await schemaOf(source.url)).not.toContainEqual(expect.objectContaining({ name: '_refuse_changes' }))
   })
 })
 
@@ -240,25 +273,12 @@ async function newSchema() {
   return schemaOf(fresh.url)
 }
 
-/** The versions of the rows of each copied table: one that is copied again has others. */
-async function rowVersionsOf(url: string): Promise<Record<string, string>> {
-  const client = await openClient(url)
-  const { rows } = await client.query(`SELECT unnest("copied") AS "name" FROM "_move"`)
-  const found: Record<string, string> = {}
-  for (const { name } of rows) {
-    found[name] = (
-      await client.query(`SELECT string_agg(xmin::text || ctid::text, ' ' ORDER BY ctid) AS "rows" FROM "${name}"`)
-    ).rows[0].rows
-  }
-  await client.end()
-  return found
-}
-
 describe('a move refuses', () => {
   test('the same database, by whatever address', async () => {
     const other = new URL(source.url)
     other.searchParams.set('application_name', 'x')
-    await expect(move(options({ url: other.href, name: 'another' }))).rejects.toThrow('are the same database')
+    await expect(move(options({ url: other.href, name: 'another' }))).rejects.toThrow('The database is not empty')
+    expect(await takesChanges(source.url)).toBe(true)
   })
 
   test('a target with rows, another encoding, and one that does not answer, without its password', async () => {
@@ -268,10 +288,10 @@ describe('a move refuses', () => {
       filled.url,
       `INSERT INTO "SignInDelay" ("key", "failures", "allowedAt", "failedAt") VALUES ('a', 1, now(), now())`,
     )
-    await expect(move(options(filled))).rejects.toThrow('The target is not empty (it has rows of SignInDelay)')
+    await expect(move(options(filled))).rejects.toThrow('The database is not empty (it has rows of SignInDelay)')
     const foreign = await newTarget()
     await inDatabase(foreign.url, `CREATE TABLE "Own" AS SELECT 1 AS "a"`)
-    await expect(move(options(foreign))).rejects.toThrow('The target is not empty (it has rows of Own)')
+    await expect(move(options(foreign))).rejects.toThrow('The database is not empty (it has rows of Own)')
     await inDatabase(foreign.url, `CREATE TABLE "_prisma_migrations" ()`)
     const latin = await newTarget(`TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc`)
     await expect(move(options(latin))).rejects.toThrow('its encoding is LATIN1, and UTF8 is needed')
@@ -282,17 +302,40 @@ describe('a move refuses', () => {
     expect(await takesChanges(source.url)).toBe(true)
   })
 
-  test('to release a target in which a row is missing or another one, or whose secrets the key does not open', async () => {
+  test('to release a target in which a row is not the same, or whose secrets the key does not open', async () => {
     const target = await newTarget()
-    await expect(move(options(target, breaks['behind the comparison']))).rejects.toThrow('killed')
     const secrets = createSecrets('another-key-of-the-tests-another-key')
     await expect(move({ ...options(target), secrets })).rejects.toThrow(/^SECRET_KEY/)
-    await inDatabase(target.url, `UPDATE "Product" SET "name" = "name" || '.' WHERE "sku" = 'ONE'`)
+    expect(await takesChanges(source.url)).toBe(true)
+    await inDatabase(target.url, 'ALTER TABLE "Product" ALTER "cost" TYPE numeric(15,1)')
+    await inDatabase(source.url, `UPDATE "Product" SET "cost" = 1.25 WHERE "sku" = 'ONE'`)
     await expect(move(options(target))).rejects.toThrow(
-      'The table Product is not the same in both databases (2 and 2 rows)',
+      /The table Product is not the same in both databases \(2 rows, .*; 2 rows, /,
     )
     expect(await takingChanges(target)).toEqual({ source: false, target: false })
-    await cancelMove({ ...options(target), target })
+    await cancelMove({ source, target })
+    expect(await takingChanges(target)).toEqual({ source: true, target: true })
+  })
+
+  test('one of a former version that is not finished, and says what to do', async () => {
+    const target = await newTarget()
+    await migrate(target.url)
+    const begun = (
+      step: string,
+    ) => `DROP TABLE IF EXISTS "_move"; CREATE TABLE "_move" ("only" boolean PRIMARY KEY DEFAULT true CHECK ("only"),
+      "id" text NOT NULL, "step" text NOT NULL, "other" text NOT NULL, "copied" text[] NOT NULL DEFAULT '{}', "before" json,
+      "since" timestamptz NOT NULL DEFAULT now()); INSERT INTO "_move" ("id", "step", "other") VALUES ('1', '${step}', 'there')`
+    await inDatabase(target.url, begun('arriving'))
+    const refusal = 'A former version of the server has begun a move with there. Finish it with that version'
+    await expect(move(options(target))).rejects.toThrow(refusal)
+    await inDatabase(source.url, begun('leaving'))
+    const other = await newTarget()
+    await expect(move(options(other))).rejects.toThrow(refusal)
+    expect(await health.fault('changes')).toBe('the store is being moved to another database')
+    await cancelMove({ source, target: null })
+    expect(await takingChanges(target)).toEqual({ source: true, target: false })
+    await move(options(other))
+    await moveBack(other)
   })
 })
 
@@ -305,30 +348,28 @@ describe('a finished move', () => {
     expect(await contentsOf(target.url)).toEqual(before)
     expect(await schemaOf(target.url)).toEqual(await newSchema())
     expect(await takingChanges(target)).toEqual({ source: false, target: true })
-    await expect(migrate(source.url)).rejects.toThrow(`The store has been moved to ${target.name}. Set DATABASE_URL`)
+    await expect(migrate(source.url)).rejects.toThrow(
+      `The store has been moved to ${target.name}. Start the server there`,
+    )
     const placed = await placeOrder()
     expect([placed.statusCode, placed.json()[0].Message]).toEqual([
       503,
-      'The store has been moved to another database, and takes changes there; try again in a moment',
+      'The store is being moved to another database, and takes no changes until then; try again in a moment',
     ])
     expect(await health.fault('reads')).toBe('the store has been moved to another database')
-    await expect(move(options(target))).rejects.toThrow('has been moved already')
-
-    // A kill before the source was told.
-    await inDatabase(source.url, `UPDATE "_move" SET "step" = 'releasing'`)
-    expect(await takingChanges(target)).toEqual({ source: false, target: true })
-    await expect(cancelMove({ ...options(target), target })).rejects.toThrow('The move is finished')
-    await move(options(target))
+    expect(await move(options(target))).toBe(null)
+    await expect(move(options(await newTarget()))).rejects.toThrow('has been moved already')
+    await expect(cancelMove({ source, target })).rejects.toThrow('may have taken changes already')
     expect(await takingChanges(target)).toEqual({ source: false, target: true })
 
     await inDatabase(target.url, `UPDATE "Store" SET "name" = 'Renamed'`)
-    const back = { ...options(source), source: target }
-    await expect(
-      move({ ...back, ...{ onSame: options(target, breaks['behind the comparison']).onSame } }),
-    ).rejects.toThrow('killed')
+    await killedMove(source, target)
     expect(await takingChanges(target)).toEqual({ source: false, target: false })
-    await cancelMove({ ...back })
+    const back = { ...options(source), source: target }
+    await cancelMove(back)
     expect(await takingChanges(target)).toEqual({ source: false, target: true })
+    await expect(migrate(source.url)).rejects.toThrow(`The store has been moved to ${target.name}`)
+    await killedMove(source, target)
     await move(back)
     expect(await takingChanges(target)).toEqual({ source: true, target: false })
     expect((await contentsOf(source.url)).Store).toBe((await contentsOf(target.url)).Store)

@@ -193,7 +193,7 @@ describe('beside a server', () => {
 
     expect(await run('restore', url, path)).toEqual({
       code: 2,
-      output: 'A server runs on this database. Stop it, restore, and start it again\n',
+      output: 'A server runs on the database that is to be filled. Stop it, and run the command again\n',
     })
     running.process.kill('SIGTERM')
     await running.exited
@@ -331,9 +331,7 @@ describe('a restore refuses, and leaves an empty database', () => {
     const { code, output } = await run('restore', filled.url, file)
     expect({ code, output }).toMatchObject({
       code: 2,
-      output: expect.stringMatching(
-        /^The database is not empty \(it has rows of .*\bStore\b.*\)\. Restore into a new one/,
-      ),
+      output: expect.stringMatching(/^The database is not empty \(it has rows of .*\bStore\b.*\)\. Name an empty one/),
     })
     expect(await contentsOf(filled.url)).toEqual(before)
   })

@@ -117,8 +117,7 @@ describe.each([
         source: { url: source, name: 'source' },
         target: { url: target, name: 'target' },
         secrets: createSecrets(keys.SECRET_KEY),
-        report: { say: () => {}, rows: () => ({ advanceTo: () => {}, done: () => {} }) },
-        onSame: async () => {},
+        say: () => {},
       })
       await expect(moving).rejects.toThrow(folding)
       expect(await isEmpty(target)).toBe(true)

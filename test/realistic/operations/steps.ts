@@ -29,6 +29,8 @@ export async function backUp({ folder, installation: { settings } }: Context): P
   return `backup, killed and run again: ${await completed('backup', [file], settings)}`
 }
 
+const storing = `SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY %' AND pid <> pg_backend_pid()`
+
 /** A restore into a new folder, killed while it stores rows. */
 export async function restore({ folder, installation: { settings } }: Context): Promise<string> {
   const dataDir = join(folder, 'restored')
@@ -36,7 +38,6 @@ export async function restore({ folder, installation: { settings } }: Context): 
   await copyFile(keysPath(settings.DATA_DIR ?? ''), keysPath(dataDir))
   const hasBegun = async () => {
     if (!existsSync(join(dataDir, 'postgres/data/postmaster.pid'))) return false
-    const storing = `SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY %' AND pid <> pg_backend_pid()`
     return (await rowsAt(() => visitEmbedded(dataDir), storing).catch(() => [])).length > 0
   }
   await killed('restore', [backupOf(folder)], { DATA_DIR: dataDir }, hasBegun)
@@ -58,15 +59,14 @@ export async function rotateKey({ installation }: Context): Promise<string> {
   return `rotate-secret-key, killed and run again: ${await completed('rotate-secret-key', [], settings)}`
 }
 
-/** To another PostgreSQL, killed when some tables are there. Then the server is started on that. */
+/** To another PostgreSQL, killed while it stores rows. Then the server is started on that. */
 export async function move({ folder, installation, stops }: Context): Promise<string> {
   const dataDir = join(folder, 'to')
   await mkdir(dataDir)
   const target = await startEmbedded({ dataDir })
   await stops.add(() => target.stop())
   const settings = { ...installation.settings, TARGET_DATABASE_URL: target.url }
-  const stored = `SELECT 1 FROM pg_class WHERE relname = 'Product' AND pg_relation_size(oid) > 0`
-  const hasBegun = async () => (await rowsAt(async () => target, stored)).length > 0
+  const hasBegun = async () => (await rowsAt(async () => target, storing)).length > 0
   await killed('move', [], settings, hasBegun)
   const text = await completed('move', [], settings)
   const keys = JSON.parse(readFileSync(keysPath(installation.settings.DATA_DIR ?? ''), 'utf8'))
