@@ -15,7 +15,7 @@ import { connect, connectBeside, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { requireDirect } from './database/direct.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
-import { backgroundLimits, bucketLimits, requestLimits } from './database/limits.ts'
+import { backgroundLimits, requestLimits } from './database/limits.ts'
 import { createDatabaseMetrics } from './database/metrics.ts'
 import { migrate } from './database/migrations.ts'
 import { createOutageLines } from './database/outage-lines.ts'
@@ -101,7 +101,7 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
   const now = () => new Date()
   const warn = (message: string) => log.warn(message)
   const metrics = createMetrics()
-  const { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
+  const { directUrl, databaseHealth, db, backgroundDb, secrets, operatorKey, hasStore } = await openDatabase(
     config,
     { log, outageLines, metrics },
     shutdown,
@@ -150,7 +150,7 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
   const onFailure = showShared(metrics.registry, { ...background, config })
   const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure, warn })
   shutdown.add('the backups', () => backups.stop())
-  const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
+  const throttle = await shareRateLimits(db, log, shutdown)
   const app = buildApp({
     ...basis,
     databaseHealth,
@@ -174,21 +174,11 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
 }
 
 /** Counts requests together with all processes on the database. Resolves when none of them counts for itself any more. */
-async function shareRateLimits(
-  { db, requestDb }: { db: Db; requestDb: Db },
-  log: Log,
-  shutdown: Shutdown,
-): Promise<Throttle> {
+async function shareRateLimits(db: Db, log: Log, shutdown: Shutdown): Promise<Throttle> {
   const processes = new ProcessRegistry({ db, log })
-  const { isAlone } = processes
-  const table = new BucketTable(db, { requestDb })
-  const throttle = createThrottle(() => new Date(), { table, isAlone })
+  const throttle = createThrottle(() => new Date(), { table: new BucketTable(db), isAlone: processes.isAlone })
   shutdown.add('the shared rate limits', () => processes.leave())
   await processes.join(throttle)
-  const sweep = async (isStopping: () => boolean) => (isAlone() ? undefined : table.deleteEmpty(isStopping))
-  const sweeper = createSweeper({ log, sweeps: { 'empty buckets': sweep }, everyMs: 10_000 })
-  shutdown.add('the deletion of empty buckets', () => sweeper.stop())
-  sweeper.start()
   return throttle
 }
 
@@ -228,8 +218,6 @@ interface OpenDatabase {
   readonly db: Db
   /** For everything else, so that neither takes the connections of the other. */
   readonly backgroundDb: Db
-  /** For the shared buckets: one connection, so that they wait for no other statement. */
-  readonly bucketDb: Db
   readonly secrets: Secrets
   readonly operatorKey: string
   readonly hasStore: boolean
@@ -275,14 +263,12 @@ async function openDatabase(
     observer: figures.pool('background'),
   })
   shutdown.add('the background database client', () => backgroundDb.$disconnect())
-  const bucketDb = await connectBeside(db, url, { ...options, poolMax: 1, limits: bucketLimits })
-  shutdown.add('the database client of the buckets', () => bucketDb.$disconnect())
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
   await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { directUrl, databaseHealth, db, backgroundDb, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {
