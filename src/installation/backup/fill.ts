@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { PROCESS_LOCK } from '../../database/process-lock.ts'
+import { locks } from '../../database/advisory-locks.ts'
 import { type Query, qualified } from '../../database/query.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Sequence, Table } from './tables.ts'
@@ -11,7 +11,7 @@ export async function refuseServers({ query }: Query, whatToDo: string): Promise
   const servers = await query(
     `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [PROCESS_LOCK],
+    [locks.process],
   )
   if (servers.length > 0) throw new StartupError(`A server runs on this database. ${whatToDo}`)
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { locks } from '../../database/advisory-locks.ts'
 import { openSnapshot, type Snapshot } from '../../database/snapshot.ts'
 import { writeWholeFile } from '../../process/whole-file.ts'
 import type { Secrets } from '../../values/secrets.ts'
@@ -7,8 +8,6 @@ import { openBackupFolder } from './files.ts'
 import { noteBackup } from './made.ts'
 import { writeBackup } from './write.ts'
 
-/** The first key of the advisory lock of scheduled backups; the second is 0. */
-const BACKUP_LOCK = 7_301_409
 /** How often it looks whether a backup is due. */
 const EVERY_MS = 60_000
 /** After a failure. Each attempt may read the whole database. */
@@ -112,6 +111,6 @@ export function createBackupSchedule(options: BackupScheduleOptions) {
 
 /** The lock ends with the snapshot. */
 async function tryLock({ query }: Snapshot): Promise<boolean> {
-  const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [BACKUP_LOCK])
+  const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [locks.backup])
   return lock?.isOurs === true
 }
