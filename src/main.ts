@@ -115,7 +115,7 @@ async function start(config: Config, { log, outageLines }: Logging, parts: Shutd
   showProcess(metrics.registry, { databaseHealth, isStopping: parts.isRequested, tls: config.tls })
   const onFailure = showShared(metrics.registry, { ...background, config })
   parts.add('the backups', await scheduledBackups({ url: directUrl, secrets, now, log, onFailure }, config))
-  const throttle = await shareRateLimits({ db: database.bucketDb, requestDb: db, log }, parts)
+  const throttle = await shareRateLimits(db, log, parts)
   const app = buildApp({
     ...basis,
     databaseHealth,

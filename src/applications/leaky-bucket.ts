@@ -9,6 +9,8 @@ export interface Bucket {
   /** In millionths of a request, so that with rates of three decimals the leak per millisecond is a whole number. */
   readonly level: number
   readonly atMs: number
+  /** In millionths of a request, by the rate limit of its last request. */
+  readonly leakPerMs: number
 }
 
 export const REQUEST = 1_000_000
@@ -19,10 +21,8 @@ export function inMillionths({ capacity, leakPerSecond }: RateLimit) {
 }
 
 /** The level of the bucket (undefined: an empty bucket) at a time. If the clock went back, nothing leaks. */
-export function levelAt(bucket: Bucket | undefined, rateLimit: RateLimit, nowMs: number): number {
-  if (bucket === undefined) return 0
-  const leaked = Math.max(0, nowMs - bucket.atMs) * inMillionths(rateLimit).leakPerMs
-  return Math.max(0, bucket.level - leaked)
+export function levelAt(bucket: Bucket | undefined, nowMs: number, leakPerMs = bucket?.leakPerMs ?? 0): number {
+  return bucket === undefined ? 0 : Math.max(0, bucket.level - Math.max(0, nowMs - bucket.atMs) * leakPerMs)
 }
 
 export type BucketReading = Readonly<ReturnType<typeof fillBucket>>
@@ -30,14 +30,14 @@ export type BucketReading = Readonly<ReturnType<typeof fillBucket>>
 /** Adds a request to the bucket (undefined: an empty bucket). `BucketTable` does the same in SQL. */
 export function fillBucket(bucket: Bucket | undefined, rateLimit: RateLimit, nowMs: number) {
   const { most, leakPerMs } = inMillionths(rateLimit)
-  const before = levelAt(bucket, rateLimit, nowMs)
+  const before = levelAt(bucket, nowMs, leakPerMs)
   const accepted = before + REQUEST <= most
   const level = accepted ? before + REQUEST : before
   const retryAfterMs = accepted ? 0 : Math.ceil((before + REQUEST - most) / leakPerMs)
   return {
     accepted,
     /** The new state of the bucket. A refused request adds nothing. */
-    bucket: { level, atMs: nowMs },
+    bucket: { level, atMs: nowMs, leakPerMs },
     /** In requests; fractional while a request is leaking. */
     level: level / REQUEST,
     /** The number of further requests that would be accepted now. */

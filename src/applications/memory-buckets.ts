@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Bucket, type BucketReading, fillBucket, levelAt, type RateLimit } from './leaky-bucket.ts'
+import { type Bucket, type BucketReading, fillBucket, levelAt, type RateLimit, REQUEST } from './leaky-bucket.ts'
 
 /**
  * Above this bound, the least recently used bucket is evicted. One of the contract's rate limit is empty 25 s after its
@@ -7,69 +7,50 @@ import { type Bucket, type BucketReading, fillBucket, levelAt, type RateLimit } 
  */
 const BUCKETS_MAX = 50_000
 
-interface Kept {
-  readonly bucket: Bucket
-  readonly rateLimit: RateLimit
-}
-
 /** Buckets in this process's memory, by the process's clock. Empty ones are dropped. */
 export class MemoryBuckets {
   readonly #now: () => Date
-  readonly #kept = new LRUCache<string, Kept>({
-    // With `max`, room for all would be taken at once: 1 MB.
-    maxSize: BUCKETS_MAX,
-    sizeCalculation: () => 1,
-  })
+  // With `max`, room for all would be taken at once: 1 MB.
+  readonly #kept = new LRUCache<string, Bucket>({ maxSize: BUCKETS_MAX, sizeCalculation: () => 1 })
 
   constructor(now: () => Date) {
     this.#now = now
   }
 
-  get size(): number {
-    return this.#kept.size
-  }
-
-  keys(): Iterable<string> {
-    return [...this.#kept.keys()]
+  /** Returns what `take` would. */
+  look(key: string, rateLimit: RateLimit): BucketReading {
+    return fillBucket(this.#kept.get(key), rateLimit, this.#now().getTime())
   }
 
   take(key: string, rateLimit: RateLimit): BucketReading {
-    const nowMs = this.#now().getTime()
-    const reading = fillBucket(this.#kept.get(key)?.bucket, rateLimit, nowMs)
-    this.set(key, rateLimit, reading.bucket)
+    const reading = this.look(key, rateLimit)
+    this.set(key, reading.bucket)
     return reading
   }
 
-  set(key: string, rateLimit: RateLimit, bucket: Bucket): void {
-    this.#kept.set(key, { bucket, rateLimit })
-    this.#dropEmpty()
+  /** Takes back a request that was accepted. */
+  giveBack(key: string): void {
+    const kept = this.#kept.get(key)
+    if (kept) this.set(key, { ...kept, level: Math.max(0, kept.level - REQUEST) })
   }
 
-  /** Adds millionths of a request, whatever the capacity; negative ones leave an empty bucket at least. */
-  add(key: string, rateLimit: RateLimit, millionths: number): void {
-    const level = Math.max(0, this.#levelOf(key) + millionths)
-    this.set(key, rateLimit, { level, atMs: this.#now().getTime() })
-  }
-
-  /** Forgets a bucket. Returns its level, 0 for an empty one. */
-  remove(key: string): { level: number; rateLimit: RateLimit | undefined } {
-    const level = this.#levelOf(key)
-    const rateLimit = this.#kept.peek(key)?.rateLimit
-    this.#kept.delete(key)
-    return { level, rateLimit }
-  }
-
-  #levelOf(key: string): number {
-    const kept = this.#kept.peek(key)
-    return kept === undefined ? 0 : levelAt(kept.bucket, kept.rateLimit, this.#now().getTime())
-  }
-
-  /** Drops at most two empty buckets per request, oldest first: none stays in the long run, and no request waits. */
-  #dropEmpty(): void {
+  /** Drops at most two empty buckets besides, oldest first: none stays in the long run, and no request waits. */
+  set(key: string, bucket: Bucket): void {
+    this.#kept.set(key, bucket)
     for (let count = 0; count < 2; count++) {
       const oldest = this.#kept.rkeys().next().value
       if (oldest === undefined || this.#levelOf(oldest) > 0) break
       this.#kept.delete(oldest)
     }
+  }
+
+  /** The buckets that are not empty, with their levels at this moment. */
+  filled(): (Bucket & { readonly key: string })[] {
+    const filled = [...this.#kept].map(([key, bucket]) => ({ ...bucket, key, level: this.#levelOf(key) }))
+    return filled.filter(({ level }) => level > 0)
+  }
+
+  #levelOf(key: string): number {
+    return levelAt(this.#kept.peek(key), this.#now().getTime())
   }
 }

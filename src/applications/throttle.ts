@@ -3,6 +3,7 @@ import { networkOf } from '../values/address-blocks.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { namedObject } from '../values/input.ts'
 import type { BucketReading, RateLimit } from './leaky-bucket.ts'
+import { MemoryBuckets } from './memory-buckets.ts'
 import { SharedBuckets, type Sharing } from './shared-buckets.ts'
 
 /** contract §8 */
@@ -74,19 +75,21 @@ export type Throttle = ReturnType<typeof createThrottle>
 /** Creates buckets, which this process shares with others if it knows how; otherwise it counts for itself. */
 export function createThrottle(now: () => Date, sharing: Sharing | null = null) {
   const buckets = new SharedBuckets(now, sharing)
+  // Each process has its own, because they bound its work before it knows who asks.
+  const anonymous = new MemoryBuckets(now)
   return {
-    /** Counts a request in the bucket `key`. A promise only if the buckets are shared; it never rejects. */
+    /** Counts a request in the bucket `key`. Never rejects. */
     take: (key: string, rateLimit: RateLimit) => buckets.take(key, rateLimit),
     /** Counts a 401 in the bucket of the client's network, with the contract's rate limit (rest-protocol §6). */
     takeRefused: (address: string) => buckets.take(`refused ${networkOf(address)}`, contractRateLimit),
     /** Counts a request before its body says who sent it. Throws `throttled` after too many from the client's network. */
-    requireAnonymous: async (address: string) => {
-      const reading = await buckets.take(`anonymous ${networkOf(address)}`, anonymousRateLimit)
+    requireAnonymous: (address: string) => {
+      const reading = anonymous.take(networkOf(address), anonymousRateLimit)
       if (!reading.accepted) throw tooMany(reading)
     },
     /** Takes back what `requireAnonymous` counted, because the body had valid credentials. */
-    returnAnonymous: (address: string) => buckets.giveBack(`anonymous ${networkOf(address)}`, anonymousRateLimit),
-    /** Shares what this process counted alone. Rejects where something of it could not be shared. */
+    returnAnonymous: (address: string) => anonymous.giveBack(networkOf(address)),
+    /** Shares what this process counted alone. Rejects where that could not be shared. */
     share: () => buckets.share(),
     /** Takes over what the processes that have left counted. */
     takeOver: () => buckets.takeOver(),

@@ -1,5 +1,6 @@
+import { hasEnded } from '../database/advisory-locks.ts'
 import type { Db } from '../database/client.ts'
-import { PROCESS_LOCK, processNumber } from '../database/process-lock.ts'
+import { processNumber } from '../database/process-lock.ts'
 import { sql } from '../database/sql.ts'
 import type { Log } from '../engine/reading/endpoints.ts'
 import { createLoop } from '../process/loop.ts'
@@ -83,14 +84,14 @@ async function claimNext({ db, now }: CsvImportServices): Promise<Import | null>
   const at = now()
   const leasedUntil = new Date(at.getTime() + LEASE_MS)
   const isFree = sql`(i."leasedUntil" IS NULL OR i."leasedUntil" <= ${at}
-    OR pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, i."process"))`
+    OR ${hasEnded(sql`i."process"`)})`
   const [claimed] = await db.$queryRaw<Import[]>(sql`
     UPDATE "CsvImport" SET "claim" = "claim" + 1, "leasedUntil" = ${leasedUntil}, "process" = ${processNumber()}::int
     WHERE ("storeId", "id") = (
       SELECT i."storeId", i."id" FROM "CsvImport" i
       WHERE i."state" = 'applying' AND ${isFree} AND NOT EXISTS (
         SELECT FROM "CsvImport" o WHERE o."storeId" = i."storeId" AND o."id" <> i."id" AND o."state" = 'applying'
-          AND o."leasedUntil" > ${at} AND NOT coalesce(pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, o."process"), false))
+          AND o."leasedUntil" > ${at} AND NOT coalesce(${hasEnded(sql`o."process"`)}, false))
       ORDER BY i."startedAt" LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING *`)
   return claimed ?? null

@@ -108,11 +108,6 @@ export async function queryRows<T>(db: Db | Transaction, statement: Sql): Promis
   return run ? (await run(statement)).rows : db.$queryRaw<T[]>(statement)
 }
 
-/** Runs a statement as `Pool.runBehind` does, and `alone` when nothing was sent that it could go behind. */
-export async function queryRowsBehind<T>(db: Db, statement: Sql, alone: () => Promise<T[]>): Promise<T[]> {
-  return (await pools.get(db)?.runBehind(statement))?.rows ?? alone()
-}
-
 /** Runs a statement, and returns the number of rows that it changed. */
 export async function execute(db: Db | Transaction, statement: Sql): Promise<number> {
   const run = runnerOf(db)

@@ -34,9 +34,6 @@ export const backgroundLimits: Limits = {
   singleMs: 90_000,
 }
 
-/** For the buckets of the rate limits, which every request needs. */
-export const bucketLimits: Limits = { ...requestLimits, singleMs: 2_000 }
-
 /** PostgreSQL itself ends a statement of a transaction this much sooner. */
 const MARGIN_MS = 5_000
 

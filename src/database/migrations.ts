@@ -4,15 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
+import { locks } from './advisory-locks.ts'
 import { hostOf, reasonOf, withConnection } from './connection.ts'
 import { refuseMoved } from './moved.ts'
 import { findFaults, hasStores, refuseNewDatabase } from './new-database.ts'
 import { queryOf } from './query.ts'
 
 const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
-
-/** Advisory lock: one process at a time migrates a database. The number is arbitrary. */
-const MIGRATION_LOCK = 7_420_311
 
 /** A migration that waits for a table keeps all who come after it waiting for that table too. */
 const LOCK_MS_MAX = 3_000
@@ -90,7 +88,7 @@ export function knownMigrations(): readonly string[] {
 
 /** Keeps every process from migrating the database, and so from starting on it, until the transaction ends. */
 export async function holdMigrations(client: pg.Client): Promise<void> {
-  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await client.query('SELECT pg_advisory_xact_lock($1)', [locks.migrations])
 }
 
 /** The migrations that the database lacks, in order. Throws `StartupError` for a history that this version cannot continue. */

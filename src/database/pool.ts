@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { createSemaphore, type Semaphore } from '../values/semaphore.ts'
-import { type Guard, GuardedPg, type Prepare, type RunSingle, type RunStatement } from './adapter.ts'
+import { type Guard, GuardedPg, type RunSingle, type RunStatement } from './adapter.ts'
 import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
 import type { PoolObserver } from './metrics.ts'
 import type { Sql } from './sql.ts'
@@ -39,11 +39,6 @@ export interface Pool {
   /** Changes, by store: fewer than there are connections, so that reads always find one. */
   readonly changes: Semaphore['run']
   readonly run: RunStatement
-  /**
-   * Runs a statement behind the next one that `run` sends in this turn of the event loop, on the same connection and in one
-   * piece with it, which takes half the time of one by itself. Null: none was sent, and the statement was not either.
-   */
-  readonly runBehind: (statement: Sql) => Promise<pg.QueryResult | null>
 }
 
 /** Opens no connection yet. */
@@ -90,14 +85,12 @@ export function openPool(
   const single = inReadTurns(health, poolMax, observer)
   const adapter = new GuardedPg({ health, single, prepare }, pool, options)
   pool.query = cancellingQuery(pool)
-  const { send, runBehind } = sharedSending(pool, prepare, health)
   const { run: inTurn } = createSemaphore(boundsOfChanges(poolMax))
   return {
     adapter,
     limits,
     changes: timed(inTurn, (seconds) => observer.waitedForTurn('changes', seconds)),
-    run: (statement) => single(() => send(statement)),
-    runBehind,
+    run: (statement) => single(() => pool.query(prepare(statement))),
   }
 }
 
@@ -113,41 +106,6 @@ function statementNames() {
     names.set(text, name)
     return name
   }
-}
-
-/** A statement that waits for one whose connection it shares. */
-interface Companion {
-  readonly statement: Sql
-  readonly sent: (result: Promise<pg.QueryResult>) => void
-}
-
-function sharedSending(
-  pool: pg.Pool,
-  prepare: Prepare,
-  health: Guard,
-): { send: RunStatement; runBehind: Pool['runBehind'] } {
-  const companions = new Set<Companion>()
-  const send: RunStatement = async (statement) => {
-    const client = await pool.connect()
-    const query = (each: Sql) => queryOn(client, prepare(each))
-    const own = query(statement)
-    const others = [...companions].map((companion) => {
-      const result = health.watch(() => query(companion.statement))
-      companion.sent(result)
-      return result
-    })
-    companions.clear()
-    releaseBehind(client, [own, ...others])
-    return own
-  }
-  const runBehind: Pool['runBehind'] = (statement) => {
-    const { promise, resolve } = Promise.withResolvers<pg.QueryResult | null>()
-    const companion: Companion = { statement, sent: resolve }
-    companions.add(companion)
-    setImmediate(() => companions.delete(companion) && resolve(null))
-    return promise
-  }
-  return { send, runBehind }
 }
 
 type Connect = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void
@@ -183,16 +141,14 @@ function cancellingQuery(pool: pg.Pool): pg.Pool['query'] {
   const query = async (statement: pg.QueryConfig) => {
     const client = await pool.connect()
     const result = queryOn(client, statement)
-    releaseBehind(client, [result])
+    // None is trusted behind an error.
+    result.then(
+      () => client.release(),
+      () => client.release(true),
+    )
     return result
   }
   return query as pg.Pool['query']
-}
-
-/** Gives a connection back behind its statements. None is trusted behind an error. */
-async function releaseBehind(client: pg.PoolClient, results: readonly Promise<unknown>[]): Promise<void> {
-  const settled = await Promise.allSettled(results)
-  client.release(settled.some(({ status }) => status === 'rejected'))
 }
 
 /** By a callback, so that a statement past its time is cancelled (`limitConnection`). */

@@ -1,9 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { INT32_MAX } from '../values/int32.ts'
-
-/** The first key of the advisory lock; the second is the number of the process. */
-export const PROCESS_LOCK = 7_301_408
+import { locks } from './advisory-locks.ts'
 
 let held: number | null = null
 
@@ -25,7 +23,7 @@ export async function lockProcess(client: pg.Client): Promise<void> {
   // A pooler makes up the process id of its connections.
   const { rows } = await client.query(
     'SELECT CASE WHEN pg_backend_pid() = $3 THEN pg_try_advisory_lock($1, $2) ELSE false END AS "locked"',
-    [PROCESS_LOCK, number, processID],
+    [locks.process, number, processID],
   )
   held = rows[0].locked ? number : null
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, execute, queryRows } from './client.ts'
-import { type Sql, sql } from './sql.ts'
+import { sql } from './sql.ts'
 
 // Which processes run on the database, by a row that each renews. Not by locks or notifications, because a process behind
 // a pooler such as PgBouncer has no session of its own.
 
 /** What a process keeps in its memory while it is alone, and in the database while there are others. */
 export interface Shared {
-  /** Stores what this process keeps in its memory. */
+  /** Stores what only this process keeps. */
   readonly share: () => Promise<void>
   /** Takes what is stored into the memory of this process. */
   readonly takeOver: () => Promise<void>
@@ -17,63 +17,49 @@ export interface Shared {
 interface RegistryOptions {
   readonly db: Db
   readonly log: { warn(details: object, message: string): void; info(details: object, message: string): void }
-  /** How often the row is renewed; default: every second. */
+  /** How often the row is renewed. */
   readonly everyMs?: number
-  /** A row that was not renewed for this long is of a process that is gone; default: 3 s. */
+  /** A row that was not renewed for this long is of a process that is gone. */
   readonly leaseMs?: number
 }
 
-const EVERY_MS = 1_000
-const LEASE_MS = 3_000
 /** While a process that starts waits for others to share. */
 const LOOK_EVERY_MS = 50
-/** Longer than a lease, so that it ends for a process that lives and cannot share. */
-const JOIN_MS_MAX = 10_000
-
-const nothing: Shared = { share: async () => {}, takeOver: async () => {} }
 
 /** What a process knows of the others on its database. It is not alone until it has joined them. */
 export class ProcessRegistry {
   readonly #options: Required<RegistryOptions>
   readonly #id = randomUUID()
   readonly #stopping = new AbortController()
-  #shared = nothing
-  /** By `performance.now()`: until then no other process takes this one for gone. 0: not alone. */
+  #shared: Shared = { share: async () => {}, takeOver: async () => {} }
+  /** By `performance.now()`: until then no other process takes this one for gone. */
   #aloneUntilMs = 0
-  /** What the row says: true before the process counts alone, and until it has shared what it counted. */
-  #countsAlone = false
-  /** Why the last beat failed; empty: it did not. Each reason is logged once. */
+  /** Why the last attempt failed; empty: it did not. Each reason is logged once. */
   #failure = ''
   #running: Promise<void> | undefined
 
   constructor(options: RegistryOptions) {
-    this.#options = { everyMs: EVERY_MS, leaseMs: LEASE_MS, ...options }
+    this.#options = { everyMs: 1_000, leaseMs: 3_000, ...options }
   }
 
   /** Whether this process may keep in its memory what it would share with others. */
-  readonly isAlone = (): boolean => {
-    if (this.#aloneUntilMs !== 0 && performance.now() >= this.#aloneUntilMs) this.#aloneUntilMs = 0
-    return this.#aloneUntilMs !== 0
-  }
+  readonly isAlone = (): boolean => performance.now() < this.#aloneUntilMs
 
   /**
-   * Makes this process known, and waits until no other is alone: a second at most, or three where another was killed. Call
-   * it before the first request. Never rejects: a process that cannot see the others is not alone.
+   * Makes this process known, and waits until the others have noticed and shared: a second at most, or three where one was
+   * killed. Call it before the first request. Never rejects: a process that cannot see the others is not alone.
    */
   async join(shared: Shared): Promise<void> {
     this.#shared = shared
-    const startedAtMs = performance.now()
-    const look = () => this.#look().catch(() => ({ alone: 0 }))
-    await look()
-    // Only a statement behind the one that made this process known sees everyone who does not know it.
-    while ((await look()).alone > 0) {
-      if (performance.now() - startedAtMs > JOIN_MS_MAX) {
-        this.#options.log.warn({}, 'another process on the database does not share its rate limits')
-        break
+    await this.#try(async () => {
+      await this.#renew()
+      const { at } = await this.#look()
+      while ((await this.#look(at)).others > 0) {
+        await delay(LOOK_EVERY_MS)
+        await this.#renew()
       }
-      await delay(LOOK_EVERY_MS)
-    }
-    await this.#tryBeat()
+    })
+    await this.#try(() => this.#beat())
     this.#running = this.#beatOn()
   }
 
@@ -90,13 +76,13 @@ export class ProcessRegistry {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await delay(this.#options.everyMs, undefined, { signal, ref: false }).catch(() => {})
-      if (!signal.aborted) await this.#tryBeat()
+      if (!signal.aborted) await this.#try(() => this.#beat())
     }
   }
 
-  async #tryBeat(): Promise<void> {
+  async #try(work: () => Promise<void>): Promise<void> {
     try {
-      await this.#beat()
+      await work()
       this.#failure = ''
     } catch (error) {
       const { message } = error as Error
@@ -106,50 +92,48 @@ export class ProcessRegistry {
   }
 
   async #beat(): Promise<void> {
+    const wasAlone = this.isAlone()
+    // Known first: of two that look at once, at least one sees the other.
+    if (!wasAlone) await this.#renew()
     const sentAtMs = performance.now()
-    const { others } = await this.#look()
-    if (others > 0) await this.#share()
-    else if (this.isAlone()) this.#aloneUntilMs = sentAtMs + this.#options.leaseMs
-    else await this.#claim()
-  }
-
-  async #share(): Promise<void> {
-    if (this.isAlone()) this.#options.log.info({}, 'another process runs on the database: rate limits are shared')
-    this.#aloneUntilMs = 0
-    if (!this.#countsAlone) return
-    await this.#shared.share()
-    this.#countsAlone = false
-    await this.#look()
-  }
-
-  /** Says that it is alone, and looks again: of two processes that do so at once, at least one sees the other. */
-  async #claim(): Promise<void> {
-    this.#countsAlone = true
-    await this.#look()
-    const sentAtMs = performance.now()
-    const { others } = await this.#look()
-    if (others > 0) return this.#share()
-    await this.#shared.takeOver()
+    const { at, others } = await this.#look()
+    if (others > 0) {
+      if (wasAlone) this.#options.log.info({}, 'another process runs on the database: rate limits are shared')
+      this.#aloneUntilMs = 0
+      await this.#shared.share()
+    }
+    await this.#renew(at)
+    // Where it was alone and the lease has run out since, others may have taken this process for gone.
+    if (others > 0 || wasAlone !== this.isAlone()) return
     this.#aloneUntilMs = sentAtMs + this.#options.leaseMs
+    if (wasAlone) return
+    await this.#shared.takeOver().catch((error) => {
+      this.#aloneUntilMs = 0
+      throw error
+    })
   }
 
-  /** Renews the row. Returns how many others there are, and how many of them are alone or were so and have not shared yet. */
-  async #look(): Promise<{ others: number; alone: number }> {
+  /** Says that this process has seen what there was at that time, and shared before others that it saw. */
+  async #renew(at: number | null = null): Promise<void> {
+    await execute(
+      this.#options.db,
+      sql`
+      INSERT INTO "ServerProcess" ("id", "seenAt") VALUES (${this.#id}, COALESCE(to_timestamp(${at}::float8), now()))
+      ON CONFLICT ("id") DO UPDATE SET "seenAt" = EXCLUDED."seenAt"`,
+    )
+  }
+
+  /** Counts the others, or those that have not looked since; `at` is now, in seconds since 1970. Deletes those that are gone. */
+  async #look(since: number | null = null): Promise<{ at: number; others: number }> {
     const { db, leaseMs } = this.#options
-    const isGone: Sql = sql`"seenAt" <= clock_timestamp() - make_interval(secs => ${leaseMs / 1_000}::float8)`
-    const [found] = await queryRows<{ others: number; alone: number }>(
+    const isGone = sql`"seenAt" <= now() - make_interval(secs => ${leaseMs / 1_000}::float8)`
+    const [found] = await queryRows<{ at: number; others: number }>(
       db,
       sql`
-      WITH "renewed" AS (
-        INSERT INTO "ServerProcess" ("id", "seenAt", "countsAlone") VALUES (${this.#id}, clock_timestamp(), ${this.#countsAlone})
-        ON CONFLICT ("id") DO UPDATE SET "seenAt" = EXCLUDED."seenAt", "countsAlone" = EXCLUDED."countsAlone"
-      ), "removed" AS (
-        DELETE FROM "ServerProcess" WHERE "id" IN (
-          SELECT "id" FROM "ServerProcess" WHERE "id" <> ${this.#id} AND ${isGone} FOR UPDATE SKIP LOCKED)
-      )
-      SELECT count(*)::int AS "others", (count(*) FILTER (WHERE "countsAlone"))::int AS "alone"
-      FROM "ServerProcess" WHERE "id" <> ${this.#id} AND NOT (${isGone})`,
+      WITH "deleted" AS (DELETE FROM "ServerProcess" WHERE "id" <> ${this.#id} AND ${isGone})
+      SELECT extract(epoch FROM now())::float8 AS "at", count(*)::int AS "others" FROM "ServerProcess"
+      WHERE "id" <> ${this.#id} AND NOT (${isGone}) AND "seenAt" <= COALESCE(to_timestamp(${since}::float8), 'infinity')`,
     )
-    return found ?? { others: 0, alone: 0 }
+    return found ?? { at: 0, others: 0 }
   }
 }

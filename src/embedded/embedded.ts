@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { locks } from '../database/advisory-locks.ts'
 import { type KeptConnection, keepConnected } from '../database/connection.ts'
 import { makeDataFolder } from '../process/data-folder.ts'
 import { StartupError } from '../process/startup-error.ts'
@@ -11,8 +12,6 @@ import { chooseRunner } from './runner.ts'
 import { addressOf, type Endpoint, ensureRunning, findRunning, type Server, stopServer } from './server.ts'
 import { DATABASE, prepareDatabase, SERVER_ROLE } from './server-role.ts'
 
-/** Advisory lock of the process that uses the folder; it ends with that process. The number is arbitrary. */
-const FOLDER_LOCK = 7_420_312
 const OCCUPY_ATTEMPTS_MAX = 3
 /** PostgreSQL takes a moment to notice that the previous process was killed. */
 const LOCK_ATTEMPTS_MAX = 20
@@ -104,7 +103,7 @@ function holdFolder(server: Server, endpoint: Endpoint, login: Login, dataDir: s
 
 async function takeLock(client: pg.Client, dataDir: string): Promise<void> {
   for (let attempt = 1; attempt <= LOCK_ATTEMPTS_MAX; attempt++) {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "locked"', [FOLDER_LOCK])
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "locked"', [locks.folder])
     if (rows[0].locked) return
     await sleep(LOCK_RETRY_MS)
   }

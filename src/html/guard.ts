@@ -86,7 +86,7 @@ export function installGuard(app: FastifyInstance, services: GuardServices): voi
     }
     if (!isSafe(request) && isFromElsewhere(request))
       throw new StoreFailure('forbidden', 'Refused: the request comes from a page of another site')
-    if (!isSafe(request) && !session) await throttle.requireAnonymous(request.ip)
+    if (!isSafe(request) && !session) throttle.requireAnonymous(request.ip)
     // On a route for anyone, the session is not what admits the request.
     if (session && !allowed.includes('anyone') && !isSafe(request)) requireProofOfOrigin(request)
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { locks } from '../database/advisory-locks.ts'
 import type { Db } from '../database/client.ts'
 import { withConnection } from '../database/connection.ts'
 import { identifier, sql } from '../database/sql.ts'
@@ -11,8 +12,6 @@ import { writeWholeFile } from '../process/whole-file.ts'
 
 // Rows that go into files before they are deleted (docs/decisions/retention.md).
 
-/** The first key of the advisory lock of the process that archives; the second is 0. */
-const ARCHIVE_LOCK = 7_301_421
 /** Rows that one statement reads or deletes. */
 const BATCH_MAX = 1_000
 /** Rows of a file. */
@@ -56,7 +55,7 @@ export function archivedSweep(services: ArchiveServices, days: number | null, ta
 function ifAlone(url: string, work: () => Promise<void>): Promise<void> {
   return withConnection(url, async (client) => {
     await client.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0')
-    const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [ARCHIVE_LOCK])
+    const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [locks.archive])
     if (rows[0].isOurs) await work()
   })
 }

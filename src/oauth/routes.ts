@@ -42,7 +42,7 @@ async function openEndpoints(
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
     const fault = plainHttpFault(publicUrl, request)
     if (fault !== null) throw new OAuthRefusal('invalid_request', fault, { status: 403 })
-    if (request.method === 'POST') await throttle.requireAnonymous(request.ip)
+    if (request.method === 'POST') throttle.requireAnonymous(request.ip)
   })
   app.removeAllContentTypeParsers()
   const receive = (payload: Readable) => receiveBytes(payload, BODY_BYTES_MAX)

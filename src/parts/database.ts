@@ -1,7 +1,7 @@
 import { connect, connectBeside, type Db } from '../database/client.ts'
 import { requireDirect } from '../database/direct.ts'
 import { createHealth, type DatabaseHealth } from '../database/health.ts'
-import { backgroundLimits, bucketLimits, requestLimits } from '../database/limits.ts'
+import { backgroundLimits, requestLimits } from '../database/limits.ts'
 import { createDatabaseMetrics } from '../database/metrics.ts'
 import { migrate } from '../database/migrations.ts'
 import type { createOutageLines } from '../database/outage-lines.ts'
@@ -30,8 +30,6 @@ export interface OpenDatabase {
   readonly db: Db
   /** For everything else, so that neither takes the connections of the other. */
   readonly backgroundDb: Db
-  /** For the shared buckets: one connection, so that they wait for no other statement. */
-  readonly bucketDb: Db
   readonly secrets: Secrets
   readonly operatorKey: string
   readonly hasStore: boolean
@@ -100,7 +98,5 @@ async function connectAll(
     observer: figures.pool('background'),
   })
   parts.add('the background database client', { stop: () => backgroundDb.$disconnect() })
-  const bucketDb = await connectBeside(db, url, { ...options, poolMax: 1, limits: bucketLimits })
-  parts.add('the database client of the buckets', { stop: () => bucketDb.$disconnect() })
-  return { db, backgroundDb, bucketDb }
+  return { db, backgroundDb }
 }

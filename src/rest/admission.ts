@@ -9,7 +9,6 @@ import {
   requireAccess,
 } from '../applications/authenticate.ts'
 import type { CallLog } from '../applications/call-log.ts'
-import type { BucketReading } from '../applications/leaky-bucket.ts'
 import { contractRateLimit, showBucket, type Throttle } from '../applications/throttle.ts'
 import { accessOf, callerKey } from '../engine/caller.ts'
 import type { Method } from '../engine/definition/define.ts'
@@ -23,10 +22,7 @@ export interface AdmissionServices {
   throttle: Throttle
 }
 
-/**
- * Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. A read may
- * begin before a shared bucket has answered, but `request.counted` comes before its answer.
- */
+/** Checks, before the body is read: credentials, bucket, method, privileges. Sets `request.caller` once it is known. */
 export function admission(
   { authenticator, throttle }: AdmissionServices,
   { operations, privileges, createdBy }: Endpoint,
@@ -34,18 +30,8 @@ export function admission(
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, throttle: rateLimit, isByBearer } = await identify(request, reply)
     request.caller = caller
-    const show = (reading: BucketReading) => showBucket(reply, rateLimit, reading)
-    const reading = throttle.take(rateLimit.key, rateLimit)
-    const method = methodOf(request)
-    if (!(reading instanceof Promise)) show(reading)
-    else if (method === 'GET') request.counted = reading.then(show)
-    else show(await reading)
-    try {
-      check(request, reply, { caller, isByBearer })
-    } catch (error) {
-      await request.counted
-      throw error
-    }
+    showBucket(reply, rateLimit, await throttle.take(rateLimit.key, rateLimit))
+    check(request, reply, { caller, isByBearer })
   }
 
   function check(
@@ -122,8 +108,6 @@ function credentialsOf({ headers }: FastifyRequest): Credentials {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Settles when the headers of the bucket are set; rejects with `throttled`. Null: they are set, or there are none. */
-    counted: Promise<void> | null
     /** The subscription of the token, if the credentials were refused. */
     refusedSubscriptionId: number | null
     /** The reason for refusing the request or a part of it; empty: none, or unknown. */

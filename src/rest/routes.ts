@@ -36,7 +36,6 @@ export async function rest(
   services: RestServices,
   advisePrefix: (request: FastifyRequest) => string,
 ): Promise<void> {
-  app.decorateRequest('counted', null)
   logCalls(app, services.callLog)
   recordSchema(app)
   for (const prefix of services.config.restPrefixes) {
@@ -91,15 +90,8 @@ function addEndpoint(
       async ({ method }, reply) => (method === 'OPTIONS' ? sendOptions(reply, allowed) : undefined),
       admission(services, endpoint),
     ],
-    handler: async (request, reply) => {
-      const answering = answer(request, reply)
-      if (request.counted) {
-        // The bucket's refusal comes before any other.
-        answering.catch(() => {})
-        await request.counted
-      }
-      return sendAnswer(request, reply, await answering, services.config.publicUrl)
-    },
+    handler: async (request, reply) =>
+      sendAnswer(request, reply, await answer(request, reply), services.config.publicUrl),
   })
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<Answer> {

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { registerApplication } from '../applications/applications.ts'
 import { addSubscription } from '../applications/subscription-rows.ts'
+import { locks } from '../database/advisory-locks.ts'
 import type { DataServices, Db, Transaction } from '../database/client.ts'
 import { type Caller, OPERATOR } from '../engine/caller.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { readSandboxFile, type SandboxFile, writeSandboxFile } from '../process/data-folder.ts'
 import { createStore, storeWithKey } from '../stores/stores.ts'
 
-/** Advisory lock: one process at a time checks whether the database is empty and fills it. The number is arbitrary. */
-const SANDBOX_LOCK = 7_420_313
 /** Allows for slow machines. */
 const CREATION_TIMEOUT_MS = 600_000
 
@@ -54,7 +53,7 @@ async function isEmpty(db: Db | Transaction): Promise<boolean> {
 function create(options: EnsureSandbox): Promise<SandboxFile | null> {
   return options.db.$transaction(
     async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${SANDBOX_LOCK})`
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${locks.sandbox})`
       if (!(await isEmpty(tx))) return null
       // A rolled-back attempt has used up ids, but the sandbox's store must be number 1.
       await tx.$executeRaw`SELECT setval(pg_get_serial_sequence('"Store"', 'id'), 1, false)`

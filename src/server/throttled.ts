@@ -15,19 +15,17 @@ export function countThrottled(
   throttle: Throttle,
   { throttledRequests }: Pick<Metrics, 'throttledRequests'>,
 ): Throttle {
-  const count = (bucket: BucketName | null, reading: BucketReading): BucketReading => {
+  const counted = (bucket: BucketName | null, reading: BucketReading): BucketReading => {
     if (bucket !== null && !reading.accepted) throttledRequests.inc({ bucket })
     return reading
   }
-  const seen = (bucket: BucketName | null, taken: Taken): Taken =>
-    taken instanceof Promise ? taken.then((reading) => count(bucket, reading)) : count(bucket, taken)
   return {
     ...throttle,
-    take: (key, rateLimit) => seen(bucketOf(key), throttle.take(key, rateLimit)),
-    takeRefused: (address) => seen('refused', throttle.takeRefused(address)),
-    requireAnonymous: async (address) => {
+    take: async (key, rateLimit) => counted(bucketOf(key), await throttle.take(key, rateLimit)),
+    takeRefused: async (address) => counted('refused', await throttle.takeRefused(address)),
+    requireAnonymous: (address) => {
       try {
-        await throttle.requireAnonymous(address)
+        throttle.requireAnonymous(address)
       } catch (error) {
         if (error instanceof StoreFailure) throttledRequests.inc({ bucket: 'anonymous' })
         throw error
@@ -35,8 +33,6 @@ export function countThrottled(
     },
   }
 }
-
-type Taken = ReturnType<Throttle['take']>
 
 function bucketOf(key: string): BucketName | null {
   const [, bucket] = beginnings.find(([beginning]) => key.startsWith(beginning)) ?? [key, 'application' as const]

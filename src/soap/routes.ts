@@ -55,7 +55,7 @@ export async function soap(app: FastifyInstance, services: SoapServices): Promis
   receiveEnvelopes(app)
   app.addHook('onRequest', async (request) => {
     if (/application\/soap\+xml/i.test(request.headers['content-type'] ?? '')) request.soapVersion = '1.2'
-    if (request.method === 'POST') await services.throttle.requireAnonymous(request.ip)
+    if (request.method === 'POST') services.throttle.requireAnonymous(request.ip)
   })
   app.setErrorHandler<FastifyError | StoreFailure | SoapFault>((error, request, reply) => {
     const fault =

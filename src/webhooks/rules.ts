@@ -1,4 +1,5 @@
 import { requireAccess } from '../applications/authenticate.ts'
+import { lockInStore, locks } from '../database/advisory-locks.ts'
 import type { Caller } from '../engine/caller.ts'
 import type { Change } from '../engine/changing/change.ts'
 import { eventKind } from '../engine/definition/event-kinds.ts'
@@ -10,9 +11,6 @@ import { newSealedSecret } from './secret.ts'
 
 /** Webhooks per application and store; those made in the administration count separately. */
 const WEBHOOKS_MAX = 100
-
-/** The first key of the advisory lock; the second is the store's id. */
-const CREATION_LOCK = 7_301_406
 
 /** Completes new webhooks, and those that were disabled or enabled. */
 export async function webhookRules(changes: readonly Change[]): Promise<void> {
@@ -50,7 +48,7 @@ async function settleNew(caller: Caller, row: Row): Promise<void> {
 
 async function refuseTooMany(caller: Caller): Promise<void> {
   const { db, store } = caller
-  await db.$executeRaw`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::int, ${store.id}::int)`
+  await lockInStore(caller, locks.newWebhooks)
   const [found] = await db.$queryRaw<{ count: number }[]>`
     SELECT count(*)::int AS "count" FROM "Webhook"
     WHERE "storeId" = ${store.id}::int AND "subscriptionId" IS NOT DISTINCT FROM ${ownSubscriptionId(caller)}::int`

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { hasEnded } from '../../database/advisory-locks.ts'
 import { outageOf } from '../../database/outage.ts'
-import { PROCESS_LOCK, processNumber } from '../../database/process-lock.ts'
+import { processNumber } from '../../database/process-lock.ts'
 import { sql } from '../../database/sql.ts'
 import { type ResultItem, StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
@@ -157,7 +158,7 @@ async function takeOver(owner: KeyOwner, scope: string, claim: string, former: s
       "process" = ${processNumber()}::int
     WHERE "storeId" = ${store.id}::int AND "scope" = ${scope} AND "claim" = ${former}
       AND ("leasedUntil" <= ${now().toISOString()}::timestamptz
-        OR pg_try_advisory_xact_lock_shared(${PROCESS_LOCK}::int, "process"))`)
+        OR ${hasEnded(sql`"process"`)})`)
   return taken > 0
 }
 

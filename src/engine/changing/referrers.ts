@@ -1,3 +1,4 @@
+import { lockInStore, locks } from '../../database/advisory-locks.ts'
 import { anyOf, constant, identifier, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
 import type { Resource } from '../definition/define.ts'
@@ -28,16 +29,13 @@ export interface Referrer {
 export const NAMED_MAX = 10
 const REWRITTEN_MAX = 200
 
-/** The first of the two numbers of an advisory lock; the second is the store's id. */
-const DELETION_LOCK = 7_301_401
-
 /**
  * Serializes deletions in a store of records that refer to one another in their documents, because concurrent deletions
  * could deadlock. Call it before locking the record.
  */
-export async function lockDeletions({ db, store }: Caller, { table, referrers }: Resource): Promise<void> {
+export async function lockDeletions(caller: Caller, { table, referrers }: Resource): Promise<void> {
   if (!referrers.some((referrer) => referrer.table === table && referrer.rule === 'clear')) return
-  await db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${DELETION_LOCK}::int, ${store.id}::int)`)
+  await lockInStore(caller, locks.deletions)
 }
 
 /** The record to be deleted. */

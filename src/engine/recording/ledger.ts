@@ -1,3 +1,4 @@
+import { locks } from '../../database/advisory-locks.ts'
 import { execute, type Transaction } from '../../database/client.ts'
 import { anyOf, identifier, join, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../caller.ts'
@@ -60,16 +61,13 @@ export async function appendPieces(
   )
 }
 
-/** The first key of the advisory lock of those who delete rows of a ledger; the second is 0. */
-const LEDGER_LOCK = 7_301_422
-
 /**
  * Lets the transaction delete rows of a ledger: `alone`, where it replaces rows of any record by others, or with those who delete rows
  * of records that they have locked. Waits for the others. Without it, rows that one of them has just written would escape the other.
  */
 export async function lockLedger(db: Transaction, { alone }: { readonly alone: boolean }): Promise<void> {
   const lock = identifier(alone ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
-  await execute(db, sql`SELECT ${lock}(${LEDGER_LOCK}::int, 0)`)
+  await execute(db, sql`SELECT ${lock}(${locks.ledger}::int, 0)`)
 }
 
 /** Deletes all but the first `kept` rows of each of these records. */

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { locks } from '../../database/advisory-locks.ts'
 import { holdMigrations } from '../../database/migrations.ts'
-import { PROCESS_LOCK } from '../../database/process-lock.ts'
 import { type Query, qualified, queryOf } from '../../database/query.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import { RowCounter, SectionReader } from './rows.ts'
@@ -88,7 +88,7 @@ async function refuseServers({ query }: Query): Promise<void> {
   const servers = await query(
     `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [PROCESS_LOCK],
+    [locks.process],
   )
   if (servers.length > 0)
     throw new StartupError('A server runs on the database that is to be filled. Stop it, and run the command again')

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { locks } from '../../database/advisory-locks.ts'
 import { openSnapshot, type Snapshot } from '../../database/snapshot.ts'
 import { makePrivateFolder } from '../../process/data-folder.ts'
 import { createLoop } from '../../process/loop.ts'
@@ -10,8 +11,6 @@ import { openBackupFolder } from './files.ts'
 import { noteBackup } from './made.ts'
 import { writeBackup } from './write.ts'
 
-/** The first key of the advisory lock of scheduled backups; the second is 0. */
-const BACKUP_LOCK = 7_301_409
 /** How often it looks whether a backup is due. */
 const EVERY_MS = 60_000
 /** After a failure. Each attempt may read the whole database. */
@@ -117,6 +116,6 @@ export function createBackupSchedule(options: BackupScheduleOptions) {
 
 /** The lock ends with the snapshot. */
 async function tryLock({ query }: Snapshot): Promise<boolean> {
-  const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [BACKUP_LOCK])
+  const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS "isOurs"', [locks.backup])
   return lock?.isOurs === true
 }

@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { locks } from '../../database/advisory-locks.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Secrets } from '../../values/secrets.ts'
 
 // Which secret keys the processes on this database have, told by advisory locks of their listening connections, so that
 // PostgreSQL forgets a process when it ends.
-
-/** The first key of the lock; the second is the number of the secret key. */
-export const WRITES = 7_301_411
-export const READS = 7_301_410
 
 /** A process that was killed may take a moment to disappear. */
 const WAIT_MS = 10_000
@@ -30,8 +27,8 @@ export function numberOf(keyId: string): number {
 /** Tells the others, as long as the connection lives. Not through a pooler, whose sessions outlive the process. */
 export async function announceKeys(client: pg.Client, { keyId, keyIds }: Keys): Promise<void> {
   const { processID } = client as pg.Client & { readonly processID: number }
-  const locks = [[WRITES, keyId] as const, ...keyIds.map((id) => [READS, id] as const)]
-  for (const [kind, id] of locks) {
+  const own = [[locks.writtenKey, keyId] as const, ...keyIds.map((id) => [locks.readableKey, id] as const)]
+  for (const [kind, id] of own) {
     await client.query(
       'SELECT CASE WHEN pg_backend_pid() = $3 THEN pg_try_advisory_lock_shared($1::int, $2::int) END',
       [kind, numberOf(id), processID],
@@ -50,7 +47,7 @@ export function otherProcesses(query: Query): Promise<RunningProcess[]> {
      WHERE "locktype" = 'advisory' AND "granted" AND "objsubid" = 2 AND "classid" IN ($1::oid, $2::oid) AND "pid" <> pg_backend_pid()
        AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())
      GROUP BY "pid" HAVING count(*) FILTER (WHERE "classid" = $1::oid) > 0 AND count(*) FILTER (WHERE "classid" = $2::oid) > 0`,
-    [WRITES, READS],
+    [locks.writtenKey, locks.readableKey],
   )
 }
 

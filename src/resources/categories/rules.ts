@@ -1,4 +1,4 @@
-import { sql } from '../../database/sql.ts'
+import { lockInStore, locks } from '../../database/advisory-locks.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { type Change, forEachChange } from '../../engine/changing/change.ts'
 import { refused } from '../../engine/definition/refused.ts'
@@ -26,9 +26,6 @@ export async function categoryEffects(changes: readonly Change[]): Promise<void>
 // Two concurrent moves could form a cycle that neither of them sees, so a move waits for other moves in the store, and
 // then checks.
 
-/** The first key of the advisory lock; the second is the store's id. */
-const TREE_LOCK = 7_301_402
-
 const field = 'CategoryParent'
 
 /** Refuses (400) a parent that is the category itself or a descendant. A new category has no descendants. */
@@ -36,7 +33,7 @@ async function refuseCircle({ caller, id, before, after }: Change): Promise<void
   const { parentId } = after.row
   if (before === null || parentId === null || parentId === before.row.parentId) return
   if (parentId === id) throw refused(field, `${field} ${id} is the category itself`)
-  await lockTree(caller)
+  await lockInStore(caller, locks.categoryTree)
   const above = await readAbove(caller, [Number(parentId)])
   if (above.has(id)) {
     throw refused(field, `${field} ${parentId} lies below category ${id}, which would then lie in itself`)
@@ -49,13 +46,9 @@ async function refuseCircles(caller: Caller, changes: readonly Change[]): Promis
     row.parentId !== null && (kind === 'import' || (before !== null && before.row.parentId !== row.parentId))
   const moved = changes.filter(isMoved).map(({ id }) => id)
   if (moved.length === 0) return
-  await lockTree(caller)
+  await lockInStore(caller, locks.categoryTree)
   const circling = firstInCircle(await readAbove(caller, moved))
   if (circling !== null) throw refused(field, `${field} leads from category ${circling} back to itself`)
-}
-
-async function lockTree(caller: Caller): Promise<void> {
-  await caller.db.$executeRaw(sql`SELECT pg_advisory_xact_lock(${TREE_LOCK}::int, ${caller.store.id}::int)`)
 }
 
 /** Visits each category once: a path ends at a root, at a visited category, or in a cycle. */

@@ -1,11 +1,10 @@
+import { locks } from '../../database/advisory-locks.ts'
 import { type Db, inTransaction, queryRows, type Transaction } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import { deliveriesChannel } from '../../engine/recording/announce.ts'
 
 /** How long a process that is cut off in a transaction can block numbering, in milliseconds. */
 const NUMBERING_IDLE_MS_MAX = 10_000
-/** The first key of the advisory lock for numbering; the second is 0. */
-const NUMBERING_LOCK = 7_301_407
 const BATCH_MAX = 500
 /** Deliveries per batch of more than one event, because other stores wait for it. */
 const DELIVERIES_MAX = 5_000
@@ -42,7 +41,7 @@ async function tryLock(tx: Transaction): Promise<boolean> {
   const [lock] = await queryRows<{ isOurs: boolean }>(
     tx,
     sql`
-    SELECT pg_try_advisory_xact_lock(${NUMBERING_LOCK}::int, 0) AS "isOurs",
+    SELECT pg_try_advisory_xact_lock(${locks.numbering}::int, 0) AS "isOurs",
       set_config('idle_in_transaction_session_timeout', ${String(NUMBERING_IDLE_MS_MAX)}, true),
       set_config('enable_seqscan', 'off', true)`,
   )

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PROCESS_LOCK } from '../../../src/database/process-lock.ts'
+import { locks } from '../../../src/database/advisory-locks.ts'
 import type { SandboxFile } from '../../../src/process/data-folder.ts'
 import { readSandboxFile } from '../../../src/process/data-folder.ts'
 import { envelope, request as soapRequest } from '../../app/soap/support.ts'
@@ -18,7 +18,6 @@ const background = [
   'webhook deliveries could not be claimed',
   'removal notices could not be looked for',
   'CSV imports could not go on',
-  'empty buckets could not be deleted',
   'calls cannot be logged until the database answers',
   'figures of the database are missing in /metrics',
 ]
@@ -175,7 +174,7 @@ test('a lost connection while the database answers is logged as it is', async ()
   const before = grave().length
   const listeners = `
     FROM pg_stat_activity WHERE "datname" = '${new URL(database.url).pathname.slice(1)}'
-    AND "pid" IN (SELECT "pid" FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ${PROCESS_LOCK})`
+    AND "pid" IN (SELECT "pid" FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ${locks.process})`
   // Behind the outage it is opened again.
   await expect.poll(() => onServer(database.url, `SELECT ${listeners}`), { timeout: 10_000 }).toHaveLength(1)
   await onServer(database.url, `SELECT pg_terminate_backend("pid") ${listeners}`)

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { contractRateLimit } from '../../../src/applications/throttle.ts'
+import { locks as numbers } from '../../../src/database/advisory-locks.ts'
 import { connect } from '../../../src/database/client.ts'
 import { withConnection } from '../../../src/database/connection.ts'
 import { requireDirect } from '../../../src/database/direct.ts'
 import { createHealth } from '../../../src/database/health.ts'
 import { requestLimits } from '../../../src/database/limits.ts'
 import { migrate } from '../../../src/database/migrations.ts'
-import { PROCESS_LOCK } from '../../../src/database/process-lock.ts'
-import { READS, WRITES } from '../../../src/installation/secret-key/keys-in-use.ts'
 import { productBody, type Result } from '../../app/rest/fixture.ts'
 import { throughPort } from '../../support/gate.ts'
 import { hasPostgres15, ordinaryUser, type Postgres15, startPostgres15 } from '../../support/postgres-15.ts'
@@ -74,7 +73,7 @@ describe.skipIf(!isRequired && !(hasPostgres15 && existsSync(pgbouncer)))(
       const direct = postgres.url
       const settings = { DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: 'false' }
       const servers = await Promise.all([1, 2].map(() => serverProcess(poolerUrl, settings)))
-      const kinds = [PROCESS_LOCK, READS, WRITES]
+      const kinds = [numbers.process, numbers.readableKey, numbers.writtenKey]
       const locks = () =>
         withConnection(direct, async (client) => {
           const { rows } = await client.query(

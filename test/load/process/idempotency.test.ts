@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { registerApplication } from '../../../src/applications/applications.ts'
 import { subscribe } from '../../../src/applications/subscriptions.ts'
-import { PROCESS_LOCK } from '../../../src/database/process-lock.ts'
+import { locks } from '../../../src/database/advisory-locks.ts'
 import { createRecord } from '../../../src/engine/changing/change.ts'
 import { products as catalogue } from '../../../src/resources/products/products.ts'
 import { createStore, operatorCaller } from '../../../src/stores/stores.ts'
@@ -186,7 +186,7 @@ async function waiting(): Promise<number> {
 async function processLocks(): Promise<number> {
   const [row] = await query<{ count: number }>(
     `SELECT count(*)::int AS "count" FROM pg_locks JOIN pg_database d ON d."oid" = "database"
-     WHERE "datname" = current_database() AND "locktype" = 'advisory' AND "classid" = ${PROCESS_LOCK}`,
+     WHERE "datname" = current_database() AND "locktype" = 'advisory' AND "classid" = ${locks.process}`,
   )
   return row?.count ?? 0
 }

@@ -5286,10 +5286,8 @@ export const RateBucketScalarFieldEnum = {
   key: 'key',
   before: 'before',
   atMs: 'atMs',
-  asked: 'asked',
   most: 'most',
-  leakPerMs: 'leakPerMs',
-  added: 'added'
+  leakPerMs: 'leakPerMs'
 } as const
 
 export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof typeof RateBucketScalarFieldEnum]
@@ -5297,8 +5295,7 @@ export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof
 
 export const ServerProcessScalarFieldEnum = {
   id: 'id',
-  seenAt: 'seenAt',
-  countsAlone: 'countsAlone'
+  seenAt: 'seenAt'
 } as const
 
 export type ServerProcessScalarFieldEnum = (typeof ServerProcessScalarFieldEnum)[keyof typeof ServerProcessScalarFieldEnum]

@@ -904,10 +904,8 @@ export const RateBucketScalarFieldEnum = {
   key: 'key',
   before: 'before',
   atMs: 'atMs',
-  asked: 'asked',
   most: 'most',
-  leakPerMs: 'leakPerMs',
-  added: 'added'
+  leakPerMs: 'leakPerMs'
 } as const
 
 export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof typeof RateBucketScalarFieldEnum]
@@ -915,8 +913,7 @@ export type RateBucketScalarFieldEnum = (typeof RateBucketScalarFieldEnum)[keyof
 
 export const ServerProcessScalarFieldEnum = {
   id: 'id',
-  seenAt: 'seenAt',
-  countsAlone: 'countsAlone'
+  seenAt: 'seenAt'
 } as const
 
 export type ServerProcessScalarFieldEnum = (typeof ServerProcessScalarFieldEnum)[keyof typeof ServerProcessScalarFieldEnum]

@@ -29,49 +29,39 @@ export type AggregateRateBucket = {
 export type RateBucketAvgAggregateOutputType = {
   before: number | null
   atMs: number | null
-  asked: number | null
   most: number | null
   leakPerMs: number | null
-  added: number | null
 }
 
 export type RateBucketSumAggregateOutputType = {
   before: bigint | null
   atMs: bigint | null
-  asked: number | null
   most: bigint | null
   leakPerMs: bigint | null
-  added: bigint | null
 }
 
 export type RateBucketMinAggregateOutputType = {
   key: string | null
   before: bigint | null
   atMs: bigint | null
-  asked: number | null
   most: bigint | null
   leakPerMs: bigint | null
-  added: bigint | null
 }
 
 export type RateBucketMaxAggregateOutputType = {
   key: string | null
   before: bigint | null
   atMs: bigint | null
-  asked: number | null
   most: bigint | null
   leakPerMs: bigint | null
-  added: bigint | null
 }
 
 export type RateBucketCountAggregateOutputType = {
   key: number
   before: number
   atMs: number
-  asked: number
   most: number
   leakPerMs: number
-  added: number
   _all: number
 }
 
@@ -79,49 +69,39 @@ export type RateBucketCountAggregateOutputType = {
 export type RateBucketAvgAggregateInputType = {
   before?: true
   atMs?: true
-  asked?: true
   most?: true
   leakPerMs?: true
-  added?: true
 }
 
 export type RateBucketSumAggregateInputType = {
   before?: true
   atMs?: true
-  asked?: true
   most?: true
   leakPerMs?: true
-  added?: true
 }
 
 export type RateBucketMinAggregateInputType = {
   key?: true
   before?: true
   atMs?: true
-  asked?: true
   most?: true
   leakPerMs?: true
-  added?: true
 }
 
 export type RateBucketMaxAggregateInputType = {
   key?: true
   before?: true
   atMs?: true
-  asked?: true
   most?: true
   leakPerMs?: true
-  added?: true
 }
 
 export type RateBucketCountAggregateInputType = {
   key?: true
   before?: true
   atMs?: true
-  asked?: true
   most?: true
   leakPerMs?: true
-  added?: true
   _all?: true
 }
 
@@ -215,10 +195,8 @@ export type RateBucketGroupByOutputType = {
   key: string
   before: bigint
   atMs: bigint
-  asked: number
   most: bigint
   leakPerMs: bigint
-  added: bigint
   _count: RateBucketCountAggregateOutputType | null
   _avg: RateBucketAvgAggregateOutputType | null
   _sum: RateBucketSumAggregateOutputType | null
@@ -248,20 +226,16 @@ export type RateBucketWhereInput = {
   key?: Prisma.StringFilter<"RateBucket"> | string
   before?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
   atMs?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
-  asked?: Prisma.IntFilter<"RateBucket"> | number
   most?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
   leakPerMs?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
-  added?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
 }
 
 export type RateBucketOrderByWithRelationInput = {
   key?: Prisma.SortOrder
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
 }
 
 export type RateBucketWhereUniqueInput = Prisma.AtLeast<{
@@ -271,20 +245,16 @@ export type RateBucketWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.RateBucketWhereInput | Prisma.RateBucketWhereInput[]
   before?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
   atMs?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
-  asked?: Prisma.IntFilter<"RateBucket"> | number
   most?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
   leakPerMs?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
-  added?: Prisma.BigIntFilter<"RateBucket"> | bigint | number
 }, "key">
 
 export type RateBucketOrderByWithAggregationInput = {
   key?: Prisma.SortOrder
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
   _count?: Prisma.RateBucketCountOrderByAggregateInput
   _avg?: Prisma.RateBucketAvgOrderByAggregateInput
   _max?: Prisma.RateBucketMaxOrderByAggregateInput
@@ -299,128 +269,102 @@ export type RateBucketScalarWhereWithAggregatesInput = {
   key?: Prisma.StringWithAggregatesFilter<"RateBucket"> | string
   before?: Prisma.BigIntWithAggregatesFilter<"RateBucket"> | bigint | number
   atMs?: Prisma.BigIntWithAggregatesFilter<"RateBucket"> | bigint | number
-  asked?: Prisma.IntWithAggregatesFilter<"RateBucket"> | number
   most?: Prisma.BigIntWithAggregatesFilter<"RateBucket"> | bigint | number
   leakPerMs?: Prisma.BigIntWithAggregatesFilter<"RateBucket"> | bigint | number
-  added?: Prisma.BigIntWithAggregatesFilter<"RateBucket"> | bigint | number
 }
 
 export type RateBucketCreateInput = {
   key: string
   before: bigint | number
   atMs: bigint | number
-  asked: number
   most: bigint | number
   leakPerMs: bigint | number
-  added: bigint | number
 }
 
 export type RateBucketUncheckedCreateInput = {
   key: string
   before: bigint | number
   atMs: bigint | number
-  asked: number
   most: bigint | number
   leakPerMs: bigint | number
-  added: bigint | number
 }
 
 export type RateBucketUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   before?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   atMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  asked?: Prisma.IntFieldUpdateOperationsInput | number
   most?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leakPerMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  added?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RateBucketUncheckedUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   before?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   atMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  asked?: Prisma.IntFieldUpdateOperationsInput | number
   most?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leakPerMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  added?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RateBucketCreateManyInput = {
   key: string
   before: bigint | number
   atMs: bigint | number
-  asked: number
   most: bigint | number
   leakPerMs: bigint | number
-  added: bigint | number
 }
 
 export type RateBucketUpdateManyMutationInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   before?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   atMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  asked?: Prisma.IntFieldUpdateOperationsInput | number
   most?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leakPerMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  added?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RateBucketUncheckedUpdateManyInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   before?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   atMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  asked?: Prisma.IntFieldUpdateOperationsInput | number
   most?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leakPerMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
-  added?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type RateBucketCountOrderByAggregateInput = {
   key?: Prisma.SortOrder
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
 }
 
 export type RateBucketAvgOrderByAggregateInput = {
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
 }
 
 export type RateBucketMaxOrderByAggregateInput = {
   key?: Prisma.SortOrder
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
 }
 
 export type RateBucketMinOrderByAggregateInput = {
   key?: Prisma.SortOrder
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
 }
 
 export type RateBucketSumOrderByAggregateInput = {
   before?: Prisma.SortOrder
   atMs?: Prisma.SortOrder
-  asked?: Prisma.SortOrder
   most?: Prisma.SortOrder
   leakPerMs?: Prisma.SortOrder
-  added?: Prisma.SortOrder
 }
 
 
@@ -429,43 +373,35 @@ export type RateBucketSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   key?: boolean
   before?: boolean
   atMs?: boolean
-  asked?: boolean
   most?: boolean
   leakPerMs?: boolean
-  added?: boolean
 }, ExtArgs["result"]["rateBucket"]>
 
 export type RateBucketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   key?: boolean
   before?: boolean
   atMs?: boolean
-  asked?: boolean
   most?: boolean
   leakPerMs?: boolean
-  added?: boolean
 }, ExtArgs["result"]["rateBucket"]>
 
 export type RateBucketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   key?: boolean
   before?: boolean
   atMs?: boolean
-  asked?: boolean
   most?: boolean
   leakPerMs?: boolean
-  added?: boolean
 }, ExtArgs["result"]["rateBucket"]>
 
 export type RateBucketSelectScalar = {
   key?: boolean
   before?: boolean
   atMs?: boolean
-  asked?: boolean
   most?: boolean
   leakPerMs?: boolean
-  added?: boolean
 }
 
-export type RateBucketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "before" | "atMs" | "asked" | "most" | "leakPerMs" | "added", ExtArgs["result"]["rateBucket"]>
+export type RateBucketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "before" | "atMs" | "most" | "leakPerMs", ExtArgs["result"]["rateBucket"]>
 
 export type $RateBucketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "RateBucket"
@@ -473,7 +409,7 @@ export type $RateBucketPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     key: string
     /**
-     * What the last statement found, at `atMs`, with what it added: in millionths of a request.
+     * What the last statement found, at `atMs`: in millionths of a request. If a request more fits into `most`, it had one.
      */
     before: bigint
     /**
@@ -481,18 +417,13 @@ export type $RateBucketPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     atMs: bigint
     /**
-     * The requests that it asked for. Those that fit were accepted.
-     */
-    asked: number
-    /**
-     * The capacity, in millionths of a request.
+     * The capacity, in millionths of a request; 0: the last statement had no request.
      */
     most: bigint
     /**
      * Millionths of a request.
      */
     leakPerMs: bigint
-    added: bigint
   }, ExtArgs["result"]["rateBucket"]>
   composites: {}
 }
@@ -919,10 +850,8 @@ export interface RateBucketFieldRefs {
   readonly key: Prisma.FieldRef<"RateBucket", 'String'>
   readonly before: Prisma.FieldRef<"RateBucket", 'BigInt'>
   readonly atMs: Prisma.FieldRef<"RateBucket", 'BigInt'>
-  readonly asked: Prisma.FieldRef<"RateBucket", 'Int'>
   readonly most: Prisma.FieldRef<"RateBucket", 'BigInt'>
   readonly leakPerMs: Prisma.FieldRef<"RateBucket", 'BigInt'>
-  readonly added: Prisma.FieldRef<"RateBucket", 'BigInt'>
 }
     
 

@@ -27,19 +27,16 @@ export type AggregateServerProcess = {
 export type ServerProcessMinAggregateOutputType = {
   id: string | null
   seenAt: Date | null
-  countsAlone: boolean | null
 }
 
 export type ServerProcessMaxAggregateOutputType = {
   id: string | null
   seenAt: Date | null
-  countsAlone: boolean | null
 }
 
 export type ServerProcessCountAggregateOutputType = {
   id: number
   seenAt: number
-  countsAlone: number
   _all: number
 }
 
@@ -47,19 +44,16 @@ export type ServerProcessCountAggregateOutputType = {
 export type ServerProcessMinAggregateInputType = {
   id?: true
   seenAt?: true
-  countsAlone?: true
 }
 
 export type ServerProcessMaxAggregateInputType = {
   id?: true
   seenAt?: true
-  countsAlone?: true
 }
 
 export type ServerProcessCountAggregateInputType = {
   id?: true
   seenAt?: true
-  countsAlone?: true
   _all?: true
 }
 
@@ -138,7 +132,6 @@ export type ServerProcessGroupByArgs<ExtArgs extends runtime.Types.Extensions.In
 export type ServerProcessGroupByOutputType = {
   id: string
   seenAt: Date
-  countsAlone: boolean
   _count: ServerProcessCountAggregateOutputType | null
   _min: ServerProcessMinAggregateOutputType | null
   _max: ServerProcessMaxAggregateOutputType | null
@@ -165,13 +158,11 @@ export type ServerProcessWhereInput = {
   NOT?: Prisma.ServerProcessWhereInput | Prisma.ServerProcessWhereInput[]
   id?: Prisma.StringFilter<"ServerProcess"> | string
   seenAt?: Prisma.DateTimeFilter<"ServerProcess"> | Date | string
-  countsAlone?: Prisma.BoolFilter<"ServerProcess"> | boolean
 }
 
 export type ServerProcessOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
-  countsAlone?: Prisma.SortOrder
 }
 
 export type ServerProcessWhereUniqueInput = Prisma.AtLeast<{
@@ -180,13 +171,11 @@ export type ServerProcessWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.ServerProcessWhereInput[]
   NOT?: Prisma.ServerProcessWhereInput | Prisma.ServerProcessWhereInput[]
   seenAt?: Prisma.DateTimeFilter<"ServerProcess"> | Date | string
-  countsAlone?: Prisma.BoolFilter<"ServerProcess"> | boolean
 }, "id">
 
 export type ServerProcessOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
-  countsAlone?: Prisma.SortOrder
   _count?: Prisma.ServerProcessCountOrderByAggregateInput
   _max?: Prisma.ServerProcessMaxOrderByAggregateInput
   _min?: Prisma.ServerProcessMinOrderByAggregateInput
@@ -198,67 +187,56 @@ export type ServerProcessScalarWhereWithAggregatesInput = {
   NOT?: Prisma.ServerProcessScalarWhereWithAggregatesInput | Prisma.ServerProcessScalarWhereWithAggregatesInput[]
   id?: Prisma.StringWithAggregatesFilter<"ServerProcess"> | string
   seenAt?: Prisma.DateTimeWithAggregatesFilter<"ServerProcess"> | Date | string
-  countsAlone?: Prisma.BoolWithAggregatesFilter<"ServerProcess"> | boolean
 }
 
 export type ServerProcessCreateInput = {
   id: string
   seenAt: Date | string
-  countsAlone: boolean
 }
 
 export type ServerProcessUncheckedCreateInput = {
   id: string
   seenAt: Date | string
-  countsAlone: boolean
 }
 
 export type ServerProcessUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  countsAlone?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ServerProcessUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  countsAlone?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ServerProcessCreateManyInput = {
   id: string
   seenAt: Date | string
-  countsAlone: boolean
 }
 
 export type ServerProcessUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  countsAlone?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ServerProcessUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  countsAlone?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type ServerProcessCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
-  countsAlone?: Prisma.SortOrder
 }
 
 export type ServerProcessMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
-  countsAlone?: Prisma.SortOrder
 }
 
 export type ServerProcessMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
-  countsAlone?: Prisma.SortOrder
 }
 
 
@@ -266,39 +244,34 @@ export type ServerProcessMinOrderByAggregateInput = {
 export type ServerProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   seenAt?: boolean
-  countsAlone?: boolean
 }, ExtArgs["result"]["serverProcess"]>
 
 export type ServerProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   seenAt?: boolean
-  countsAlone?: boolean
 }, ExtArgs["result"]["serverProcess"]>
 
 export type ServerProcessSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
   seenAt?: boolean
-  countsAlone?: boolean
 }, ExtArgs["result"]["serverProcess"]>
 
 export type ServerProcessSelectScalar = {
   id?: boolean
   seenAt?: boolean
-  countsAlone?: boolean
 }
 
-export type ServerProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seenAt" | "countsAlone", ExtArgs["result"]["serverProcess"]>
+export type ServerProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seenAt", ExtArgs["result"]["serverProcess"]>
 
 export type $ServerProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ServerProcess"
   objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
-    seenAt: Date
     /**
-     * Whether it may count requests in its own memory.
+     * When it last looked for others. What it had counted alone until then is shared if there were any.
      */
-    countsAlone: boolean
+    seenAt: Date
   }, ExtArgs["result"]["serverProcess"]>
   composites: {}
 }
@@ -724,7 +697,6 @@ export interface Prisma__ServerProcessClient<T, Null = never, ExtArgs extends ru
 export interface ServerProcessFieldRefs {
   readonly id: Prisma.FieldRef<"ServerProcess", 'String'>
   readonly seenAt: Prisma.FieldRef<"ServerProcess", 'DateTime'>
-  readonly countsAlone: Prisma.FieldRef<"ServerProcess", 'Boolean'>
 }
     
 

@@ -1,0 +1,48 @@
+import { type Db, execute, type Transaction } from './client.ts'
+import { type Sql, sql } from './sql.ts'
+
+/**
+ * The advisory locks of this application. The numbers are arbitrary, but never change: two versions may run on one database.
+ * A lock of two keys begins with its number here; the second key is the one named, or 0.
+ */
+export const locks = {
+  /** By store: deletions of records that refer to one another in their documents, which could deadlock. */
+  deletions: 7_301_401,
+  /** By store: moves in the tree of categories, two of which could form a cycle. */
+  categoryTree: 7_301_402,
+  /** By store: new webhooks, whose number is bounded. */
+  newWebhooks: 7_301_406,
+  /** Numbering of events. */
+  numbering: 7_301_407,
+  /** By number of the process, held while it lives (process-lock.ts). */
+  process: 7_301_408,
+  /** A scheduled backup. */
+  backup: 7_301_409,
+  /** By number of a secret key, held by the processes that read it (secret-key/keys-in-use.ts). */
+  readableKey: 7_301_410,
+  /** By number of a secret key, held by the processes that store under it. */
+  writtenKey: 7_301_411,
+  /** What moves old rows into the archive. */
+  archive: 7_301_421,
+  /** Deletion of rows of a ledger; shared by those who delete rows of records that they have locked. */
+  ledger: 7_301_422,
+  /** One key: migrations. */
+  migrations: 7_420_311,
+  /** One key: the process that uses the folder of the embedded database, held while it lives. */
+  folder: 7_420_312,
+  /** One key: the creation of the sandbox. */
+  sandbox: 7_420_313,
+} as const
+
+/** Takes a lock of the store until the transaction ends. */
+export async function lockInStore(
+  { db, store }: { readonly db: Db | Transaction; readonly store: { readonly id: number } },
+  lock: number,
+): Promise<void> {
+  await execute(db, sql`SELECT pg_advisory_xact_lock(${lock}::int, ${store.id}::int)`)
+}
+
+/** Whether the process of that number has ended or lost its connection, as a condition; null where there is no number. */
+export function hasEnded(process: Sql): Sql {
+  return sql`pg_try_advisory_xact_lock_shared(${locks.process}::int, ${process})`
+}
