@@ -1,21 +1,22 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../src/database/migrations.ts'
 import { startEmbedded } from '../src/embedded/embedded.ts'
-import { clientFolder, generateClient } from './client-generator.ts'
 import { prismaFolder, schemaDiff } from './schema-engine.ts'
 
-// `npm run migration -- NAME` writes the migration that brings the database from the migrations so far to schema.prisma, and
-// the client of that schema. Read the migration it before it is committed, and add what the schema language cannot say: see the end of the first one.
+// `npm run migration -- NAME` writes the client of schema.prisma, and the migration that brings the database from the migrations
+// so far to it. Read the migration before it is committed, and add what the schema language cannot say: see the end of the first one.
 const name = process.argv[2]?.trim().toLowerCase().replace(/\W+/g, '_')
-if (name) {
-  await writeMigration(name)
-  // Of a changed comment too, for which the database needs no migration.
-  await generateClient(clientFolder)
-} else {
+if (!name) {
   console.error('A new migration needs a name: npm run migration -- NAME')
   process.exitCode = 1
+} else if (spawnSync('npm', ['run', '--silent', 'generate'], { cwd: prismaFolder, stdio: 'inherit' }).status !== 0) {
+  // Prisma, or the shell, has said why.
+  process.exitCode = 1
+} else {
+  await writeMigration(name)
 }
 
 async function writeMigration(name: string): Promise<void> {

@@ -10,18 +10,38 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>
 }
 
+const DUPLICATE_DATABASE = '42P04'
+
 let shared: Promise<TestDatabase> | undefined
 
 /** Returns the worker's database, migrated. It has no rows when a test file begins, whatever files ran before. */
 export function workerDatabase(): Promise<TestDatabase> {
-  shared ??= cloneDatabase().then((database) => ({ ...database, drop: async () => {} }))
+  shared ??= openWorkerDatabase()
   return shared
+}
+
+/** The database of the last worker with this number, where there was one: `npm run test:watch` starts workers at each change. */
+async function openWorkerDatabase(): Promise<TestDatabase> {
+  const name = `${templateName()}_${process.env.VITEST_POOL_ID}`
+  const isNew = await onServer(templateUrl(), `CREATE DATABASE "${name}" TEMPLATE "${templateName()}"`).then(
+    () => true,
+    (error) => {
+      if (error.code === DUPLICATE_DATABASE) return false
+      throw error
+    },
+  )
+  const url = urlOf(name)
+  const db = connect(url)
+  if (!isNew) await deleteRows(db)
+  return { url, db, drop: async () => {} }
 }
 
 /** Deletes every row of the worker's database, if it has one, and starts its ids anew. */
 export async function emptyWorkerDatabase(): Promise<void> {
-  if (shared === undefined) return
-  const { db } = await shared
+  if (shared !== undefined) await deleteRows((await shared).db)
+}
+
+async function deleteRows(db: Db): Promise<void> {
   const [row] = await db.$queryRaw<{ tables: string }[]>`
     SELECT string_agg(oid::regclass::text, ', ') AS "tables" FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_prisma_migrations'`
@@ -30,8 +50,7 @@ export async function emptyWorkerDatabase(): Promise<void> {
 
 /** Makes an empty, migrated database for a test that changes tables or needs a second installation; `drop` removes it. */
 export async function cloneDatabase(): Promise<TestDatabase> {
-  const template = new URL(inject('templateUrl')).pathname.slice(1)
-  const { url, drop } = await createDatabase(`TEMPLATE "${template}"`)
+  const { url, drop } = await createDatabase(`TEMPLATE "${templateName()}"`)
   const db = connect(url)
   return {
     url,
@@ -45,13 +64,21 @@ export async function cloneDatabase(): Promise<TestDatabase> {
 
 /** A database on the run's server, without tables unless `options` of CREATE DATABASE say otherwise. */
 export async function createDatabase(options = ''): Promise<{ url: string; drop: () => Promise<void> }> {
-  const templateUrl = inject('templateUrl')
-  const name = `${new URL(templateUrl).pathname.slice(1)}_${randomBytes(8).toString('hex')}`
-  await onServer(templateUrl, `CREATE DATABASE "${name}" ${options}`)
-  return {
-    url: Object.assign(new URL(templateUrl), { pathname: `/${name}` }).href,
-    drop: () => dropDatabase(templateUrl, name),
-  }
+  const name = `${templateName()}_${randomBytes(8).toString('hex')}`
+  await onServer(templateUrl(), `CREATE DATABASE "${name}" ${options}`)
+  return { url: urlOf(name), drop: () => dropDatabase(templateUrl(), name) }
+}
+
+function templateUrl(): string {
+  return inject('templateUrl')
+}
+
+function templateName(): string {
+  return new URL(templateUrl()).pathname.slice(1)
+}
+
+function urlOf(name: string): string {
+  return Object.assign(new URL(templateUrl()), { pathname: `/${name}` }).href
 }
 
 /**

@@ -20,6 +20,8 @@ const fragments = [
   '$1',
   '?',
   '\\',
+  '<%= 7*7 %>',
+  '../../etc/passwd',
 ]
 
 const wrongValues: Readonly<Record<FilterKind, readonly string[]>> = {

@@ -31,8 +31,8 @@ export function listing(resource: Resource, stage: () => Stage): void {
       expect(await page('?LIMIT=2&Offset=2')).toEqual(fullIds.slice(1, 3))
     })
 
-    test(`a limit above ${maxRecords} is cut to it`, async () => {
-      const { fullIds } = stage()
+    test(`a limit above ${maxRecords} is cut to it, with a Link to the rest`, async () => {
+      const { full, fullIds } = stage()
 
       for (const limit of [maxRecords + 1, 1_000_000, 2_147_483_647]) {
         expect(await page(`?limit=${limit}`)).toEqual(fullIds.slice(0, maxRecords))
@@ -40,6 +40,9 @@ export function listing(resource: Resource, stage: () => Stage): void {
       for (const limit of ['2147483648', '99999999999999999999', '9'.repeat(400)]) {
         expect(await page(`?limit=${limit}`, { tolerated: true })).toEqual(fullIds.slice(0, maxRecords))
       }
+      const { headers } = await full.call('GET', `/${service}?limit=${maxRecords + 1}`)
+      const [, next] = /[?](.*)>; rel="next"$/.exec(String(headers.link)) ?? []
+      expect(await page(`?${next}`)).toEqual(fullIds.slice(maxRecords))
     })
 
     test('an offset behind the end is 400 in v1 and an empty 404 in v2, however large', async () => {

@@ -38,16 +38,6 @@ describe('every spelling of an address answers', () => {
   })
 })
 
-describe('v1 and v2 answer the same', () => {
-  test.each(['/Products', '/Products/1', '/Products?countonly=1', '/Products/99', '/Products/abc'])(
-    '%s',
-    async (path) => {
-      const [one, two] = [await shop.call('GET', path), await shop.call('GET', path, { version: 'v2' })]
-      expect([two.statusCode, two.body]).toEqual([one.statusCode, one.body])
-    },
-  )
-})
-
 describe('query parameters', () => {
   const skus = async (query: string) => {
     const answer = await shop.call('GET', `/Products/skuinfo?${query}`, { tolerated: query.includes('unknown') })
@@ -84,46 +74,5 @@ describe('query parameters', () => {
     ['%zz=1', ''],
   ])('broken percent-encoding in %s is refused and named', async (query, field) => {
     expect(refusalOf(await shop.call('GET', `/Products?${query}`))).toMatchObject({ statusCode: 400, field })
-  })
-
-  test('an offset past the end is told in the words that clients know', async () => {
-    const answer = await shop.call('GET', '/Products?offset=3')
-    expect(answer.statusCode).toBe(400)
-    expect(answer.body).toBe(
-      '[{"Key":"Error","Value":"offset","Status":"400","Message":"Offset amount exceeds the total number of records"}]',
-    )
-  })
-})
-
-describe('an identifier in the address must be one', () => {
-  test.each([
-    ['/Products/abc', 'catalogid'],
-    ['/Products/0', 'catalogid'],
-    ['/Products/-1', 'catalogid'],
-    ['/Products/1.0', 'catalogid'],
-    ['/Products/1e3', 'catalogid'],
-    ['/Products/%20', 'catalogid'],
-    ['/Products/2147483648', 'catalogid'],
-    ['/Products/99999999999999999999', 'catalogid'],
-    ['/Products/1%3BDROP', 'catalogid'],
-    ['/Products?catalogid=-1', 'catalogid'],
-    ['/Products?catalogid=abc', 'catalogid'],
-    ['/Products/abc/Features', 'catalogid'],
-    ['/Products/abc/skuinfo', 'catalogid'],
-    ['/Category/x/Products', 'categoryid'],
-    ['/Orders/-5', 'orderid'],
-  ])('GET %s', async (path, field) => {
-    expect(refusalOf(await shop.call('GET', path))).toMatchObject({ statusCode: 400, field })
-  })
-
-  test.each([
-    ['PUT', '/Products/-1', 'catalogid'],
-    ['DELETE', '/Products/abc', 'catalogid'],
-    ['POST', '/Products/0/Features', 'catalogid'],
-    ['PUT', '/Products/1/Features/-1', 'featureid'],
-    ['PUT', '/Products/1/Features/x', 'featureid'],
-  ] as const)('%s %s', async (method, path, field) => {
-    const answer = await shop.call(method, path, { body: method === 'DELETE' ? undefined : {} })
-    expect(refusalOf(answer)).toMatchObject({ statusCode: 400, field })
   })
 })

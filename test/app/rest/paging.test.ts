@@ -4,9 +4,7 @@ import fc from 'fast-check'
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reserveIds } from '../../../src/engine/changing/write.ts'
-import { servedResources } from '../../../src/registry.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { openStage } from '../conformance/stage.ts'
 import { productBody, type Result, refusalOf } from './fixture.ts'
 
 // Reading a list page by page: by Link, by offset, and what X-Total-Count says of it.
@@ -295,24 +293,6 @@ describe('the pages', () => {
     expect(idsIn(first)).toEqual(ids.slice(0, 4).reverse())
     expect(idsIn(await get(nextOf(first) as string))).toEqual(ids.slice(4).reverse())
   })
-})
-
-describe('a limit above the cap', () => {
-  test.each(servedResources.map((resource) => ({ service: resource.service, cap: resource.maxRecords, resource })))(
-    'of $service is cut to $cap, with a Link to the rest',
-    async ({ service, cap, resource }) => {
-      const { full, fullIds } = await openStage(server, resource)
-      const pages: number[][] = []
-      for (let next: string | null = `/StoreWebAPI/v1/${service}?limit=${cap + 1}`; next !== null; ) {
-        const answer = await server.app.inject({ url: next, headers: full.credentials })
-        pages.push(answer.json<Record[]>().map((record) => (record.SKUInfo ?? record)[resource.resultKey] as number))
-        next = nextOf(answer)
-      }
-      expect(cap).toBe(service === 'Orders' ? 300 : service === 'Products' ? 200 : 500)
-      expect(pages.map(({ length }) => length)).toEqual([cap, fullIds.length - cap])
-      expect(pages.flat()).toEqual(fullIds)
-    },
-  )
 })
 
 describe('the Link', () => {

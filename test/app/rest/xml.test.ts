@@ -7,7 +7,7 @@ import { readXml, recordsToXml } from '../../../src/rest/xml.ts'
 import { runAtOnce } from '../../../src/values/slices.ts'
 import { isXmlCharacter } from '../../../src/xml/text.ts'
 import { openServer, type TestServer, type TestStore } from '../../support/store.ts'
-import { productBody, type Result } from './fixture.ts'
+import type { Result } from './fixture.ts'
 
 let server: TestServer
 let shop: TestStore
@@ -192,27 +192,6 @@ describe('a body in XML', () => {
       GTIN: '  x-1 ',
       FeatureList: [{ FeatureTitle: 'one' }, { FeatureTitle: 'two' }],
       OptionSetList: [{ OptionSetName: 'Size', OptionList: [{ OptionName: 'S' }] }],
-    })
-  })
-
-  test('updates what it holds: an empty list empties, what is absent or nil stays', async () => {
-    const body = productBody('x-2', {
-      MFGID: 'm',
-      GTIN: 'g',
-      FeatureList: [{ FeatureTitle: 'f' }],
-      SerialList: [{ SerialCode: 's' }],
-    })
-    const { Value } = (await shop.call('POST', '/Products', { body })).json<Result[]>()[0] as Result
-    const answer = await put(
-      `/Products/${Value}`,
-      `<Product xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><MFGID i:nil="true"/><GTIN></GTIN><SerialList/></Product>`,
-    )
-    expect(answer.statusCode).toBe(200)
-    expect(await read(Value)).toMatchObject({
-      MFGID: 'm',
-      GTIN: '',
-      FeatureList: [{ FeatureTitle: 'f' }],
-      SerialList: [],
     })
   })
 

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { updateRecord } from '../../../src/engine/changing/change.ts'
-import { orders } from '../../../src/resources/orders/orders.ts'
-import { operatorCaller } from '../../../src/stores/stores.ts'
 import { hold, untilItWaits } from '../../support/held.ts'
 import { openServer, type TestServer } from '../../support/store.ts'
 import { type Orders, openOrders, type Rest } from './orders-stage.ts'
@@ -158,13 +155,6 @@ describe('updateOrderStatus', () => {
     })
   })
 
-  test('leaves the statuses of several shipments alone', async () => {
-    const { id, invoiceNum } = await placed(twoShipments)
-    await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Partial' })
-    const { OrderStatusID, ShipmentList } = await read(id)
-    expect([OrderStatusID, ...ShipmentList.map((shipment: Rest) => shipment.ShipmentOrderStatus)]).toEqual([3, 1, 1])
-  })
-
   test('answers with what it was sent, to the letter', async () => {
     const { shop: store } = shop
     const { id, number } = await placed()
@@ -244,19 +234,6 @@ describe('updateOrderStatus', () => {
     expect(await shop.movements(productId)).toEqual([sold, cancelled])
   })
 
-  test('twenty times to Cancel at once puts the items back once and tells it once', async () => {
-    const { id, invoiceNum, productId } = await placed()
-    const events = await shop.eventsOf(async () => {
-      const calls = Array.from({ length: 20 }, () =>
-        shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Cancel' }),
-      )
-      expect(new Set(await Promise.all(calls))).toEqual(new Set([echo(invoiceNum, 'Cancel')]))
-    })
-    expect(events.toSorted()).toEqual([`Order Status Change ${id}`, `Product Stock Changed ${productId}`])
-    expect(await shop.movements(productId)).toEqual([sold, cancelled])
-    expect(await shop.stock(productId)).toBe(100)
-  })
-
   test('that waits for somebody who cancels the order is refused then', async () => {
     const { id, invoiceNum, productId } = await placed()
     const held = await hold(server, shop.shop, async (tx) => {
@@ -279,15 +256,6 @@ describe('updateOrderStatus', () => {
       `Product Stock Changed ${productId}`,
     ])
     expect(await shop.stock(productId)).toBe(97)
-  })
-
-  test('after the administration reopened a cancelled order is allowed again', async () => {
-    const { id, invoiceNum } = await placed()
-    await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Cancel' })
-    const operator = await operatorCaller(server.services, shop.shop.store.id)
-    await updateRecord(operator, orders, id, { OrderStatusID: 2 })
-    expect(await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Hold' })).toBe(echo(invoiceNum, 'Hold'))
-    expect((await read(id)).OrderStatusID).toBe(6)
   })
 })
 
@@ -411,29 +379,9 @@ describe('updateOrderShipment', () => {
     expect((await read(id)).ShipmentList[0].ShipmentTrackingCode).toBe('U')
   })
 
-  test('is taken for a cancelled order, which stays cancelled', async () => {
-    const { id, invoiceNum, productId } = await placed()
-    await shop.soap('updateOrderStatus', { invoiceNum, newStatus: 'Cancel' })
-    expect(await shop.soap('updateOrderShipment', { invoiceNum, tracking: 'T' })).toBe(shipped)
-    expect(await read(id)).toMatchObject({ OrderStatusID: 5, ShipmentList: [{ ShipmentOrderStatus: 5 }] })
-    expect(await shop.movements(productId)).toEqual([sold, cancelled])
-  })
-
   test('of an order without shipments is refused', async () => {
     const bare = await openOrders(server)
     await bare.bring({ OrderID: 1, InvoiceNumberPrefix: 'AB-', InvoiceNumber: 1000 })
     expect(await bare.soap('updateOrderShipment', { invoiceNum: '1000', tracking: 'T' })).toBe(refused(43))
-  })
-
-  test('twenty times at once, of both shipments, loses none', async () => {
-    const { id, invoiceNum } = await placed(twoShipments)
-    const [first, second] = (await read(id)).ShipmentList
-    const calls = Array.from({ length: 20 }, (_, index) => {
-      const shipmentID = index % 2 === 0 ? first.ShipmentID : second.ShipmentID
-      return shop.soap('updateOrderShipment', { invoiceNum, shipmentID, tracking: index % 2 === 0 ? 'EVEN' : 'ODD' })
-    })
-    expect(new Set(await Promise.all(calls))).toEqual(new Set([shipped]))
-    const { ShipmentList } = await read(id)
-    expect(ShipmentList.map((shipment: Rest) => shipment.ShipmentTrackingCode)).toEqual(['EVEN', 'ODD'])
   })
 })

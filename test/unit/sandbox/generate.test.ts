@@ -201,35 +201,6 @@ test('there is no service without records but OrderStatus, whose records come wi
   expect(without.map(({ service }) => service)).toEqual(['OrderStatus'])
 })
 
-test('every reference names a record that is there', () => {
-  const categories = idsOf('Category', 'CategoryID')
-  const manufacturers = idsOf('Manufacturers', 'ManufacturerID')
-  const distributors = idsOf('Distributors', 'DistributorID')
-  const groups = idsOf('CustomerGroups', 'CustomerGroupID')
-  const catalogIds = idsOf('Products', 'SKUInfo.CatalogID')
-  const customerIds = idsOf('Customers', 'CustomerID')
-  const goods = products.filter(({ GiftCertificate }) => !GiftCertificate)
-  expect(products.flatMap(({ CategoryList }) => CategoryList).every((row) => categories.has(row.CategoryID))).toBe(true)
-  expect(products.every(({ CategoryList }) => CategoryList.length > 0)).toBe(true)
-  expect(goods.every(({ ManufacturerID }) => manufacturers.has(ManufacturerID ?? 0))).toBe(true)
-  expect(
-    goods.flatMap((product) => product.DistributorList ?? []).every((row) => distributors.has(row.DistributorID)),
-  ).toBe(true)
-  const neighbours = products.flatMap(({ RelatedProductList = [], UpSellingItemList = [] }) => [
-    ...RelatedProductList.map((row) => row.RelatedProductID),
-    ...UpSellingItemList.map((row) => row.UpSellingItemID),
-  ])
-  expect(neighbours.length).toBeGreaterThan(300)
-  expect(neighbours.every((id) => catalogIds.has(id))).toBe(true)
-  expect(customers.every(({ CustomerGroupID }) => CustomerGroupID === 0 || groups.has(CustomerGroupID))).toBe(true)
-  expect(orders.every(({ CustomerID }) => CustomerID === 0 || customerIds.has(CustomerID))).toBe(true)
-  const listed = registries.flatMap(({ GiftRegistryItemList }) => GiftRegistryItemList)
-  expect(listed.every(({ CatalogID }) => catalogIds.has(CatalogID))).toBe(true)
-  const parents = recordsOf<{ CategoryID: number; CategoryParent: number }>('Category')
-  expect(parents.every(({ CategoryID, CategoryParent }) => CategoryParent < CategoryID)).toBe(true)
-  expect(parents.filter(({ CategoryParent }) => CategoryParent > 0)).toHaveLength(18)
-})
-
 test('SKUs, names, e-mails and invoice numbers are unique without regard to case', () => {
   const variants = products.flatMap(({ AdvancedOptionList = [] }) =>
     AdvancedOptionList.map((row) => row.AdvancedOptionSufix),
@@ -341,24 +312,6 @@ test('a gift registry lists goods on offer under their names, and no more are so
       expect(product?.Hide || product?.NotForSale || product?.GiftCertificate).toBeFalsy()
       expect(Sold + SoldOffline).toBeLessThanOrEqual(Listed)
     }
-  }
-})
-
-test('a product’s stock movements add up to its stock, and each variant’s to that variant’s; none was ever below zero', () => {
-  for (const { SKUInfo, AdvancedOptionList = [] } of products) {
-    const movements = movementsOf(SKUInfo.CatalogID)
-    const dates = movements.map(({ Date: date }) => date)
-    expect(dates.toSorted()).toEqual(dates)
-    const stocks = new Map([['', 0], ...AdvancedOptionList.map((row) => [row.AdvancedOptionCode, 0] as const)])
-    for (const { AdvancedOptionCode, Quantity, StockAfter } of movements) {
-      stocks.set(AdvancedOptionCode, (stocks.get(AdvancedOptionCode) ?? Number.NaN) + Quantity)
-      expect(stocks.get(AdvancedOptionCode), SKUInfo.SKU).toBe(StockAfter)
-      expect(StockAfter, SKUInfo.SKU).toBeGreaterThanOrEqual(0)
-    }
-    expect(Object.fromEntries(stocks), SKUInfo.SKU).toEqual({
-      '': SKUInfo.Stock,
-      ...Object.fromEntries(AdvancedOptionList.map((row) => [row.AdvancedOptionCode, row.AdvancedOptionStock])),
-    })
   }
 })
 
@@ -483,34 +436,6 @@ test('there is some of everything that a client may meet', () => {
   expect(JSON.stringify(lines)).toMatch(/\p{Script=Latin}[é-ü]/u)
 })
 
-test.each(resources)('every value of $service is one that its field takes, as it is', (resource) => {
-  const { service, storedFields, ledger }: Resource = resource
-  const given = lines.filter((line) => line.service === service)
-  const found = given.flatMap(
-    ({ record, private: { Rows: _rows, StockMovements: movements = [], ...hidden } = {} }) => [
-      ...misfits({ ...record, ...hidden }, storedFields, service),
-      ...(movements as object[]).flatMap((movement) =>
-        ledger ? misfits(movement, ledger.fields, ledger.name) : ['StockMovements do not belong here'],
-      ),
-    ],
-  )
-  expect(found).toEqual([])
-})
-
-/** Names that the definition does not know, and values that its schema refuses or would change. */
-function misfits(record: object, fields: FieldSet, path: string): string[] {
-  return Object.entries(record).flatMap(([name, value]) => {
-    const field = fields.get(name)
-    const here = `${path}.${name}`
-    if (!field) return [`${here} is no field`]
-    if (field.kind === 'object') return misfits(value, field.fields, here)
-    if (field.kind === 'list') return (value as object[]).flatMap((item) => misfits(item, field.fields, here))
-    const read = field.schema.safeParse(value)
-    if (!read.success) return [`${here} refuses ${JSON.stringify(value)}: ${read.error.message}`]
-    return read.data === value ? [] : [`${here} makes ${JSON.stringify(read.data)} of ${JSON.stringify(value)}`]
-  })
-}
-
 type Leaf = [path: string, value: unknown, isDate: boolean]
 
 /** Every value of a line, and whether its definition calls it a date; ShipmentShippedDate is a text that says one. */
@@ -553,16 +478,6 @@ function movementsOf(catalogId: number): Movement[] {
 
 function recordsOf<T>(service: string): T[] {
   return lines.filter((line) => line.service === service).map(({ record }) => record as T)
-}
-
-function idsOf(service: string, path: string): Set<unknown> {
-  const key = path.split('.').at(-1) ?? ''
-  return new Set(
-    valuesOf(
-      lines.filter((line) => line.service === service).map(({ record }) => record),
-      key,
-    ),
-  )
 }
 
 /** All values of members of that name, at any depth. */

@@ -92,11 +92,3 @@ test('an answered question is a result under QuestionID', async () => {
   const { QuestionAnswerIndexID } = (await read(id)).QuestionList[0]
   expect(answer.json()).toMatchObject([{ Key: 'QuestionID', Value: String(QuestionAnswerIndexID) }])
 })
-
-test('OrderStatus needs the read privilege on Orders', async () => {
-  const reader = await server.openStore({ privileges: { Orders: ['read'] } })
-  const stranger = await server.openStore({ privileges: { Products: ['read', 'write'] } })
-  expect((await reader.call('GET', '/OrderStatus?limit=500&offset=0')).json()).toHaveLength(12)
-  expect((await stranger.call('GET', '/OrderStatus')).statusCode).toBe(401)
-  expect((await reader.call('POST', '/OrderStatus', { body: {} })).statusCode).toBe(405)
-})
