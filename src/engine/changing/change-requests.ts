@@ -72,7 +72,7 @@ async function answerEach(
   make: (open: readonly number[], note: Note | undefined) => Promise<Outcomes>,
 ): Promise<Answer> {
   const { caller, log } = call
-  const attempt = await beginAttempt(call)
+  const attempt = 'idempotency-key' in call.headers ? await beginAttempt(call) : null
   const itemsOf = (outcomes: Outcomes) =>
     [...outcomes].map(([place, outcome]): [number, ResultItem] => {
       const doneAt = done[place] as Done

@@ -50,13 +50,12 @@ export type Claim =
 export type Remember<Key = Scalar> = (tx: Pick<Caller, 'db' | 'now'>, key: Key) => Promise<void>
 
 /**
- * Begins an attempt at a request; null without an `Idempotency-Key`. Throws `bad-request` for a malformed key,
+ * Begins an attempt at a request with an `Idempotency-Key`. Throws `bad-request` for a malformed key,
  * `key-reused` for a key first sent with another body, `in-progress` while another attempt runs.
  */
-export async function beginAttempt(call: Call): Promise<Attempt | null> {
+export async function beginAttempt(call: Call): Promise<Attempt> {
   const { caller, method, route, params, headers, body } = call
-  const header = headers['idempotency-key']
-  if (header === undefined) return null
+  const { 'idempotency-key': header } = headers
   const address = [caller.application?.id ?? null, method, route, params]
   return attemptAt(caller, { header, address, body: [body?.format ?? '', body?.text ?? ''] })
 }
