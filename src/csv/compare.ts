@@ -3,8 +3,8 @@ import type { Caller } from '../engine/caller.ts'
 import type { Resource } from '../engine/definition/define.ts'
 import { fieldsAmong } from '../engine/definition/fields.ts'
 import { compileReader, type WireRecord } from '../engine/definition/reader.ts'
-import { type Representation, recordValues } from '../engine/definition/representations.ts'
 import { findByAlternateKeys } from '../engine/reading/read.ts'
+import { type Representation, recordValues } from '../engine/reading/representations.ts'
 import { readByIds } from '../engine/reading/rows.ts'
 import { isEmailAddress } from '../resources/customers/rules.ts'
 import type { Cell } from './cells.ts'
@@ -77,10 +77,7 @@ export class Comparison {
     const wanted = [...new Set(ids.filter((id) => id > 0))]
     const { table, owner } = this.#resource
     const source = { table, owned: owner?.(this.#caller) ?? null }
-    const stored =
-      wanted.length === 0
-        ? new Map<number, WireRecord>()
-        : await readByIds(this.#caller, source, wanted, valuesOf(this.#resource))
+    const stored = await readByIds(this.#caller, source, wanted, valuesOf(this.#resource))
     const longer = await this.#withZeros(records.filter((_, at) => ids[at] === 0))
     const lines = records.map((record, at) => {
       const id = ids[at] ?? 0

@@ -1,15 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { refusalItem } from '../engine/changing/change-requests.ts'
-import { joined, jsonFrame } from '../engine/definition/representations.ts'
 import type { Answer, CountAnswer, NothingAnswer, RecordsAnswer, ResultsAnswer } from '../engine/reading/endpoints.ts'
+import { joined, jsonFrame } from '../engine/reading/representations.ts'
 import { sendCompressible } from '../server/compression.ts'
 import { failureIn, noteRefusal } from '../server/errors.ts'
 import { anyOrigin } from '../server/headers.ts'
 import { type StoreFailure, withoutQuoted } from '../values/failure.ts'
 import { acceptedFormat, acceptsProblem, PROBLEM_TYPE } from './format.ts'
 import { headers } from './openapi/answers.ts'
-import { countToXml, recordsToXml, resultsToXml } from './xml.ts'
+import { countToXml, recordsToXml, resultsToXml, xmlFrame } from './xml.ts'
 
 /** Answers in the accepted format (rest-protocol §4, §5, §7). `baseUrl` begins the addresses of next pages. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer, baseUrl = ''): FastifyReply {
@@ -27,8 +27,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   reply
     .code(answer.kind === 'results' ? answer.status : 200)
     .type(format === 'xml' ? 'application/xml; charset=utf-8' : 'application/json; charset=utf-8')
-  const whole = answer.kind === 'records' ? answer.whole : null
-  return sendCompressible(reply, whole ?? (format === 'xml' ? toXml(answer) : toJson(answer)))
+  return sendCompressible(reply, format === 'xml' ? toXml(answer) : toJson(answer))
 }
 
 /** Turns an error into the answer of rest-protocol §5. */
@@ -114,7 +113,8 @@ function toJson(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | B
   return joined(answer.records, jsonFrame)
 }
 
-function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string {
+function toXml(answer: RecordsAnswer | CountAnswer | ResultsAnswer): string | Buffer {
+  if (answer.kind === 'records' && answer.isFormatted) return joined(answer.records, xmlFrame(answer.type))
   if (answer.kind === 'records') return recordsToXml(answer.records, answer.type)
   return answer.kind === 'count' ? countToXml(answer.count) : resultsToXml(answer.items)
 }

@@ -33,7 +33,7 @@ import { isShaped, shapeRecords } from '../engine/reading/shape.ts'
 import { shownInXml } from '../xml/text.ts'
 import { entityTag, namedTag, preconditionOf, refuseIfMatch } from './entity-tags.ts'
 import { acceptedFormat } from './format.ts'
-import { xmlRepresentation } from './xml.ts'
+import { xmlOf } from './xml.ts'
 
 /** All endpoints of a service: its records, what its definition names below them (rest-resources §0.9), and its own. */
 export function endpointsOf(resource: Resource): Endpoint[] {
@@ -119,16 +119,15 @@ function listing(
   return {
     gives: { kind: 'list', type, maxRecords, filters },
     run: async (call) => {
-      const listed = await read(call, { ...listOptions(call), wholeAs: wholeAs(call, type) })
+      const listed = await read(call, { ...listOptions(call), as: formOf(call, type) })
       return listed === null ? { kind: 'nothing' } : listingAnswer(listed, type, call.query)
     },
   }
 }
 
-/** The form of a page that is answered as it was read: all but those with `$select` or `$orderby`. */
-function wholeAs({ query, headers }: Call, type: RecordType): ListOptions['wholeAs'] {
-  if (isShaped(query)) return undefined
-  return (json) => (acceptedFormat(headers.accept) === 'xml' ? xmlRepresentation(json, type) : json)
+/** The records' XML, unless `$select` or `$orderby` change their JSON first. */
+function formOf({ query, headers }: Call, type: RecordType): ListOptions['as'] {
+  return acceptedFormat(headers.accept) === 'xml' && !isShaped(query) ? xmlOf(type) : undefined
 }
 
 interface Changing {
@@ -212,6 +211,6 @@ function relatedEndpoint(resource: Resource, name: string, sub: RelatedSubResour
 
 /** Answers a count of 0 or an empty page after a cursor only if the record exists. */
 async function ofRecord({ caller, id }: Call, resource: Resource, listed: Listing): Promise<Listing | null> {
-  const isUncertain = ('count' in listed ? listed.count : listed.size) === 0
+  const isUncertain = ('count' in listed ? listed.count : listed.records.length) === 0
   return isUncertain && !(await exists(caller, resource, id)) ? null : listed
 }

@@ -1,7 +1,7 @@
 import type { Conditions } from '../engine/changing/change.ts'
-import type { JsonText } from '../engine/definition/representations.ts'
 import type { Call } from '../engine/reading/endpoints.ts'
 import type { Query } from '../engine/reading/paging.ts'
+import type { JsonText } from '../engine/reading/representations.ts'
 import { digest, plainTag } from '../server/compression.ts'
 import { StoreFailure } from '../values/failure.ts'
 import type { Format } from './format.ts'

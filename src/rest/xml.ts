@@ -1,7 +1,7 @@
-import type { FieldSet, ListField } from '../engine/definition/fields.ts'
-import type { WireRecord, WireValue } from '../engine/definition/reader.ts'
-import { type BytesRepresentation, bytesRepresentation, type JsonText } from '../engine/definition/representations.ts'
+import type { Field, FieldSet, ListField, ObjectType } from '../engine/definition/fields.ts'
+import type { Reader, WireRecord, WireValue } from '../engine/definition/reader.ts'
 import type { RecordType } from '../engine/reading/endpoints.ts'
+import { type Frame, type JsonText, type Representation, textsOf } from '../engine/reading/representations.ts'
 import type { ResultItem } from '../values/failure.ts'
 import { StoreFailure } from '../values/failure.ts'
 import { jsonBounds } from '../values/json.ts'
@@ -95,24 +95,19 @@ function* takeItem(items: Plain[], child: XmlElement, { typeName, fields }: Item
 }
 
 /** Converts records from JSON texts to XML (rest-protocol §7.1). */
-export function recordsToXml(texts: readonly JsonText[], { typeName, fields }: RecordType): string {
-  const records = texts.map((text) => JSON.parse(String(text)))
-  return rooted(`ArrayOf${typeName}`, listContent(records, typeName, fields))
+export function recordsToXml(texts: readonly JsonText[], type: RecordType): string {
+  const records = texts.map((text) => recordXml(JSON.parse(String(text)), type))
+  return rooted(`ArrayOf${type.typeName}`, records.join(''))
 }
 
-const xmlRepresentations = new WeakMap<BytesRepresentation, BytesRepresentation>()
+/** The records of a list as XML, for a page within `xmlFrame`. */
+export function xmlOf(type: RecordType): (name: string, reader: Reader) => Representation<Buffer> {
+  return (name, reader) => textsOf(`${name} xml`, reader, (row) => recordXml(reader.record(row), type))
+}
 
-/** The records of a representation in JSON, as XML. */
-export function xmlRepresentation(json: BytesRepresentation, { typeName, fields }: RecordType): BytesRepresentation {
-  const known = xmlRepresentations.get(json)
-  if (known !== undefined) return known
+export function xmlFrame({ typeName }: RecordType): Frame {
   const [first = '', last = ''] = rooted(`ArrayOf${typeName}`, '\0').split('\0')
-  const xml = bytesRepresentation(`${json.name} xml`, json, {
-    write: (row) => listContent([JSON.parse(String(json.make(row)))], typeName, fields),
-    frame: { first, between: '', last },
-  })
-  xmlRepresentations.set(json, xml)
-  return xml
+  return { first, between: '', last }
 }
 
 export function resultsToXml(items: readonly ResultItem[]): string {
@@ -135,26 +130,25 @@ function element(name: string, content: string): string {
   return content === '' ? `<${name} />` : `<${name}>${content}</${name}>`
 }
 
-function listContent(records: readonly WireRecord[], typeName: string, fields: FieldSet): string {
+function recordXml(record: WireRecord, { typeName, fields }: ObjectType): string {
+  return element(typeName, membersXml(record, fields))
+}
+
+/** The members that the record has. */
+function membersXml(record: WireRecord, fields: FieldSet): string {
   let content = ''
-  for (const record of records) content += element(typeName, recordContent(record, fields))
+  for (const [name, field] of fields.entries) {
+    const value = record[name]
+    if (value !== undefined) content += element(name, valueXml(value, field))
+  }
   return content
 }
 
-/** Writes the members in record order, which is that of the field tables. */
-function recordContent(record: WireRecord, fields: FieldSet): string {
-  let content = ''
-  for (const name in record) content += element(name, memberContent(record[name] as WireValue, name, fields))
-  return content
-}
-
-function memberContent(value: WireValue, name: string, fields: FieldSet): string {
+function valueXml(value: WireValue, field: Field): string {
   if (typeof value === 'string') return escapeXml(value)
   if (typeof value !== 'object') return String(value)
-  const field = fields.get(name)
-  if (field?.kind === 'list') return listContent(value as WireRecord[], field.typeName, field.fields)
-  if (field?.kind !== 'object') return ''
+  if (field.kind === 'list') return (value as WireRecord[]).map((item) => recordXml(item, field)).join('')
+  if (field.kind !== 'object') return ''
   const type = field.variants?.of(value)
-  if (type === undefined) return recordContent(value as WireRecord, field.fields)
-  return element(type.typeName, recordContent(value as WireRecord, type.fields))
+  return type ? recordXml(value as WireRecord, type) : membersXml(value as WireRecord, field.fields)
 }

@@ -8,7 +8,6 @@ import { hasRows, type ListField, type TableList } from '../definition/fields.ts
 import type { Json, Patch } from '../definition/input.ts'
 import { hasDocumentMember, keyColumn, rowOrder } from '../definition/reader.ts'
 import { columnDefaults, type Document, type Row } from '../definition/stored-row.ts'
-import { sized, within } from '../reading/page-size.ts'
 import { notFound } from '../reading/read.ts'
 import { isOfDocument, mergeDocument, mergeRows, type NewKey } from './merge.ts'
 import type { NewRows } from './plan-change.ts'
@@ -145,7 +144,7 @@ export async function lockRecords(
   const locking = queryRows<{ rows: string | null; ids: string | null }>(
     db,
     sql`
-    SELECT ${within(bytesMax, sql`l."rows"`)} AS "rows",
+    SELECT CASE WHEN octet_length(l."rows") > ${bytesMax}::int THEN '' ELSE l."rows" END AS "rows",
       ${waitMs === undefined ? sql`NULL` : sql`(SELECT string_agg(t."id"::text, ',') FROM ${table} t WHERE ${wanted})`} AS "ids"
     FROM (
       SELECT json_agg(o."row")::text AS "rows" FROM (
@@ -155,9 +154,8 @@ export async function lockRecords(
   // Each list is read by a statement of its own, which begins after the locks are held.
   const lists = tableLists.map(({ field }) => readRowsOf(caller, field, ids))
   const [[found], ...read] = await Promise.all([locking, ...lists])
-  const { value } = sized(found?.rows ?? null)
-  if (value === undefined) return null
-  const rows = value === null ? [] : (JSON.parse(value) as Row[])
+  if (found?.rows === '') return null
+  const rows = JSON.parse(found?.rows ?? '[]') as Row[]
   const stored = rows.map((row): [number, Stored] => {
     const id = Number(row.id)
     return [id, { row, lists: Object.fromEntries(tableLists.map(({ name }, at) => [name, read[at]?.get(id) ?? []])) }]

@@ -8,7 +8,6 @@ import { columnPath, type FieldSet, type Fields, fieldSet, type ListField, type 
 import type { Filters } from './filters.ts'
 import type { Link } from './links.ts'
 import { compileReader, hasDocumentMember, keyColumn, type Reader } from './reader.ts'
-import { type BytesRepresentation, jsonRepresentation } from './representations.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -132,11 +131,9 @@ export interface Resource
   /** `fields` and the definition's `privateFields` together. */
   readonly storedFields: FieldSet
   readonly reader: Reader
-  /** The records' JSON. */
-  readonly json: BytesRepresentation
   readonly privateReader: Reader
-  /** The JSON of projected sub-resources, by the name of the object. */
-  readonly projections: ReadonlyMap<string, BytesRepresentation>
+  /** How projected sub-resources are read, by the name of the object. */
+  readonly projections: ReadonlyMap<string, Reader>
   /** The columns of the record's row that an update may write. */
   readonly columns: readonly string[]
   readonly hasDetails: boolean
@@ -185,7 +182,6 @@ export function defineResource<const Service extends string>(
     fields,
     storedFields,
     reader,
-    json: jsonRepresentation(service, reader),
     privateReader: compileReader(fieldSet(definition.privateFields ?? {})),
     projections: projectionsOf(service, fields, subResources),
     columns: [...columns],
@@ -203,14 +199,14 @@ function checkList(path: string, field: ListField): void {
 }
 
 function projectionsOf(service: string, fields: FieldSet, subResources: Resource['subResources']) {
-  const projections = new Map<string, BytesRepresentation>()
+  const projections = new Map<string, Reader>()
   for (const sub of Object.values(subResources)) {
     if (sub.kind === 'nested' && fields.get(sub.list)?.kind !== 'list')
       throw new Error(`${service}: no list ${sub.list}`)
     if (sub.kind !== 'projected') continue
     const field = fields.get(sub.object)
     if (field?.kind !== 'object') throw new Error(`${service}: no object ${sub.object}`)
-    projections.set(sub.object, jsonRepresentation(`${service} ${sub.object}`, compileReader(field.fields)))
+    projections.set(sub.object, compileReader(field.fields))
   }
   return projections
 }

@@ -6,9 +6,9 @@ import type { Method, Resource } from '../definition/define.ts'
 import type { ObjectType } from '../definition/fields.ts'
 import type { Filter } from '../definition/filters.ts'
 import type { JsonSchema } from '../definition/json-schema.ts'
-import type { JsonText } from '../definition/representations.ts'
 import type { Query } from './paging.ts'
 import type { Listing, ListOptions } from './read.ts'
+import type { JsonText } from './representations.ts'
 import { shapeRecords } from './shape.ts'
 
 // Endpoints as values: input, output and the function that answers. REST serves them; the API reference describes them.
@@ -139,8 +139,8 @@ export type Answer =
 export interface RecordsAnswer {
   readonly kind: 'records'
   readonly records: readonly JsonText[]
-  /** All of them as one, in the format of the answer, instead of `records`. */
-  readonly whole?: Buffer | null
+  /** Their texts are of the answer's format already. */
+  readonly isFormatted?: boolean | undefined
   readonly type: RecordType
   /** The `cursor` of the next page; null or omitted: no next page. */
   readonly next?: string | null
@@ -179,8 +179,7 @@ export function idOf({ idParam }: Resource): Endpoint['params'] {
 /** A list after `$select` and `$orderby`, or the number of its records, which ignores both (rest-protocol §8.1). */
 export function listingAnswer(listing: Listing, type: RecordType, query: Query): Answer {
   if ('count' in listing) return { kind: 'count', count: listing.count }
-  const { next, total, whole } = listing
-  return { kind: 'records', type, records: shapeRecords(listing.records, type.fields, query), whole, next, total }
+  return { kind: 'records', type, ...listing, records: shapeRecords(listing.records, type.fields, query) }
 }
 
 /** Reads `Prefer: count=exact`, which requests the number of all matches. The first `count` applies (RFC 7240 §2). */

@@ -1,7 +1,7 @@
 import { type Db, isClient } from '../../database/client.ts'
 import { createBatches } from '../../values/batches.ts'
 import type { Caller } from '../caller.ts'
-import type { Representation } from '../definition/representations.ts'
+import type { Representation } from './representations.ts'
 import { type Owned, readByIds } from './rows.ts'
 
 // Reads of single records come by hundreds a second, and each of its own costs the process more to send than to answer. Those
@@ -15,7 +15,7 @@ interface Wanted {
   readonly caller: Caller
   readonly source: Owned
   readonly id: number
-  readonly as: Representation<unknown>
+  readonly as: Representation<object>
   readonly settle: (found: Promise<unknown>) => void
 }
 
@@ -23,7 +23,7 @@ interface Wanted {
 const lanes = new WeakMap<Db, (key: string, wanted: Wanted) => void>()
 
 /** Reads one record; undefined: there is none that the caller may know of. */
-export async function readOne<Made>(
+export async function readOne<Made extends object>(
   caller: Caller,
   source: Owned,
   id: number,
@@ -35,7 +35,7 @@ export async function readOne<Made>(
   const add = lanes.get(db) ?? createBatches(bounds, readTogether)
   lanes.set(db, add)
   const { promise, resolve } = Promise.withResolvers<unknown>()
-  add(`${store.id} ${as.name}`, { caller, source, id, as: as as Representation<unknown>, settle: resolve })
+  add(`${store.id} ${as.name}`, { caller, source, id, as: as as unknown as Representation<object>, settle: resolve })
   return (await promise) as Made | undefined
 }
 

@@ -39,7 +39,7 @@ export async function listItems(
   const page = items.slice(start, end)
   const cursorAfter = field.key === undefined ? String(end) : encodeURIComponent(String(page.at(-1)?.[field.key]))
   const next = end < items.length ? cursorAfter : null
-  return { records: page.map((item) => JSON.stringify(item)), whole: null, size: page.length, next, total: null }
+  return { records: page.map((item) => JSON.stringify(item)), next, total: null }
 }
 
 /**

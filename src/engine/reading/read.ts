@@ -5,28 +5,21 @@ import type { Caller } from '../caller.ts'
 import type { ProjectedSubResource, RelatedSubResource, Resource } from '../definition/define.ts'
 import { equalToId, type Filter, type Filters, readFilter } from '../definition/filters.ts'
 import { isTableLink, type Link, linkedTo, type TableLink } from '../definition/links.ts'
-import {
-  type BytesRepresentation,
-  type JsonText,
-  joined,
-  keptFor,
-  type Representation,
-} from '../definition/representations.ts'
+import type { Reader } from '../definition/reader.ts'
 import { readOne } from './lanes.ts'
 import { refuseTooLarge } from './page-size.ts'
 import { boundsOf, emptyPage, isCountOnly, type Query, valuesIn } from './paging.ts'
-import { type Choice, type Rows, readByIds, readRecords, recordColumns } from './rows.ts'
+import { type JsonText, jsonOf, type Representation } from './representations.ts'
+import { type Choice, readByIds, readRecords, recordColumns } from './rows.ts'
 
 /** A page of records, or their number if `countonly` was requested. */
 export type Listing = Page | { count: number }
 
 export interface Page {
-  /** The JSON text of each record. None of a whole page. */
+  /** The JSON text of each record. */
   readonly records: readonly JsonText[]
-  /** The page as one, if asked for. */
-  readonly whole: Buffer | null
-  /** The number of its records. */
-  readonly size: number
+  /** `records` are what was asked for by `ListOptions.as`, instead of JSON. */
+  readonly isFormatted?: boolean
   /** The `cursor` of the next page; null on the last page. */
   readonly next: string | null
   /** The number of all matches; null if not requested. */
@@ -36,8 +29,8 @@ export interface Page {
 export interface ListOptions {
   /** Also counts all matches, which doubles the cost. */
   readonly counted?: boolean
-  /** Asks for the whole page in this representation, which may be of the records' JSON. */
-  readonly wholeAs?: ((json: BytesRepresentation) => BytesRepresentation) | undefined
+  /** Asks for other texts than JSON, where the records come from the database. */
+  readonly as?: ((name: string, reader: Reader) => Representation<Buffer>) | undefined
 }
 
 /**
@@ -51,12 +44,10 @@ export function listRecords(
   query: Query,
   options: ListOptions = {},
 ): Promise<Listing> {
-  return list(caller, resource, { json: resource.json, filters: resource.filters }, query, options)
+  return list(caller, resource, resource, query, options)
 }
 
-/** What is made of which records. */
-interface Source<Made> {
-  readonly as: Representation<Made>
+interface Source {
   readonly filters: Filters
   /** Only the records that refer to this one. */
   readonly linked?: { readonly link: Link; readonly id: number }
@@ -68,24 +59,23 @@ interface Source<Made> {
  * Reads at most `limit` records that match `query` by these filters, ordered by identifier, from `offset` on (from 0).
  * Returns none past the end.
  */
-export async function readPage<Made>(
+export async function readPage<Made extends object>(
   caller: Caller,
   resource: Resource,
-  source: Source<Made>,
+  { as, filters }: { as: Representation<Made>; filters: Filters },
   { query, limit, offset }: { query: Query; limit: number; offset: number },
 ): Promise<readonly Made[]> {
-  const choice = choose(caller, resource, source, query)
-  const page = await readRecords(caller, choice, { limit, offset, after: 0 }, source.as)
-  return page.records()
+  const choice = choose(caller, resource, { filters }, query)
+  return (await readRecords(caller, choice, { limit, offset, after: 0 }, as)).records
 }
 
 export function countRecords(caller: Caller, resource: Resource, query: Query): Promise<number> {
-  return count(caller, choose(caller, resource, { as: resource.json, filters: resource.filters }, query))
+  return count(caller, choose(caller, resource, resource, query))
 }
 
 /** Counts the matches up to `max` + 1, so that a count costs the same in a store of any size. */
 export async function countUpTo(caller: Caller, resource: Resource, query: Query, max: number): Promise<number> {
-  const choice = choose(caller, resource, { as: resource.json, filters: resource.filters }, query)
+  const choice = choose(caller, resource, resource, query)
   if (choice.allOf !== null) return count(caller, choice)
   // Of a limit in a parameter PostgreSQL takes a tenth of the matches, and a plan for any text then seems the cheapest: one that
   // collects all that holds "cotton" (170 ms in a million products) before it counts the first ten thousand (30 ms).
@@ -130,10 +120,9 @@ export async function listOrdered(
   query: Query,
   by: OrderedBy,
 ): Promise<OrderedPage> {
-  const { table, json, filters } = resource
+  const { table, filters } = resource
   const { ids, next } = await findOrdered(caller, resource, { filters, query }, by)
-  const read =
-    ids.length === 0 ? new Map<number, JsonText>() : await readByIds(caller, { table, owned: null }, ids, json)
+  const read = await readByIds(caller, { table, owned: null }, ids, jsonOfRecords(resource))
   return { records: ids.flatMap((id) => read.get(id) ?? []), next }
 }
 
@@ -144,7 +133,7 @@ export async function findOrdered(
   { filters, query }: { filters: Filters; query: Query },
   { order, behind, limit }: OrderedBy,
 ): Promise<{ readonly ids: readonly number[]; readonly next: Behind | null }> {
-  const { from, where } = choose(caller, resource, { as: resource.json, filters }, query)
+  const { from, where } = choose(caller, resource, { filters }, query)
   const column = sql`t.${identifier(order.column)}`
   const [operator, direction] = order.isDescending ? [sql`<`, sql`DESC`] : [sql`>`, sql`ASC`]
   const start =
@@ -172,19 +161,16 @@ export async function getRecord(caller: Caller, resource: Resource, id: number):
 
 /** The same, or its UTF-8 bytes. */
 export async function getJson(caller: Caller, resource: Resource, id: number): Promise<JsonText> {
-  const { table, json, owner } = resource
-  const found = await readOne(caller, { table, owned: owner?.(caller) ?? null }, id, json)
+  const { table, owner } = resource
+  const found = await readOne(caller, { table, owned: owner?.(caller) ?? null }, id, jsonOfRecords(resource))
   if (found === undefined) throw notFound(resource, id)
   return found
 }
 
-/**
- * The JSON texts of these records, in this order, read by one statement. Throws `not-found` for the first that does not exist.
- */
+/** The JSON texts of these records, in this order, as they were at one moment. Throws `not-found` for the first that is missing. */
 export async function getRecords(caller: Caller, resource: Resource, ids: readonly number[]): Promise<string[]> {
-  if (ids.length === 0) return []
-  const { table, json, owner } = resource
-  const found = await readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, json)
+  const { table, owner } = resource
+  const found = await readByIds(caller, { table, owned: owner?.(caller) ?? null }, ids, jsonOfRecords(resource))
   return ids.map((id) => {
     const text = found.get(id)
     if (text === undefined) throw notFound(resource, id)
@@ -222,9 +208,10 @@ export async function listProjection(
   sub: ProjectedSubResource,
   { query, id, options }: { query: Query; id: number | null; options: ListOptions },
 ): Promise<Listing> {
-  const json = resource.projections.get(sub.object)
-  if (!json) throw new Error(`${resource.service}: no projection ${sub.object}`)
-  return list(caller, resource, { json, filters: sub.filters, id }, query, options)
+  const service = `${resource.service} ${sub.object}`
+  const reader = resource.projections.get(sub.object)
+  if (!reader) throw new Error(`no projection ${service}`)
+  return list(caller, resource, { service, reader, filters: sub.filters, id }, query, options)
 }
 
 /** Lists the records of another service that belong to one record, with all filters of their service. */
@@ -235,8 +222,8 @@ export async function listRelated(
   { query, options }: { query: Query; options: ListOptions },
 ): Promise<Listing> {
   const other = sub.resource()
-  const { json, filters } = other
-  return list(caller, other, { json, filters, linked: { link: sub.link, id } }, query, options)
+  const { service, reader, filters } = other
+  return list(caller, other, { service, reader, filters, linked: { link: sub.link, id } }, query, options)
 }
 
 /** Lists a few records that no table holds, with the same paging. `matching` are all matches, by identifier. */
@@ -253,8 +240,6 @@ export function listFixed(
   const page = rest.slice(0, limit)
   return {
     records: page.map(({ text }) => text),
-    size: page.length,
-    whole: null,
     next: rest.length > limit ? String(page.at(-1)?.id) : null,
     total: counted ? matching.length : null,
   }
@@ -317,54 +302,29 @@ export function notFound(resource: Resource, id: number): StoreFailure {
   return new StoreFailure('not-found', `There is no ${resource.typeName} ${id}`, { field: String(id) })
 }
 
-/** A source of JSON. */
-type JsonSource = Omit<Source<JsonText>, 'as'> & { readonly json: BytesRepresentation }
+function jsonOfRecords({ service, reader }: Resource): Representation<Buffer> {
+  return jsonOf(service, reader)
+}
 
 async function list(
   caller: Caller,
   resource: Resource,
-  { json, ...source }: JsonSource,
+  { service, reader, ...source }: Source & Pick<Resource, 'service' | 'reader'>,
   query: Query,
-  { counted = false, wholeAs }: ListOptions,
+  { counted = false, as }: ListOptions,
 ): Promise<Listing> {
-  const as = wholeAs === undefined ? json : wholeAs(json)
-  const choice = choose(caller, resource, { ...source, as }, query)
+  const choice = choose(caller, resource, source, query)
   if (isCountOnly(query)) return { count: await count(caller, choice) }
   const bounds = boundsOf(query, resource.maxRecords)
   const { offset, after } = bounds
-  const page = await readRecords(caller, choice, bounds, as)
-  const { size, next } = page
+  const { records, next } = await readRecords(caller, choice, bounds, (as ?? jsonOf)(service, reader))
   // A client that follows cursors to the end gets an empty page, not an error.
-  if (size === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
-  const whole = wholeAs === undefined ? null : wholeOf(caller, page, as)
-  return {
-    records: whole === null ? page.records() : [],
-    whole,
-    size,
-    next,
-    total: counted ? await count(caller, choice) : null,
-  }
+  if (records.length === 0 && after === 0) throw emptyPage(offset, offset === 0 ? 0 : await count(caller, choice))
+  refuseTooLarge(records.reduce((sum, { length }) => sum + length, 0))
+  return { records, isFormatted: as !== undefined, next, total: counted ? await count(caller, choice) : null }
 }
 
-/** The page as one. Throws `bad-request` for more than 24 MB. */
-function wholeOf(caller: Caller, { records: read, name }: Rows<JsonText>, as: BytesRepresentation): Buffer {
-  const kept = name === null ? null : keptFor(caller, as)
-  const scope = kept?.scopeOf(caller, as) ?? ''
-  const known = kept?.page(scope, name ?? '')
-  if (known !== undefined) return known
-  const records = read()
-  refuseTooLarge(records.reduce((sum, record) => sum + Buffer.byteLength(record), 0))
-  const page = joined(records, as.frame)
-  kept?.keepPage(scope, name ?? '', page)
-  return page
-}
-
-function choose<Made>(
-  caller: Caller,
-  resource: Resource,
-  { filters, linked, id = null }: Source<Made>,
-  query: Query,
-): Choice {
+function choose(caller: Caller, resource: Resource, { filters, linked, id = null }: Source, query: Query): Choice {
   const read = queryConditions(caller, resource, filters, query)
   const asked = [...owned(caller, resource), ...read.conditions]
   if (linked && isTableLink(linked.link) && asked.length === 0) {

@@ -2,9 +2,9 @@ import type { StoreFailure } from '../../values/failure.ts'
 import type { FieldSet } from '../definition/fields.ts'
 import type { Json } from '../definition/input.ts'
 import { refused } from '../definition/refused.ts'
-import type { JsonText } from '../definition/representations.ts'
 import type { Document } from '../definition/stored-row.ts'
 import type { Query } from './paging.ts'
+import type { JsonText } from './representations.ts'
 
 /** Maximum names in one `$select` or `$orderby`. */
 const NAMES_MAX = 200

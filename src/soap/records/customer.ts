@@ -1,5 +1,5 @@
 import type { WireRecord } from '../../engine/definition/reader.ts'
-import { recordValues } from '../../engine/definition/representations.ts'
+import { recordValues } from '../../engine/reading/representations.ts'
 import { customers } from '../../resources/customers/customers.ts'
 import { computed, empty, group, readerOf, valuesOf } from './elements.ts'
 

@@ -1,5 +1,5 @@
 import type { WireRecord } from '../../engine/definition/reader.ts'
-import { recordValues } from '../../engine/definition/representations.ts'
+import { recordValues } from '../../engine/reading/representations.ts'
 import type { StatusTexts } from '../../resources/order-statuses/status-texts.ts'
 import { amountOf, exact, sum, toNumber } from '../../resources/orders/amounts.ts'
 import { descriptionLines } from '../../resources/orders/line-description.ts'

@@ -1,5 +1,5 @@
 import type { WireRecord } from '../../engine/definition/reader.ts'
-import { ownBytes, type Representation } from '../../engine/definition/representations.ts'
+import { ownBytes, type Representation } from '../../engine/reading/representations.ts'
 import { products } from '../../resources/products/products.ts'
 import type { ProductName } from '../../resources/products/products-by-id.ts'
 import { computed, each, empty, group, itemsOf, member, readerOf, valuesOf } from './elements.ts'

@@ -35,7 +35,7 @@ afterAll(() => database.drop())
 
 const kept: [name: string, resource: Resource, select: Sql][] = [
   ...servedResources.flatMap((resource: Resource) => [
-    [resource.service, resource, resource.json.select] as [string, Resource, Sql],
+    [resource.service, resource, resource.reader.select] as [string, Resource, Sql],
     ...[...resource.projections].map(([name, { select }]): [string, Resource, Sql] => [name, resource, select]),
   ]),
   ['getProduct', products, productTexts.select],

@@ -88,13 +88,13 @@ test.each([
   ['/Products?name=P-1&limit=5', 'a page of what matches'],
   ['/Products?countonly=1', 'the number of all'],
   ['/Products?countonly=1&name=P-1', 'the number of what matches'],
-])('GET %s reads %s in one', async (path = '/Products/1') => {
-  // First nothing is kept, then the records, and at last the page.
-  for (const _ of [1, 2, 3, 4]) expect(await roundTrips('GET', path)).toBe(1)
+])('GET %s reads %s in one where the records are kept, else in two', async (path = '/Products/1') => {
+  expect(await roundTrips('GET', path)).toBeLessThanOrEqual(2)
+  for (const _ of [1, 2]) expect(await roundTrips('GET', path)).toBe(1)
 })
 
 test('GET of a page after some of its records have changed takes two', async () => {
-  for (const _ of [1, 2]) await roundTrips('GET', '/Products?limit=60')
+  await roundTrips('GET', '/Products?limit=60')
   await shop.call('PUT', '/Products', { body: ids.slice(0, 3).map((id) => stockOf(id, ++stock)) })
   expect(await roundTrips('GET', '/Products?limit=60')).toBe(2)
   expect(await roundTrips('GET', '/Products?limit=60')).toBe(1)
