@@ -11,7 +11,7 @@ import { createRemovalNotices } from './applications/removal-notices.ts'
 import { createThrottle, type Throttle } from './applications/throttle.ts'
 import { oldEntries } from './audit/old-entries.ts'
 import { createCsvImports, csvSweep } from './csv/runner.ts'
-import { connect, connectBeside, type Db } from './database/client.ts'
+import { connect, type Db } from './database/client.ts'
 import { listen } from './database/connection.ts'
 import { requireDirect } from './database/direct.ts'
 import { createHealth, type DatabaseHealth } from './database/health.ts'
@@ -19,6 +19,7 @@ import { backgroundLimits, bucketLimits, requestLimits } from './database/limits
 import { createDatabaseMetrics } from './database/metrics.ts'
 import { migrate } from './database/migrations.ts'
 import { createOutageLines } from './database/outage-lines.ts'
+import { Pool } from './database/pool.ts'
 import { lockProcess, noteLostLock } from './database/process-lock.ts'
 import { ProcessRegistry } from './database/process-registry.ts'
 import { createSweeper, type Sweep } from './database/sweeper.ts'
@@ -101,11 +102,8 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
   const now = () => new Date()
   const warn = (message: string) => log.warn(message)
   const metrics = createMetrics()
-  const { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey, hasStore } = await openDatabase(
-    config,
-    { log, outageLines, metrics },
-    shutdown,
-  )
+  const { directUrl, databaseHealth, db, backgroundDb, bucketPool, secrets, operatorKey, hasStore } =
+    await openDatabase(config, { log, outageLines, metrics }, shutdown)
   const { timeZone: defaultTimeZone } = config
   const { previousOperatorKey } = config
   const basis = { db, secrets, now, log, operatorKey, previousOperatorKey, defaultTimeZone }
@@ -150,7 +148,7 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
   const onFailure = showShared(metrics.registry, { ...background, config })
   const backups = await scheduleBackups(config, { url: directUrl, secrets, now, log, onFailure, warn })
   shutdown.add('the backups', () => backups.stop())
-  const throttle = await shareRateLimits({ db: bucketDb, requestDb: db }, log, shutdown)
+  const throttle = await shareRateLimits({ pool: bucketPool, requestDb: db }, log, shutdown)
   const app = buildApp({
     ...basis,
     databaseHealth,
@@ -175,13 +173,13 @@ async function start(config: Config, { log, outageLines }: Logging, shutdown: Sh
 
 /** Counts requests together with all processes on the database. Resolves when none of them counts for itself any more. */
 async function shareRateLimits(
-  { db, requestDb }: { db: Db; requestDb: Db },
+  { pool, requestDb }: { pool: Pool; requestDb: Db },
   log: Log,
   shutdown: Shutdown,
 ): Promise<Throttle> {
-  const processes = new ProcessRegistry({ db, log })
+  const processes = new ProcessRegistry({ db: pool, log })
   const { isAlone } = processes
-  const table = new BucketTable(db, { requestDb })
+  const table = new BucketTable(pool, { requestDb })
   const throttle = createThrottle(() => new Date(), { table, isAlone })
   shutdown.add('the shared rate limits', () => processes.leave())
   await processes.join(throttle)
@@ -229,7 +227,7 @@ interface OpenDatabase {
   /** For everything else, so that neither takes the connections of the other. */
   readonly backgroundDb: Db
   /** For the shared buckets: one connection, so that they wait for no other statement. */
-  readonly bucketDb: Db
+  readonly bucketPool: Pool
   readonly secrets: Secrets
   readonly operatorKey: string
   readonly hasStore: boolean
@@ -268,21 +266,21 @@ async function openDatabase(
   })
   shutdown.add('the database client', () => db.$disconnect())
   const poolMax = config.databaseBackgroundConnections
-  const backgroundDb = await connectBeside(db, url, {
+  const backgroundDb = connect(url, {
     ...options,
     poolMax,
     limits: backgroundLimits,
     observer: figures.pool('background'),
   })
   shutdown.add('the background database client', () => backgroundDb.$disconnect())
-  const bucketDb = await connectBeside(db, url, { ...options, poolMax: 1, limits: bucketLimits })
-  shutdown.add('the database client of the buckets', () => bucketDb.$disconnect())
+  const bucketPool = new Pool(url, { ...options, poolMax: 1, limits: bucketLimits })
+  shutdown.add('the connection of the buckets', () => bucketPool.end())
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
   await checkSecretKey(db, secrets)
   // Not before the check, because a file with new keys would prevent giving the former one back.
   await keepKeys()
   const hasStore = (await db.store.findFirst({ select: { id: true } })) !== null
-  return { directUrl, databaseHealth, db, backgroundDb, bucketDb, secrets, operatorKey: keys.operatorKey, hasStore }
+  return { directUrl, databaseHealth, db, backgroundDb, bucketPool, secrets, operatorKey: keys.operatorKey, hasStore }
 }
 
 async function startDatabase({ dataDir }: Config, shutdown: Shutdown): Promise<string> {

@@ -1,4 +1,5 @@
 import { type Db, execute, queryRows, queryRowsBehind } from '../database/client.ts'
+import type { Pool } from '../database/pool.ts'
 import { constant, prepared, type Sql, sql } from '../database/sql.ts'
 import { inMillionths, type RateLimit, REQUEST } from './leaky-bucket.ts'
 
@@ -87,13 +88,13 @@ interface TableOptions {
  * because in a transaction it would hold up everyone who takes of the same bucket.
  */
 export class BucketTable {
-  readonly #db: Db
+  readonly #db: Db | Pool
   readonly #requestDb: Db | null
   readonly #nowMs: () => number | null
   readonly #levelNow: () => Sql
 
   /** `db` is for these statements alone. One that comes with a read of `requestDb` shares the connection of that one. */
-  constructor(db: Db, { requestDb = null, nowMs }: TableOptions = {}) {
+  constructor(db: Db | Pool, { requestDb = null, nowMs }: TableOptions = {}) {
     this.#db = db
     this.#requestDb = requestDb
     this.#nowMs = () => nowMs?.() ?? null

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
-import { reasonOf } from './connection.ts'
-import { limitConnection, requestLimits } from './limits.ts'
+import { Connection, queryWithin, reasonOf } from './connection.ts'
 import { watchMove } from './move-watch.ts'
 import { readMove } from './moved.ts'
-import { driverError, isOfMove, Outage } from './outage.ts'
+import { databaseError, isOfMove, Outage } from './outage.ts'
+import type { Query } from './query.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */
 export interface DatabaseHealth {
@@ -73,10 +73,7 @@ class Health implements DatabaseHealth {
   readonly #recovered: (() => void)[] = []
   readonly #wanted = migrationNames()
   readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }
-  readonly #database = {
-    query: async <T extends object>(text: string, values: readonly unknown[] = []) =>
-      (await this.#pool.query<T>({ text, values: [...values] })).rows,
-  }
+  readonly #database: Query = { query: (text, values) => this.#query(text, values) }
   readonly #move: ReturnType<typeof watchMove>
   #answeredAtMs = 0
   #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
@@ -91,10 +88,10 @@ class Health implements DatabaseHealth {
   constructor(url: string, log: HealthLog) {
     this.#log = log
     this.#pool = new pg.Pool({
+      Client: Connection,
       connectionString: url,
       max: 2,
       connectionTimeoutMillis: CHANGE_MS_MAX,
-      onConnect: (client) => limitConnection(client, { ...requestLimits, singleMs: CHANGE_MS_MAX }),
       maxLifetimeSeconds: CONNECTION_LIFE_S,
       allowExitOnIdle: true,
     })
@@ -215,10 +212,22 @@ class Health implements DatabaseHealth {
   /** Any answer will do, an error too. Its connection may have been closed since the last question, so there is a second one. */
   async #question(): Promise<void> {
     const ask = () =>
-      this.#pool.query({ text: 'SELECT 1' }).catch((error) => {
+      this.#query('SELECT 1').catch((error) => {
         if (!isAnswer(error)) throw error
       })
     await ask().catch(ask)
+  }
+
+  async #query<T extends object>(text: string, values: readonly (string | number)[] = []): Promise<T[]> {
+    const client = await this.#pool.connect()
+    try {
+      const { rows } = await queryWithin(client, { text, values: [...values] }, CHANGE_MS_MAX)
+      client.release()
+      return rows
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
   }
 
   async #readFault(): Promise<string | null> {
@@ -226,7 +235,7 @@ class Health implements DatabaseHealth {
     const query = `SELECT "migration_name" AS "name" FROM "_prisma_migrations"
       WHERE "finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`
     try {
-      const { rows } = await this.#pool.query<{ name: string }>({ text: query })
+      const rows = await this.#query<{ name: string }>(query)
       const applied = new Set(rows.map(({ name }) => name))
       if (!this.#wanted.every((name) => applied.has(name))) return 'migrations are not applied'
       return (await readMove(this.#database))?.step === 'left' ? hasMoved : null
@@ -234,19 +243,19 @@ class Health implements DatabaseHealth {
       const { code = '', message } = error as { code?: string; message: string }
       // Others hold all connections; requests have theirs.
       if (code === TOO_MANY_CONNECTIONS) return null
-      return /timeout/.test(message) ? `${silent} in time` : silent
+      return error instanceof Outage || /timeout/.test(message) ? `${silent} in time` : silent
     }
   }
 
   async #changeFault(): Promise<string | null> {
     try {
       const text = `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only')::boolean AS "isReadOnly"`
-      const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>({ text })
-      if (rows[0]?.isStandby) return 'the database is a standby, which only reads'
-      if (rows[0]?.isReadOnly) return 'the database only reads'
+      const [row] = await this.#query<{ isStandby: boolean; isReadOnly: boolean }>(text)
+      if (row?.isStandby) return 'the database is a standby, which only reads'
+      if (row?.isReadOnly) return 'the database only reads'
       const move = await readMove(this.#database)
       if (move?.step === 'leaving' || move?.step === 'releasing') return isMoving
-      await this.#pool.query({ text: tryChange })
+      await this.#query(tryChange)
       return null
     } catch (error) {
       const { code = '' } = error as { code?: string }
@@ -258,7 +267,7 @@ class Health implements DatabaseHealth {
   /** A full disk alone: whether the database only reads, it says itself when it is asked, and a trigger's refusal says nothing of it. */
   #note(error: unknown): void {
     this.#move.note(error)
-    const reason = isOfMove(error) ? isMoving : driverError(error)?.originalCode === DISK_FULL ? diskFull : undefined
+    const reason = isOfMove(error) ? isMoving : databaseError(error)?.code === DISK_FULL ? diskFull : undefined
     if (reason !== undefined) this.#evidence = { reason, atMs: performance.now() }
   }
 }
@@ -290,9 +299,8 @@ const changeFaults: Readonly<Record<string, string>> = {
 
 function isAnswer(error: unknown): boolean {
   if (error === undefined) return true
-  const { code } = error as { code?: string }
-  const state = driverError(error)?.originalCode ?? code
-  return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) && !notServing.test(state)
+  const state = databaseError(error)?.code
+  return state !== undefined && !notServing.test(state)
 }
 
 function unanswered(): Outage {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, execute, queryRows } from './client.ts'
+import type { Pool } from './pool.ts'
 import { type Sql, sql } from './sql.ts'
 
 // Which processes run on the database, by a row that each renews. Not by locks or notifications, because a process behind
@@ -15,7 +16,7 @@ export interface Shared {
 }
 
 interface RegistryOptions {
-  readonly db: Db
+  readonly db: Db | Pool
   readonly log: { warn(details: object, message: string): void; info(details: object, message: string): void }
   /** How often the row is renewed; default: every second. */
   readonly everyMs?: number

@@ -1,5 +1,5 @@
-import { type Db, databaseError } from '../../database/client.ts'
-import { isLockTimeout, outageOf } from '../../database/outage.ts'
+import type { Db } from '../../database/client.ts'
+import { databaseError, isLockTimeout, outageOf } from '../../database/outage.ts'
 import { createBatches } from '../../values/batches.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'

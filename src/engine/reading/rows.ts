@@ -1,4 +1,4 @@
-import { isClient, queryRows } from '../../database/client.ts'
+import { isClient, rowsInTurn } from '../../database/client.ts'
 import { anyOf, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
 import { bytesInFlight } from '../../process/bytes-in-flight.ts'
 import { INT32_MAX } from '../../values/int32.ts'
@@ -227,16 +227,16 @@ async function chosenRows(caller: Caller, choice: Choice, page: Bounds): Promise
 }
 
 async function isAmongFirst(
-  { db, store }: Caller,
+  caller: Caller,
   { from, id, where }: Choice,
   { limit, offset, after }: Bounds,
 ): Promise<boolean> {
-  const [found] = await queryRows<{ count: number }>(
-    db,
+  const [found] = await rowsInTurn<{ count: number }>(
+    caller,
     sql`
     SELECT count(*)::int AS "count" FROM (
       SELECT FROM (
-        SELECT * FROM ${from} WHERE t."storeId" = ${store.id}::int AND ${id} > ${after}::int
+        SELECT * FROM ${from} WHERE t."storeId" = ${caller.store.id}::int AND ${id} > ${after}::int
         ORDER BY ${id} LIMIT ${LOOKED_AT * (limit + 1)}::int) t
       WHERE ${where} LIMIT ${offset + limit + 1}::bigint) matches`,
   )
@@ -339,8 +339,8 @@ async function readUnlessKept(
   select: Sql,
 ): Promise<(Found & { readonly rows: readonly Selected[] }) | null> {
   const room = isClient(caller.db) ? bytesInFlight.largeMin : null
-  const [one] = await queryRows<{ page: string | null; found: string | null; referenced: string }>(
-    caller.db,
+  const [one] = await rowsInTurn<{ page: string | null; found: string | null; referenced: string }>(
+    caller,
     sql`
     SELECT ${within(room, sql`a."page"`)} AS "page", a."found", a."referenced" FROM (
       SELECT json_agg(p."row" ORDER BY p."id") FILTER (WHERE p."row" IS NOT NULL)::text AS "page",
@@ -384,8 +384,8 @@ async function readEachById<Made>(
 
 /** One value for all records, because each value returned has a cost. */
 async function readVersions(caller: Caller, { records }: Chosen): Promise<Found> {
-  const [found] = await queryRows<{ found: string | null; referenced: string }>(
-    caller.db,
+  const [found] = await rowsInTurn<{ found: string | null; referenced: string }>(
+    caller,
     sql`
     SELECT ${namesOfRows(sql`t`, sql`t."rowVersion"`)} AS "found", ${referencedVersion(caller)} AS "referenced"
     FROM ${records}`,
@@ -423,8 +423,8 @@ async function readTogether(
   from: Sql,
   room: number | null,
 ): Promise<Sized<Omit<FoundRows, 'bytes'>>> {
-  const [together] = await queryRows<{ page: string | null; found: string | null; referenced: string }>(
-    caller.db,
+  const [together] = await rowsInTurn<{ page: string | null; found: string | null; referenced: string }>(
+    caller,
     sql`
     SELECT ${within(room, sql`a."page"`)} AS "page", a."found", ${referencedVersion(caller)} AS "referenced" FROM (
       SELECT json_agg(p."row" ORDER BY p."id")::text AS "page", ${namesOfRows(sql`p`, sql`p."version"`)} AS "found" FROM (
@@ -445,8 +445,8 @@ async function readEach(
   room: number,
 ): Promise<Sized<Omit<FoundRows, 'bytes'>>> {
   // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
-  const rows = await queryRows<{ id: number; version: string; row: string | null; bytes: number; referenced: string }>(
-    caller.db,
+  const rows = await rowsInTurn<{ id: number; version: string; row: string | null; bytes: number; referenced: string }>(
+    caller,
     sql`
     SELECT q."id", q."version"::text AS "version", CASE WHEN q."bytes" <= ${room}::int THEN q."row" END AS "row", q."bytes",
       ${referencedVersion(caller)} AS "referenced"
