@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { PrismaPg } from '@prisma/adapter-pg'
-import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils'
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
-import pg from 'pg'
+import { adapterOf } from '../src/database/adapter.ts'
+import { Pool } from '../src/database/pool.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm')
 
@@ -35,12 +35,13 @@ export function migrationHistory(url: string) {
   )
 }
 
-async function withEngine<T>(url: string, work: (engine: SchemaEngine, pool: pg.Pool) => Promise<T>): Promise<T> {
+async function withEngine<T>(url: string, work: (engine: SchemaEngine, pool: Pool) => Promise<T>): Promise<T> {
   loaded ??= loadEngine()
   const { SchemaEngine } = await loaded
-  const pool = catalogPool(url)
+  const pool = new Pool(url)
   const { path, content } = schemaFile()
-  const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogPrismaPg(pool))
+  const connectToShadowDb = () => Promise.reject(new Error('There is no shadow database'))
+  const adapter = bindMigrationAwareSqlAdapterFactory({ ...adapterOf(pool), connectToShadowDb })
   try {
     return await work(await SchemaEngine.new({ datamodels: [[path, content]] }, () => {}, adapter), pool)
   } finally {
@@ -74,10 +75,8 @@ function migrationsList() {
  * NO ACTION, as schema.prisma must call them; nothing else that migrations hold by hand shows in its comparison. So a
  * change of such a key, its removal included, is written by hand too.
  */
-async function handMadeKeys(pool: pg.Pool): Promise<Set<string>> {
-  const { rows } = await pool.query<{ conname: string }>(
-    'SELECT conname::text FROM pg_constraint WHERE confdelsetcols IS NOT NULL',
-  )
+async function handMadeKeys(pool: Pool): Promise<Set<string>> {
+  const { rows } = await pool.run({ text: 'SELECT conname::text FROM pg_constraint WHERE confdelsetcols IS NOT NULL' })
   return new Set(rows.map((row) => row.conname))
 }
 
@@ -89,35 +88,6 @@ function withoutHandMade(script: string, names: ReadonlySet<string>): string {
     return sql !== '' && (name === undefined || !names.has(name))
   })
   return statements.map((paragraph) => `${paragraph.trim()}\n`).join('\n')
-}
-
-/** Types of PostgreSQL by number: the catalog's one-letter type, which the adapter refuses, and one that it takes. */
-const CHAR = 18
-const CHAR_ARRAY = 1002
-
-/** Lets the adapter read the catalog: the letters come out of it as lists of letters, which `CatalogPrismaPg` mends. */
-function catalogPool(url: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url })
-  const query = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>
-  const readingLetters = async (config: pg.QueryConfig) => {
-    const result = await query(config)
-    for (const field of result.fields) if (field.dataTypeID === CHAR) field.dataTypeID = CHAR_ARRAY
-    return result
-  }
-  return Object.assign(pool, { query: readingLetters })
-}
-
-class CatalogPrismaPg extends PrismaPg {
-  override async connect() {
-    const adapter = await super.connect()
-    const queryRaw = adapter.queryRaw.bind(adapter)
-    adapter.queryRaw = async (query) => {
-      const { columnNames, columnTypes, rows } = await queryRaw(query)
-      const { Character, CharacterArray } = ColumnTypeEnum
-      return { columnNames, columnTypes: columnTypes.map((t) => (t === CharacterArray ? Character : t)), rows }
-    }
-    return adapter
-  }
 }
 
 /** Not among Node's types. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DataServices, type Db, databaseError, type Transaction } from '../database/client.ts'
+import type { DataServices, Db, Transaction } from '../database/client.ts'
+import { databaseError } from '../database/outage.ts'
 import { CALLBACK_MS, type CallbackAction, newMessageId } from './callback.ts'
 
 /** A store and an application that uses it or is about to. */

@@ -1,5 +1,6 @@
-import { byId, type DataServices, databaseError, type JoiningServices, type Paging } from '../database/client.ts'
+import { byId, type DataServices, type JoiningServices, type Paging } from '../database/client.ts'
 import type { Prisma, Subscription as SubscriptionRow } from '../database/generated/client.ts'
+import { databaseError } from '../database/outage.ts'
 import type { Privileges } from '../engine/caller.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
 import { StoreFailure } from '../values/failure.ts'

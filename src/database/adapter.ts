@@ -1,126 +1,123 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { PrismaPg } from '@prisma/adapter-pg'
-import type pg from 'pg'
-import type { DatabaseHealth } from './health.ts'
-import { cutConnection } from './limits.ts'
-import { Outage } from './outage.ts'
-import type { Sql } from './sql.ts'
+import {
+  type ColumnType,
+  ColumnTypeEnum,
+  type SqlDriverAdapter,
+  type SqlDriverAdapterFactory,
+  type SqlQuery,
+  type SqlResultSet,
+  type Transaction,
+} from '@prisma/driver-adapter-utils'
+import pg from 'pg'
+import { StatementError } from './outage.ts'
+import type { OpenTransaction, Pool, Statement } from './pool.ts'
+import { sql } from './sql.ts'
 
-// Prisma's adapter for pg, with what this application adds: statements that take turns and end with the database, statements
-// past Prisma, and clients that share one data model.
+// What Prisma runs, on the connections of a pool.
 
-export type Guard = Pick<DatabaseHealth, 'guard' | 'watch' | 'onRecovery'>
+const identity = { provider: 'postgres', adapterName: 'store-platform' } as const
 
-/** Runs a statement past Prisma, whose way around a statement costs more than most statements. */
-export type RunStatement = (statement: Sql) => Promise<pg.QueryResult>
+/** The adapter answers it by the number of the transaction, by which the pool knows it. PostgreSQL never sees it. */
+export const whichTransaction = sql`-- the number of this transaction`
 
-/** Runs a statement outside of transactions. */
-export type RunSingle = <T>(statement: () => Promise<T>) => Promise<T>
-
-/** The adapter of a client beside another, for what it runs. Absent: that of the other. */
-export const adapters = new AsyncLocalStorage<Adapter | undefined>()
-
-/** The transaction that is being started, until it has its connection, and then how it runs a statement. */
-export const starting = new AsyncLocalStorage<{ run?: RunStatement }>()
-
-export type Prepare = (statement: Sql) => { name: string; text: string; values: unknown[] }
-
-interface Guards {
-  readonly health: Guard
-  readonly single: RunSingle
-  readonly prepare: Prepare
+/** Lets a Prisma client run its statements on `pool`, which ends with the client. */
+export function adapterOf(pool: Pool): SqlDriverAdapterFactory {
+  const adapter: SqlDriverAdapter = {
+    ...identity,
+    ...statementsOn((statement) => pool.run(statement)),
+    startTransaction: async (isolationLevel) => {
+      const transaction = await passing(pool.begin())
+      // It leaves together with what follows it, and what follows fails where it does.
+      if (isolationLevel) transaction.run({ text: `SET TRANSACTION ISOLATION LEVEL ${isolationLevel}` }).catch(() => {})
+      return adapterOfTransaction(transaction)
+    },
+    executeScript: async (text) => {
+      await passing(pool.run({ text }))
+    },
+    getConnectionInfo: () => ({ supportsRelationJoins: true }),
+    dispose: () => pool.end(),
+  }
+  return { ...identity, connect: async () => adapter }
 }
 
-/** An adapter whose statements take turns, and end at once while the database does not answer. */
-export class GuardedPg extends PrismaPg {
-  readonly #guards: Guards
+/** Whose errors are known on the other side of Prisma. */
+function passing<T>(result: Promise<T>): Promise<T> {
+  return result.catch((error) => {
+    throw new StatementError(error)
+  })
+}
 
-  constructor(guards: Guards, ...args: ConstructorParameters<typeof PrismaPg>) {
-    super(...args)
-    this.#guards = guards
+function adapterOfTransaction(transaction: OpenTransaction): Transaction {
+  const statements = statementsOn((statement) => transaction.run(statement))
+  return {
+    ...identity,
+    ...statements,
+    // Prisma leaves `COMMIT` and `ROLLBACK` to the two functions below.
+    options: { usePhantomQuery: true },
+    executeRaw: async (query) =>
+      query.sql === whichTransaction.sql ? transaction.number : statements.executeRaw(query),
+    commit: () => passing(transaction.end('COMMIT')),
+    rollback: () => passing(transaction.end('ROLLBACK')),
   }
+}
 
-  override async connect() {
-    const { health, single, prepare } = this.#guards
-    const adapter = await super.connect()
-    const start = adapter.startTransaction.bind(adapter)
-    adapter.startTransaction = async (level) => {
-      let started: ReturnType<typeof start> | undefined
-      const begin = () => {
-        started = start(level)
-        return started
+function statementsOn(run: (statement: Statement) => Promise<pg.QueryResult>) {
+  return {
+    queryRaw: async (query: SqlQuery): Promise<SqlResultSet> => {
+      const { fields, rows } = await passing(run({ ...statementOf(query), rowMode: 'array', types }))
+      return {
+        columnNames: fields.map(({ name }) => name),
+        columnTypes: fields.map(({ dataTypeID }) => columnTypes.get(dataTypeID) ?? ColumnTypeEnum.Text),
+        rows,
       }
-      const transaction = await health.guard(begin).catch((error) => {
-        // Nobody would give back the connection of a late one.
-        started?.then((late) => late.executeRaw(rollback).finally(() => late.rollback())).catch(() => {})
-        throw error
-      })
-      const { watch, run } = watching(health, transaction, prepare)
-      const opened = starting.getStore()
-      // Only its own: the work of a transaction may begin another.
-      if (opened) opened.run ??= run
-      return guarded(transaction, watch)
-    }
-    return routed(guarded(adapter, single))
+    },
+    executeRaw: async (query: SqlQuery): Promise<number> => (await passing(run(statementOf(query)))).rowCount ?? 0,
   }
 }
 
-/** Leaves to the adapter of a client beside this one what that client runs. */
-function routed(adapter: Adapter): Adapter {
-  const own = {
-    queryRaw: adapter.queryRaw.bind(adapter),
-    executeRaw: adapter.executeRaw.bind(adapter),
-    startTransaction: adapter.startTransaction.bind(adapter),
-  }
-  const current = () => {
-    const other = adapters.getStore()
-    return other === undefined || other === adapter ? own : other
-  }
-  adapter.queryRaw = (statement) => current().queryRaw(statement)
-  adapter.executeRaw = (statement) => current().executeRaw(statement)
-  adapter.startTransaction = (level) => current().startTransaction(level)
-  return adapter
+/** Times are ISO texts with their zone, which PostgreSQL reads as they are. */
+function statementOf({ sql: text, args, argTypes }: SqlQuery): Statement {
+  const values = args.map((arg, index) =>
+    typeof arg === 'string' && argTypes[index]?.scalarType === 'bytes' ? Buffer.from(arg, 'base64') : arg,
+  )
+  return { text, values }
 }
 
-/** Cuts the connection of a transaction when a statement of it is given up: it may end later, under another user of the pool. */
-function watching(health: Guard, transaction: Awaited<ReturnType<Adapter['startTransaction']>>, prepare: Prepare) {
-  const { client } = transaction as unknown as { client: pg.ClientBase }
-  const release = transaction.rollback.bind(transaction)
-  let isGivenUp = false
-  let isOver = false
-  const releaseOrCut = async () => {
-    isOver = true
-    if (isGivenUp) cutConnection(client)
-    await release()
-  }
-  const executeRaw = transaction.executeRaw.bind(transaction)
-  const ending: typeof executeRaw = (statement) => {
-    isOver ||= statement.sql === 'COMMIT' || statement.sql === 'ROLLBACK'
-    return executeRaw(statement)
-  }
-  Object.assign(transaction, { executeRaw: ending, commit: releaseOrCut, rollback: releaseOrCut })
-  const watch = <T>(statement: () => Promise<T>) =>
-    health.watch(statement).catch((error) => {
-      isGivenUp ||= error instanceof Outage
-      throw error
-    })
-  const run: RunStatement = async (statement) => {
-    // Prisma has ended it for its time. Somebody else may have the connection.
-    if (isOver) throw new Outage('The transaction took longer than its time limit')
-    return watch(() => client.query(prepare(statement)))
-  }
-  return { watch, run }
-}
+const { builtins } = pg.types
 
-const rollback = { sql: 'ROLLBACK', args: [], argTypes: [] }
+/** By PostgreSQL's number of the type; all others are texts. */
+const columnTypes = new Map<number, ColumnType>([
+  [builtins.BOOL, ColumnTypeEnum.Boolean],
+  // PostgreSQL's catalog has it.
+  [builtins.CHAR, ColumnTypeEnum.Character],
+  [builtins.INT2, ColumnTypeEnum.Int32],
+  [builtins.INT4, ColumnTypeEnum.Int32],
+  [builtins.INT8, ColumnTypeEnum.Int64],
+  [builtins.OID, ColumnTypeEnum.Int64],
+  [builtins.FLOAT4, ColumnTypeEnum.Float],
+  [builtins.FLOAT8, ColumnTypeEnum.Double],
+  [builtins.NUMERIC, ColumnTypeEnum.Numeric],
+  [builtins.TIMESTAMPTZ, ColumnTypeEnum.DateTime],
+  [builtins.DATE, ColumnTypeEnum.Date],
+  [builtins.JSON, ColumnTypeEnum.Json],
+  [builtins.JSONB, ColumnTypeEnum.Json],
+  [builtins.UUID, ColumnTypeEnum.Uuid],
+  [builtins.BYTEA, ColumnTypeEnum.Bytes],
+  // Lists of these types have no names in pg.
+  [1007, ColumnTypeEnum.Int32Array],
+  [1009, ColumnTypeEnum.TextArray],
+])
 
-export type Adapter = Awaited<ReturnType<PrismaPg['connect']>>
-type Statements = Pick<Adapter, 'queryRaw' | 'executeRaw'>
+const asIs = (text: string) => text
+const readTime = pg.types.getTypeParser(builtins.TIMESTAMPTZ)
+const parsers = new Map<number, (text: string) => unknown>([
+  [builtins.TIMESTAMPTZ, (text) => (readTime(text) as Date).toISOString()],
+  [builtins.DATE, asIs],
+  [builtins.JSON, asIs],
+  [builtins.JSONB, asIs],
+])
 
-function guarded<S extends Statements>(statements: S, guard: DatabaseHealth['guard']): S {
-  const query = statements.queryRaw.bind(statements)
-  const execute = statements.executeRaw.bind(statements)
-  statements.queryRaw = (statement) => guard(() => query(statement))
-  statements.executeRaw = (statement) => guard(() => execute(statement))
-  return statements
+/** Values as Prisma takes them where pg would make objects of them. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    (format === 'binary' ? undefined : parsers.get(id)) ?? pg.types.getTypeParser(id, format as 'text'),
 }

@@ -1,10 +1,10 @@
 import type { Secrets } from '../values/secrets.ts'
-import { adapters, type RunStatement, starting } from './adapter.ts'
+import { adapterOf, whichTransaction } from './adapter.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
-import { driverError } from './outage.ts'
-import { CONNECT_MS_MAX, type ConnectOptions, openPool, type Pool } from './pool.ts'
+import { databaseError } from './outage.ts'
+import { CONNECT_MS_MAX, type ConnectOptions, type OpenTransaction, Pool } from './pool.ts'
 import { queryCompilerOptions } from './query-compiler.ts'
-import type { Sql } from './sql.ts'
+import { type Sql, sql } from './sql.ts'
 
 export type Db = PrismaClient
 export type Transaction = Prisma.TransactionClient
@@ -33,37 +33,15 @@ const pools = new WeakMap<Db, Pool>()
 
 /** A client for `url` (postgresql://…). It connects at the first statement; `$disconnect()` closes it. */
 export function connect(url: string, options: ConnectOptions = {}): Db {
-  const pool = openPool(url, options)
+  const pool = new Pool(url, options)
   const clientOptions: Prisma.PrismaClientOptions = {
-    adapter: pool.adapter,
+    adapter: adapterOf(pool),
     errorFormat: 'minimal',
     ...queryCompilerOptions,
   }
   const db = new PrismaClient(clientOptions)
   pools.set(db, pool)
   return db
-}
-
-/**
- * A client like `connect`'s, with connections and limits of its own. It shares what Prisma makes of the data model for `db`,
- * which takes 13 MB, and ends with it at the latest.
- */
-export async function connectBeside(db: Db, url: string, options: ConnectOptions): Promise<Db> {
-  const pool = openPool(url, options)
-  const connected = await pool.adapter.connect()
-  const $transaction: Db['$transaction'] = (work: unknown, options?: object) => {
-    // What the transaction's work runs by another client is that one's.
-    const outside = (tx: Transaction) =>
-      adapters.run(undefined, () => (work as (tx: Transaction) => Promise<never>)(tx))
-    return adapters.run(connected, () => db.$transaction(outside, options))
-  }
-  const beside = db.$extends({
-    client: { $transaction, $disconnect: () => connected.dispose() },
-    // Awaited inside, because an operation begins when its promise is awaited.
-    query: { $allOperations: ({ args, query }) => adapters.run(connected, async () => await query(args)) },
-  }) as unknown as Db
-  pools.set(beside, pool)
-  return beside
 }
 
 /**
@@ -90,28 +68,51 @@ export function endWith(tx: Db | Transaction, last: Promise<unknown>): Promise<u
 /** A transaction of `inTransaction`. */
 interface Open {
   readonly followUps: FollowUp[]
+  readonly transaction: OpenTransaction
   /** What the transaction still waits for when its end is on its way. */
   last?: Promise<unknown>
-  /** Present as soon as it has begun. */
-  run?: RunStatement
 }
 
 const open = new WeakMap<Db | Transaction, Open>()
 
-function runnerOf(db: Db | Transaction): RunStatement | undefined {
-  return (open.get(db) ?? pools.get(db as Db))?.run
+function runnerOf(db: Db | Transaction | Pool): Pick<Pool, 'run'> | undefined {
+  return db instanceof Pool ? db : (open.get(db)?.transaction ?? pools.get(db as Db))
 }
 
-/** The rows that a statement returns. Their values are numbers (up to 32 bits), texts, booleans, dates and JSON. */
-export async function queryRows<T>(db: Db | Transaction, statement: Sql): Promise<T[]> {
-  const run = runnerOf(db)
-  return run ? (await run(statement)).rows : db.$queryRaw<T[]>(statement)
+/**
+ * The rows that a statement returns, past Prisma, whose way around a statement costs more than most statements. Their values are
+ * numbers (up to 32 bits), texts, booleans, dates and JSON.
+ */
+export async function queryRows<T>(db: Db | Transaction | Pool, statement: Sql): Promise<T[]> {
+  const runner = runnerOf(db)
+  return runner ? (await runner.run(statement)).rows : (db as Transaction).$queryRaw<T[]>(statement)
+}
+
+/** Who reads for a store. */
+interface StoreReader {
+  readonly db: Db | Transaction
+  readonly store: { readonly id: number }
+}
+
+/** `queryRows` when the store has its turn (`readInTurn`). */
+export function rowsInTurn<T>(reader: StoreReader, statement: Sql): Promise<T[]> {
+  return readInTurn(reader, () => queryRows<T>(reader.db, statement))
+}
+
+/**
+ * Runs a statement that reads for a store: together with all others of that store, those outside of transactions have at most half
+ * of the connections at a time; more wait. Each has its turn alone, so that the connection works for another as soon as the result
+ * is here.
+ */
+export function readInTurn<T>({ db, store }: StoreReader, statement: () => Promise<T>): Promise<T> {
+  const reads = isClient(db) ? pools.get(db)?.reads : undefined
+  return reads ? reads(String(store.id), 1, statement) : statement()
 }
 
 /** Runs a statement, and returns the number of rows that it changed. */
-export async function execute(db: Db | Transaction, statement: Sql): Promise<number> {
-  const run = runnerOf(db)
-  return run ? ((await run(statement)).rowCount ?? 0) : db.$executeRaw(statement)
+export async function execute(db: Db | Transaction | Pool, statement: Sql): Promise<number> {
+  const runner = runnerOf(db)
+  return runner ? ((await runner.run(statement)).rowCount ?? 0) : (db as Transaction).$executeRaw(statement)
 }
 
 /** Attempts in all for a transaction that PostgreSQL ended for a deadlock or a serialization failure. */
@@ -146,19 +147,21 @@ export async function inTransaction<T>(
   { storeId = NO_STORE, lockMs }: TransactionOptions = {},
 ): Promise<T> {
   if (!isClient(db)) return work(db)
-  const { limits } = pools.get(db) as Pool
+  const pool = pools.get(db) as Pool
   const transact = async () => {
-    const opened: Open = { followUps: [] }
-    const limited = async (tx: Transaction) => {
+    const followUps: FollowUp[] = []
+    let opened: Open | undefined
+    const joined = async (tx: Transaction) => {
+      const transaction = pool.transaction(await tx.$executeRaw(whichTransaction)) as OpenTransaction
+      opened = { followUps, transaction }
       open.set(tx, opened)
-      if (lockMs !== undefined) await tx.$queryRaw`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`
+      if (lockMs !== undefined) await execute(tx, sql`SELECT set_config('lock_timeout', ${String(lockMs)}, true)`)
       return work(tx)
     }
-    const times = { maxWait: CONNECT_MS_MAX, timeout: limits.transactionMs }
-    const transaction = starting.run(opened, () => db.$transaction(limited, times))
+    const times = { maxWait: CONNECT_MS_MAX, timeout: pool.limits.transactionMs }
     // Where the last statement fails, PostgreSQL makes a rollback of the commit behind it.
-    const ended = transaction.finally(() => opened.last)
-    return ended.finally(() => runAll(opened.followUps, db))
+    const ended = db.$transaction(joined, times).finally(() => opened?.last)
+    return ended.finally(() => runAll(followUps, db))
   }
   return inTurn(db, storeId, () => retried(transact))
 }
@@ -201,16 +204,5 @@ export function isClient(db: Db | Transaction): db is Db {
 
 function isRetryable(error: unknown): boolean {
   const code = databaseError(error)?.code
-  return code === '40P01' || code === '40001' || (error as { code?: unknown })?.code === 'P2034'
-}
-
-/**
- * The SQLSTATE (such as 23505) of a PostgreSQL error that Prisma wrapped, and the violated unique index or foreign key, if
- * any; null for every other error. Reads protocol fields, because messages are in the language of the server (lc_messages).
- */
-export function databaseError(error: unknown): { code: string; constraint: string | undefined } | null {
-  const cause = driverError(error)
-  const code = cause?.originalCode ?? cause?.code
-  if (!cause || typeof code !== 'string') return null
-  return { code, constraint: (cause.constraint as { index?: string } | undefined)?.index }
+  return code === '40P01' || code === '40001'
 }

@@ -1,8 +1,9 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { Outage } from './outage.ts'
 
-// Connections outside the pool.
+// Connections, and those outside the pools.
 
 export const CONNECT_TIMEOUT_MS = 10_000
 
@@ -22,12 +23,10 @@ export function reasonOf(error: unknown): string {
 /** Runs `work` on a connection of its own, which is closed behind it. */
 export async function withConnection<T>(
   url: string,
-  work: (client: pg.Client) => Promise<T>,
+  work: (client: Connection) => Promise<T>,
   connectionTimeoutMillis = CONNECT_TIMEOUT_MS,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis })
-  // Without a listener, an error between two statements would end the process.
-  client.on('error', () => {})
+  const client = new Connection({ connectionString: url, connectionTimeoutMillis })
   try {
     await client.connect()
     return await work(client)
@@ -36,27 +35,77 @@ export async function withConnection<T>(
   }
 }
 
+/** What PostgreSQL calls BackendKeyData: by it, a connection can be named to another one. */
+interface BackendKey {
+  readonly processID: number
+  readonly secretKey: number
+}
+
 /** PostgreSQL's code of a request to cancel. */
 const CANCEL = 80_877_102
 const CANCEL_MS_MAX = 1_000
 
-/** Asks the server to cancel the statement of a connection. Resolves when it has been told, or after a second; never rejects. */
-export async function cancelStatement(client: pg.ClientBase): Promise<void> {
-  const { host, port, processID, secretKey } = client as unknown as Record<'host', string> &
-    Record<'port' | 'processID' | 'secretKey', number>
-  const message = Buffer.alloc(16)
-  for (const [index, part] of [message.length, CANCEL, processID, secretKey].entries())
-    message.writeInt32BE(part, index * 4)
-  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-  socket.setTimeout(CANCEL_MS_MAX, () => socket.destroy())
-  socket.on('error', () => {}).write(message)
-  // PostgreSQL closes the connection when it has passed the request on. PgBouncer 1.18 can crash when this side does so first.
-  await new Promise((resolve) => socket.resume().once('close', resolve))
+/** A connection whose statements can be cancelled, and whose loss ends no process: its user hears of it by its statements. */
+export class Connection extends pg.Client {
+  #key: BackendKey = { processID: 0, secretKey: 0 }
+
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    // Between two statements, or two users of a pool, nobody else listens.
+    this.on('error', () => {})
+    this.connection.once('backendKeyData', (key: BackendKey) => {
+      this.#key = key
+    })
+  }
+
+  /** The number of PostgreSQL's process. A pooler makes one up. */
+  get processId(): number {
+    return this.#key.processID
+  }
+
+  /** Asks the server to cancel the statement. Resolves when it has been told, or after a second; never rejects. */
+  async cancelStatement(): Promise<void> {
+    const { host, port } = this
+    const { processID, secretKey } = this.#key
+    const message = Buffer.alloc(16)
+    for (const [index, part] of [message.length, CANCEL, processID, secretKey].entries())
+      message.writeInt32BE(part, index * 4)
+    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+    socket.setTimeout(CANCEL_MS_MAX, () => socket.destroy())
+    socket.on('error', () => {}).write(message)
+    // PostgreSQL closes the connection when it has passed the request on. PgBouncer 1.18 can crash when this side does so first.
+    await new Promise((resolve) => socket.resume().once('close', resolve))
+  }
+}
+
+/**
+ * Runs a statement on a `Connection`. Throws an `Outage` after so many milliseconds, when PostgreSQL has been asked to cancel it:
+ * otherwise it would go on, and the next request would begin another.
+ */
+export async function queryWithin(
+  client: pg.Client,
+  query: pg.QueryConfig & { readonly rowMode?: 'array' | undefined },
+  ms: number,
+): Promise<pg.QueryResult> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  let tooLate: Outage | undefined
+  const timer = setTimeout(async () => {
+    tooLate = new Outage('It took longer than the time limit of the database')
+    if (client instanceof Connection) await client.cancelStatement()
+    reject(tooLate)
+  }, ms)
+  try {
+    return await Promise.race([client.query(query), late])
+  } catch (error) {
+    throw tooLate ?? error
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 interface KeepOptions {
   /** Runs on every new connection before it is used. An error it throws counts as a failure to connect. */
-  setUp: (client: pg.Client) => Promise<void>
+  setUp: (client: Connection) => Promise<void>
   /** Gets the reason whenever the connection is lost or an attempt to reconnect fails. */
   onLost: (error: Error) => void
   beforeRetry?: () => Promise<void>
@@ -83,8 +132,8 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
   let isOpen = true
   let retrying = Promise.resolve()
 
-  async function open(): Promise<pg.Client> {
-    const next = new pg.Client({
+  async function open(): Promise<Connection> {
+    const next = new Connection({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
@@ -92,7 +141,6 @@ export async function keepConnected(url: string, { setUp, onLost, beforeRetry }:
       keepAliveInitialDelayMillis: 30_000,
     })
     let reason = new Error('The server closed the connection')
-    // Without a listener, an error on the idle connection would end the process.
     next.on('error', (error) => {
       reason = error
     })
@@ -155,7 +203,7 @@ export interface Listening {
 export async function listen(
   url: string,
   channels: Readonly<Record<string, (payload: string) => void>>,
-  { onConnect, onLost }: { onConnect: (client: pg.Client) => void | Promise<void>; onLost: KeepOptions['onLost'] },
+  { onConnect, onLost }: { onConnect: (client: Connection) => void | Promise<void>; onLost: KeepOptions['onLost'] },
 ): Promise<Listening> {
   const connection = await keepConnected(url, {
     setUp: async (client) => {

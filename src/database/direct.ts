@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { StartupError } from '../process/startup-error.ts'
 import { withConnection } from './connection.ts'
 import { asStartupError } from './migrations.ts'
@@ -22,12 +21,11 @@ export async function requireDirect(url: string, directUrl: string): Promise<voi
 
 function look(url: string) {
   return withConnection(url, async (client) => {
-    const { processID } = client as pg.Client & { readonly processID: number }
     const { rows } = await client.query<{ database: string; hasOwnSession: boolean }>(
       // A pooler makes up the process id of its connections.
       `SELECT "system_identifier" || ' ' || "oid" AS "database", pg_backend_pid() = $1 AS "hasOwnSession"
        FROM pg_control_system(), pg_database WHERE "datname" = current_database()`,
-      [processID],
+      [client.processId],
     )
     return rows[0] as { database: string; hasOwnSession: boolean }
   }).catch((error) => {

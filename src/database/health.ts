@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
-import { reasonOf } from './connection.ts'
-import { limitConnection, requestLimits } from './limits.ts'
+import { Connection, queryWithin, reasonOf } from './connection.ts'
 import { moveFault } from './moved.ts'
-import { driverError, isOfMove, Outage } from './outage.ts'
+import { databaseError, isOfMove, Outage } from './outage.ts'
+import type { Query } from './query.ts'
 
 /** What a process knows of its database, from a connection of its own. Reasons are without internals. */
 export interface DatabaseHealth {
@@ -72,10 +72,7 @@ class Health implements DatabaseHealth {
   readonly #recovered: (() => void)[] = []
   readonly #wanted = migrationNames()
   readonly #known = { reads: memoized(() => this.#readFault()), changes: memoized(() => this.#changeFault()) }
-  readonly #database = {
-    query: async <T extends object>(text: string, values: readonly unknown[] = []) =>
-      (await this.#pool.query<T>({ text, values: [...values] })).rows,
-  }
+  readonly #database: Query = { query: (text, values) => this.#query(text, values) }
   #answeredAtMs = 0
   #evidence = { reason: '', atMs: Number.NEGATIVE_INFINITY }
   #refusalLoggedAtMs = Number.NEGATIVE_INFINITY
@@ -90,10 +87,10 @@ class Health implements DatabaseHealth {
   constructor(url: string, log: HealthLog) {
     this.#log = log
     this.#pool = new pg.Pool({
+      Client: Connection,
       connectionString: url,
       max: 2,
       connectionTimeoutMillis: CHANGE_MS_MAX,
-      onConnect: (client) => limitConnection(client, { ...requestLimits, singleMs: CHANGE_MS_MAX }),
       maxLifetimeSeconds: CONNECTION_LIFE_S,
       allowExitOnIdle: true,
     })
@@ -212,10 +209,22 @@ class Health implements DatabaseHealth {
   /** Any answer will do, an error too. Its connection may have been closed since the last question, so there is a second one. */
   async #question(): Promise<void> {
     const ask = () =>
-      this.#pool.query({ text: 'SELECT 1' }).catch((error) => {
+      this.#query('SELECT 1').catch((error) => {
         if (!isAnswer(error)) throw error
       })
     await ask().catch(ask)
+  }
+
+  async #query<T extends object>(text: string, values: readonly (string | number)[] = []): Promise<T[]> {
+    const client = await this.#pool.connect()
+    try {
+      const { rows } = await queryWithin(client, { text, values: [...values] }, CHANGE_MS_MAX)
+      client.release()
+      return rows
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
   }
 
   async #readFault(): Promise<string | null> {
@@ -223,7 +232,7 @@ class Health implements DatabaseHealth {
     const query = `SELECT "migration_name" AS "name" FROM "_prisma_migrations"
       WHERE "finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`
     try {
-      const { rows } = await this.#pool.query<{ name: string }>({ text: query })
+      const rows = await this.#query<{ name: string }>(query)
       const applied = new Set(rows.map(({ name }) => name))
       if (!this.#wanted.every((name) => applied.has(name))) return 'migrations are not applied'
       return await moveFault(this.#database, 'reads')
@@ -231,19 +240,19 @@ class Health implements DatabaseHealth {
       const { code = '', message } = error as { code?: string; message: string }
       // Others hold all connections; requests have theirs.
       if (code === TOO_MANY_CONNECTIONS) return null
-      return /timeout/.test(message) ? `${silent} in time` : silent
+      return error instanceof Outage || /timeout/.test(message) ? `${silent} in time` : silent
     }
   }
 
   async #changeFault(): Promise<string | null> {
     try {
       const text = `SELECT pg_is_in_recovery() AS "isStandby", current_setting('transaction_read_only')::boolean AS "isReadOnly"`
-      const { rows } = await this.#pool.query<{ isStandby: boolean; isReadOnly: boolean }>({ text })
-      if (rows[0]?.isStandby) return 'the database is a standby, which only reads'
-      if (rows[0]?.isReadOnly) return 'the database only reads'
+      const [row] = await this.#query<{ isStandby: boolean; isReadOnly: boolean }>(text)
+      if (row?.isStandby) return 'the database is a standby, which only reads'
+      if (row?.isReadOnly) return 'the database only reads'
       const moving = await moveFault(this.#database, 'changes')
       if (moving !== null) return moving
-      await this.#pool.query({ text: tryChange })
+      await this.#query(tryChange)
       return null
     } catch (error) {
       const { code = '' } = error as { code?: string }
@@ -255,8 +264,8 @@ class Health implements DatabaseHealth {
   /** Whether the database only reads, it says itself when it is asked. */
   #note(error: unknown): void {
     const atMs = performance.now()
-    const { originalCode, originalMessage: reason } = driverError(error) ?? {}
-    if (originalCode === DISK_FULL) this.#evidence = { reason: diskFull, atMs }
+    const { code, message: reason } = databaseError(error) ?? {}
+    if (code === DISK_FULL) this.#evidence = { reason: diskFull, atMs }
     if (!isOfMove(error) || atMs - this.#refusalLoggedAtMs < REFUSAL_EVERY_MS) return
     this.#refusalLoggedAtMs = atMs
     this.#log.warn({ reason }, 'changes are refused until this server is started on the other database')
@@ -290,9 +299,8 @@ const changeFaults: Readonly<Record<string, string>> = {
 
 function isAnswer(error: unknown): boolean {
   if (error === undefined) return true
-  const { code } = error as { code?: string }
-  const state = driverError(error)?.originalCode ?? code
-  return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) && !notServing.test(state)
+  const state = databaseError(error)?.code
+  return state !== undefined && !notServing.test(state)
 }
 
 function unanswered(): Outage {

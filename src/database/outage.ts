@@ -14,31 +14,25 @@ export class Outage extends Error {
 
 const again = 'try again in a moment'
 
-/** Kinds of driver errors without a connection, or with a lost one. */
-const kinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
-/** Prisma: unreachable, timed out, closed, no free connection in time, still a deadlock at the last attempt. */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'])
+/** Prisma's, for a transaction that did not begin or end in time. */
+const TRANSACTION_ERROR = 'P2028'
 
-const tooLong = `It took longer than the time limit of the database; ${again}`
 /** Also behind the move, until the server is started on the other database. */
 const moving = `The store is being moved to another database, and takes no changes until then; ${again}`
 
 /** By SQLSTATE, the message of each group of errors that pass by themselves, or when the operator ends their cause. */
 const messages: readonly (readonly [RegExp, string])[] = [
   [/^(55P03|40001|40P01)$/, `Another change holds the record; ${again}`],
-  [/^57014$/, tooLong],
+  [/^57014$/, `It took longer than the time limit of the database; ${again}`],
   // Only reading: a standby, or a setting. No room on the disk, or in memory; no file could be written.
   [/^(25006|53[124]00|58030)$/, `The database cannot do this at present; ${again}`],
   // Connection exceptions, too many connections, stopping, starting, a transaction or session ended for being idle.
   [/^(08\w{3}|53300|57P0\d|25P0[34])$/, `The database does not answer; ${again}`],
 ]
 
-/** pg's, for a statement that this process ends for its time. The database answers others meanwhile, or `Outage` says otherwise. */
-const readTimeout = /^Query read timeout/m
-
 /** Messages of pg and of the system that come without a code. They are English whatever the server's language. */
 const noConnection =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|read|write|getaddrinfo) E[A-Z_]+\b)/m
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|(connect|read|write|getaddrinfo) E[A-Z_]+\b)/
 
 /**
  * Returns a 503 failure when the error means that the database is unavailable, or that a lock, a connection or a result
@@ -46,19 +40,17 @@ const noConnection =
  * unknown.
  */
 export function outageOf(error: unknown): StoreFailure | null {
-  if (error instanceof Outage) return new StoreFailure('unavailable', error.message, { origin: error })
+  const cause = causeOf(error)
+  if (cause instanceof Outage) return new StoreFailure('unavailable', cause.message, { origin: error })
   // A host may have several addresses, each with its error.
-  const { code, message } = (error instanceof AggregateError ? error.errors[0] : error) as {
+  const { code, message } = (cause instanceof AggregateError ? cause.errors[0] : cause) as {
     code?: string
     message?: string
   }
-  const { kind = '', originalCode = '' } = (driverError(error) ?? {}) as { kind?: string; originalCode?: string }
-  const ofState = messages.find(([states]) => states.test(originalCode))?.[1]
-  const ofStatement = readTimeout.test(message ?? '') ? tooLong : undefined
-  const known = isOfMove(error) ? moving : (ofState ?? ofStatement)
-  const isOutage = kinds.has(kind) || prismaCodes.has(code ?? '') || noConnection.test(message ?? '')
-  if (known === undefined && !isOutage) return null
-  const logDetail = `${code ?? ''} ${kind} ${originalCode}`.trim() || String(message)
+  const state = databaseError(error)?.code ?? ''
+  const known = isOfMove(error) ? moving : messages.find(([states]) => states.test(state))?.[1]
+  if (known === undefined && code !== TRANSACTION_ERROR && !noConnection.test(message ?? '')) return null
+  const logDetail = code ?? String(message)
   return new StoreFailure('unavailable', known ?? `The database does not answer; ${again}`, {
     logDetail,
     origin: error,
@@ -73,8 +65,8 @@ export function failureOf(error: unknown): StoreFailure {
 
 /** Whether a change was refused because the store is moved. All are; the health of the database logs it for all. */
 export function isOfMove(error: unknown): boolean {
-  const { originalCode, originalMessage } = driverError(error) ?? {}
-  return originalCode === READ_ONLY && String(originalMessage).startsWith(MOVING)
+  const { code, message } = databaseError(error) ?? {}
+  return code === READ_ONLY && String(message).startsWith(MOVING)
 }
 
 /**
@@ -82,20 +74,33 @@ export function isOfMove(error: unknown): boolean {
  * allows reading alone.
  */
 export function passOverReadOnly(error: unknown): void {
-  if (driverError(error)?.originalCode !== READ_ONLY) throw error
+  if (databaseError(error)?.code !== READ_ONLY) throw error
 }
 
 /** Whether a lock did not come in time. */
 export function isLockTimeout(error: unknown): boolean {
-  return driverError(error)?.originalCode === '55P03'
+  return databaseError(error)?.code === '55P03'
 }
 
-/** The driver's error. Prisma wraps it in an error of its own, except at commit; `queryRows` does not. */
-export function driverError(error: unknown): Record<string, unknown> | undefined {
-  if (error instanceof pg.DatabaseError) {
-    return { originalCode: error.code, originalMessage: error.message, constraint: { index: error.constraint } }
+/**
+ * Brings the error of a statement through Prisma, which passes on what it does not know. One with a `code` it would take for its own,
+ * and keep nothing else of it.
+ */
+export class StatementError extends Error {
+  constructor(cause: unknown) {
+    super(String((cause as { message?: unknown }).message), { cause })
   }
-  const { meta, cause } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: unknown } }; cause?: unknown }
-  const found = meta?.driverAdapterError?.cause ?? cause
-  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof StatementError ? error.cause : error
+}
+
+/**
+ * What PostgreSQL answered instead of a result, with its SQLSTATE (such as 23505) and the violated constraint or index, if any; null
+ * for every other error. Its message is in the language of the server (lc_messages).
+ */
+export function databaseError(error: unknown): pg.DatabaseError | null {
+  const cause = causeOf(error)
+  return cause instanceof pg.DatabaseError ? cause : null
 }

@@ -1,10 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { createSemaphore, type Semaphore } from '../values/semaphore.ts'
-import { type Guard, GuardedPg, type RunSingle, type RunStatement } from './adapter.ts'
-import { cutConnection, type Limits, limitConnection, requestLimits } from './limits.ts'
+import { Connection, queryWithin } from './connection.ts'
+import type { DatabaseHealth } from './health.ts'
+import { type Limits, requestLimits } from './limits.ts'
 import type { PoolObserver } from './metrics.ts'
-import type { Sql } from './sql.ts'
+import { Outage } from './outage.ts'
+
+// How a statement runs: `Pool.run` outside of transactions, `Pool.begin` and `OpenTransaction.run` inside of one. Both take what
+// the engine writes (`queryRows` and `execute` in client.ts) and what Prisma makes of its calls (adapter.ts).
+
+export type Guard = Pick<DatabaseHealth, 'guard' | 'watch' | 'onRecovery'>
 
 export interface ConnectOptions {
   /** The most connections. More than ten do not raise throughput on a small machine, and they worsen the slowest answers. */
@@ -16,6 +21,14 @@ export interface ConnectOptions {
   /** Called whenever a connection is lost. */
   readonly onLost?: () => void
   readonly observer?: PoolObserver
+}
+
+/** A statement, or several without values. */
+export interface Statement {
+  readonly text: string
+  readonly values?: unknown[]
+  readonly rowMode?: 'array' | undefined
+  readonly types?: pg.CustomTypesConfig | undefined
 }
 
 const unguarded: Guard = {
@@ -31,67 +44,211 @@ const POOL_MAX = 10
 export const CONNECT_MS_MAX = 5_000
 /** Statements kept prepared on each connection. */
 const STATEMENTS_MAX = 500
+/** PostgreSQL itself ends a statement of a transaction this much sooner. */
+const MARGIN_MS = 5_000
 
-/** The connections of a client, and what runs on them past Prisma. */
-export interface Pool {
-  readonly adapter: GuardedPg
+/**
+ * The routines by which PostgreSQL itself refuses to write, on a standby for example. A trigger that raises the same SQLSTATE
+ * (25006) has another, and messages are in the language of the server.
+ */
+const refusesWrites = /^PreventCommand(IfReadOnly|DuringRecovery)$/
+
+/** Connections, and what runs on them. It opens none before the first statement. */
+export class Pool {
   readonly limits: Limits
   /** Changes, by store: fewer than there are connections, so that reads always find one. */
   readonly changes: Semaphore['run']
-  readonly run: RunStatement
+  /** Statements outside of transactions, by the store that reads: at most half of the connections at a time. */
+  readonly reads: Semaphore['run']
+  readonly #pool: pg.Pool
+  readonly #health: Guard
+  readonly #observer: PoolObserver
+  readonly #nameOf: (text: string) => string
+  readonly #open = new Map<number, OpenTransaction>()
+  #begun = 0
+
+  constructor(url: string, options: ConnectOptions = {}) {
+    const { poolMax = POOL_MAX, limits = requestLimits, isPreparing = true, health = unguarded } = options
+    const { observer = unobserved, onLost } = options
+    this.limits = limits
+    this.#health = health
+    this.#observer = observer
+    this.#nameOf = isPreparing ? statementNames() : () => ''
+    this.#pool = new pg.Pool({
+      Client: Connection,
+      connectionString: url,
+      max: poolMax,
+      // A statement need not wait for the answer to the one before it.
+      pipeline: true,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      // A connection that the network dropped silently would hang forever, with everything that waits for it.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 30_000,
+      onConnect: (client) => {
+        client.on('error', () => onLost?.())
+      },
+    })
+    // An idle connection that is lost would end the process otherwise.
+    this.#pool.on('error', () => {})
+    health.onRecovery(() => this.#cutIdle())
+    observer.opened(this.#pool, poolMax)
+    const bounds = boundsOfChanges(poolMax)
+    this.changes = timed(createSemaphore(bounds).run, (seconds) => observer.waitedForTurn('changes', seconds))
+    const reads = createSemaphore({
+      ...bounds,
+      capacity: Number.POSITIVE_INFINITY,
+      capacityOfKey: Math.ceil(poolMax / 2),
+      message: 'Too many reads of this store are under way; try again in a moment',
+    })
+    this.reads = timed(reads.run, (seconds) => observer.waitedForTurn('reads', seconds))
+  }
+
+  /** Runs a statement outside of transactions. */
+  run(statement: Statement): Promise<pg.QueryResult> {
+    return this.#health.guard(async () => {
+      const client = await this.#take()
+      const own = this.#send(client, statement, this.limits.singleMs)
+      releaseBehind(client, own)
+      return own
+    })
+  }
+
+  /** Begins a transaction (READ COMMITTED). Whoever begins it ends it. */
+  async begin(): Promise<OpenTransaction> {
+    let taking: Promise<pg.PoolClient> | undefined
+    const take = () => {
+      taking = this.#take()
+      return taking
+    }
+    const client = await this.#health.guard(take).catch((error) => {
+      // Nobody would give back a late one.
+      taking?.then((late) => late.release()).catch(() => {})
+      throw error
+    })
+    const number = ++this.#begun
+    const ms = this.limits.statementMs + MARGIN_MS
+    const transaction = new OpenTransaction(number, {
+      client,
+      limits: this.limits,
+      send: (statement) => this.#health.watch(() => this.#send(client, statement, ms)),
+      ended: () => this.#open.delete(number),
+    })
+    this.#open.set(number, transaction)
+    return transaction
+  }
+
+  /** The transaction of this number, as long as it is open. */
+  transaction(number: number): OpenTransaction | undefined {
+    return this.#open.get(number)
+  }
+
+  /** Resolves when everything has given back its connection. */
+  end(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  /**
+   * Cuts the connections that nobody uses now. After a failover they may lead to a machine that is gone, or to a server that only
+   * reads from now on, and their next users would wait for it or be refused.
+   */
+  #cutIdle(): void {
+    for (let idle = this.#pool.idleCount; idle > 0; idle--) this.#pool.connect().then(cut, () => {})
+  }
+
+  async #take(): Promise<pg.PoolClient> {
+    const sinceMs = performance.now()
+    try {
+      return await this.#pool.connect()
+    } finally {
+      this.#observer.waitedForConnection((performance.now() - sinceMs) / 1_000)
+    }
+  }
+
+  /** Sends a statement, which has so many milliseconds. What is sent in one turn of the event loop leaves in one piece. */
+  async #send(client: pg.PoolClient, statement: Statement, ms: number): Promise<pg.QueryResult> {
+    const { stream } = client.connection
+    stream.cork()
+    process.nextTick(() => stream.uncork())
+    const { text, values, rowMode, types } = statement
+    // A text of several statements cannot be prepared; it has no values.
+    const name = values === undefined ? '' : this.#nameOf(text)
+    try {
+      return await queryWithin(client, { name, text, values: values ?? [], rowMode, types }, ms)
+    } catch (error) {
+      if (isReadOnly(error)) this.#cutIdle()
+      throw error
+    }
+  }
 }
 
-/** Opens no connection yet. */
-export function openPool(
-  url: string,
-  {
-    poolMax = POOL_MAX,
-    limits = requestLimits,
-    isPreparing = true,
-    health = unguarded,
-    onLost,
-    observer = unobserved,
-  }: ConnectOptions,
-): Pool {
-  const statementName = isPreparing ? statementNames() : () => ''
-  const config = {
-    connectionString: url,
-    max: poolMax,
-    // A statement need not wait for the answer to the one before it.
-    pipeline: true,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    // A connection that the network dropped silently would hang forever, with everything that waits for it.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 30_000,
-    // Between two users of the pool a connection has no error listener for a moment, and an error from the server would
-    // end the process. The next user gets the error anyway.
-    onConnect: (client: pg.ClientBase) => {
-      client.on('error', () => onLost?.())
-      limitConnection(client, limits, { onReadOnly: () => cutIdle() })
-    },
+interface TransactionParts {
+  readonly client: pg.PoolClient
+  readonly limits: Limits
+  readonly send: (statement: Statement) => Promise<pg.QueryResult>
+  readonly ended: () => void
+}
+
+/** A transaction on its connection, from its beginning on. */
+export class OpenTransaction {
+  readonly number: number
+  readonly #parts: TransactionParts
+  #isOver = false
+  #isLost = false
+
+  /**
+   * Nobody waits for it to begin: that leaves with its first statement, and carries the limits, because behind a pooler a session
+   * belongs to a connection for no longer than a transaction.
+   */
+  constructor(number: number, parts: TransactionParts) {
+    this.number = number
+    this.#parts = parts
+    const { lockMs, statementMs, idleMs } = parts.limits
+    const text = `BEGIN; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs};
+      SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
+    this.#send({ text }).catch(() => {
+      // Without its transaction, no statement may have an effect.
+      this.#isLost = true
+      parts.client.connection.stream.destroy()
+    })
   }
-  const pool = new pg.Pool(config)
-  observer.opened(pool, poolMax)
-  timeConnect(pool, observer.waitedForConnection)
-  // An idle connection that is lost would end the process otherwise. Prisma listens only once it has run something.
-  pool.on('error', () => {})
-  const cutIdle = idleConnections(pool)
-  health.onRecovery(cutIdle)
-  const options = {
-    statementNameGenerator: ({ sql }: { sql: string }) => statementName(sql),
-    disposeExternalPool: true,
+
+  /** Throws an `Outage` when it is over: somebody else may have the connection. */
+  async run(statement: Statement): Promise<pg.QueryResult> {
+    if (this.#isOver) throw new Outage('The transaction took longer than its time limit')
+    return this.#send(statement)
   }
-  const prepare = ({ text, values }: Sql) => ({ name: statementName(text), text, values })
-  const single = inReadTurns(health, poolMax, observer)
-  const adapter = new GuardedPg({ health, single, prepare }, pool, options)
-  pool.query = cancellingQuery(pool)
-  const { run: inTurn } = createSemaphore(boundsOfChanges(poolMax))
-  return {
-    adapter,
-    limits,
-    changes: timed(inTurn, (seconds) => observer.waitedForTurn('changes', seconds)),
-    run: (statement) => single(() => pool.query(prepare(statement))),
+
+  /** Ends it, and gives back the connection. After an outage it is not committed, also where its work went on. */
+  async end(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    this.#isOver = true
+    try {
+      if (!this.#isLost) await this.#send({ text: command })
+      else if (command === 'COMMIT') throw new Outage('The database does not answer')
+    } finally {
+      if (this.#isLost) cut(this.#parts.client)
+      else this.#parts.client.release()
+      this.#parts.ended()
+    }
   }
+
+  async #send(statement: Statement): Promise<pg.QueryResult> {
+    try {
+      return await this.#parts.send(statement)
+    } catch (error) {
+      this.#isLost ||= isLoss(error)
+      throw error
+    }
+  }
+}
+
+/** Gives back a connection that nobody shall have any more, however busy it is. */
+function cut(client: pg.PoolClient): void {
+  client.connection.stream.destroy()
+  client.release(true)
+}
+
+function isReadOnly(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && refusesWrites.test(error.routine ?? '')
 }
 
 /** Returns what names a statement by its text, so that each connection keeps it prepared. */
@@ -108,74 +265,19 @@ function statementNames() {
   }
 }
 
-type Connect = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void
-
-/** Tells how long each connection of the pool was waited for. */
-function timeConnect(pool: pg.Pool, waited: (seconds: number) => void): void {
-  const connectPool = pool.connect.bind(pool)
-  const connectTimed = (callback?: Connect) => {
-    const sinceMs = performance.now()
-    const end = () => waited((performance.now() - sinceMs) / 1_000)
-    if (callback === undefined) return connectPool().finally(end)
-    return connectPool((...connected) => {
-      end()
-      callback(...connected)
-    })
-  }
-  pool.connect = connectTimed as pg.Pool['connect']
+/** Gives a connection back behind its statement. None is trusted behind an error. */
+async function releaseBehind(client: pg.PoolClient, result: Promise<unknown>): Promise<void> {
+  const error = await result.then(
+    () => null,
+    (reason: unknown) => ({ reason }),
+  )
+  if (error !== null && isLoss(error.reason)) cut(client)
+  else client.release(error !== null)
 }
 
-/** Tells how long each turn was waited for. */
-function timed(run: Semaphore['run'], waited: (seconds: number) => void): Semaphore['run'] {
-  return (key, weight, work) => {
-    const sinceMs = performance.now()
-    return run(key, weight, () => {
-      waited((performance.now() - sinceMs) / 1_000)
-      return work()
-    })
-  }
-}
-
-/** What Prisma calls for a single statement. pg-pool's own ends one past its time with the loss of its connection, before it is cancelled. */
-function cancellingQuery(pool: pg.Pool): pg.Pool['query'] {
-  const query = async (statement: pg.QueryConfig) => {
-    const client = await pool.connect()
-    const result = queryOn(client, statement)
-    // None is trusted behind an error.
-    result.then(
-      () => client.release(),
-      () => client.release(true),
-    )
-    return result
-  }
-  return query as pg.Pool['query']
-}
-
-/** By a callback, so that a statement past its time is cancelled (`limitConnection`). */
-function queryOn(client: pg.ClientBase, statement: pg.QueryConfig): Promise<pg.QueryResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>()
-  // pg's types leave out that a statement with a name takes its values beside it too.
-  const query = client.query.bind(client) as unknown as (
-    statement: object,
-    values: unknown[],
-    callback: (error: Error | undefined, result: pg.QueryResult) => void,
-  ) => void
-  query(statement, statement.values ?? [], (error, result) => (error ? reject(error) : resolve(result)))
-  return promise
-}
-
-/**
- * Returns what cuts the connections that nobody uses now. After a failover they may lead to a machine that is gone, or to a
- * server that only reads from now on, and their next users would wait for it or be refused.
- */
-function idleConnections(pool: pg.Pool): () => void {
-  const idle = new Set<pg.PoolClient>()
-  pool.on('release', (_error, client) => idle.add(client))
-  pool.on('acquire', (client) => idle.delete(client))
-  pool.on('remove', (client) => idle.delete(client))
-  return () => {
-    for (const client of idle) cutConnection(client)
-  }
+/** Whether a connection cannot be used behind an error: its statement may still run, or the server only reads. */
+function isLoss(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || isReadOnly(error)
 }
 
 /** How long a change or a read waits for its turn. */
@@ -194,29 +296,13 @@ function boundsOfChanges(poolMax: number) {
   }
 }
 
-/** The store that reads, by what runs for it. */
-const readers = new AsyncLocalStorage<string>()
-
-/**
- * Runs `work`, which reads for a store: together with all others of that store, its statements outside of transactions have
- * at most half of the connections at a time; more wait. Each has its turn alone, so that the connection works for another as
- * soon as the result is here.
- */
-export function readFor<T>(storeId: number, work: () => Promise<T>): Promise<T> {
-  return readers.run(String(storeId), work)
-}
-
-function inReadTurns(health: Guard, poolMax: number, observer: PoolObserver): RunSingle {
-  const { run: inTurn } = createSemaphore({
-    ...boundsOfChanges(poolMax),
-    capacity: Number.POSITIVE_INFINITY,
-    capacityOfKey: Math.ceil(poolMax / 2),
-    message: 'Too many reads of this store are under way; try again in a moment',
-  })
-  const reads = timed(inTurn, (seconds) => observer.waitedForTurn('reads', seconds))
-  return (statement) => {
-    const storeId = readers.getStore()
-    const run = () => health.guard(statement)
-    return storeId === undefined ? run() : reads(storeId, 1, run)
+/** Tells how long each turn was waited for. */
+function timed(run: Semaphore['run'], waited: (seconds: number) => void): Semaphore['run'] {
+  return (key, weight, work) => {
+    const sinceMs = performance.now()
+    return run(key, weight, () => {
+      waited((performance.now() - sinceMs) / 1_000)
+      return work()
+    })
   }
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import type pg from 'pg'
 import { INT32_MAX } from '../values/int32.ts'
 import { locks } from './advisory-locks.ts'
+import type { Connection } from './connection.ts'
 
 let held: number | null = null
 
@@ -17,13 +17,12 @@ export function processNumber(): number | null {
  * Takes the lock on a connection that the process keeps, under a new number each time. Takes none through a pooler such
  * as PgBouncer, because the session that would hold it is not the process's own and outlives it.
  */
-export async function lockProcess(client: pg.Client): Promise<void> {
+export async function lockProcess(client: Connection): Promise<void> {
   const number = randomInt(1, INT32_MAX)
-  const { processID } = client as pg.Client & { readonly processID: number }
   // A pooler makes up the process id of its connections.
   const { rows } = await client.query(
     'SELECT CASE WHEN pg_backend_pid() = $3 THEN pg_try_advisory_lock($1, $2) ELSE false END AS "locked"',
-    [locks.process, number, processID],
+    [locks.process, number, client.processId],
   )
   held = rows[0].locked ? number : null
 }

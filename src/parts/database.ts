@@ -1,4 +1,4 @@
-import { connect, connectBeside, type Db } from '../database/client.ts'
+import { connect, type Db } from '../database/client.ts'
 import { requireDirect } from '../database/direct.ts'
 import { createHealth, type DatabaseHealth } from '../database/health.ts'
 import { backgroundLimits, requestLimits } from '../database/limits.ts'
@@ -52,7 +52,7 @@ export async function openDatabase(
 
   const databaseHealth = parts.add('the health of the database', createHealth(url, log))
   outageLines.watch(databaseHealth)
-  const clients = await connectAll(url, config, { databaseHealth, metrics }, parts)
+  const clients = connectAll(url, config, { databaseHealth, metrics }, parts)
   const { db } = clients
   const secrets = createSecrets(keys.secretKey, keys.otherSecretKeys)
   await checkSecretKey(db, secrets)
@@ -74,7 +74,7 @@ async function migrateDatabase({ url, directUrl }: { url: string; directUrl: str
   if (applied.length > 0) log.info({ count: applied.length, last: applied.at(-1) }, 'migrations applied')
 }
 
-async function connectAll(
+function connectAll(
   url: string,
   config: Config,
   { databaseHealth: health, metrics }: Pick<OpenDatabase, 'databaseHealth'> & { metrics: Metrics },
@@ -91,7 +91,7 @@ async function connectAll(
     observer: figures.pool('requests'),
   })
   parts.add('the database client', { stop: () => db.$disconnect() })
-  const backgroundDb = await connectBeside(db, url, {
+  const backgroundDb = connect(url, {
     ...options,
     poolMax: config.databaseBackgroundConnections,
     limits: backgroundLimits,

@@ -1,14 +1,8 @@
 import type { z } from 'zod'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import {
-  byId,
-  type DataServices,
-  databaseError,
-  inTransaction,
-  type Paging,
-  type Transaction,
-} from '../database/client.ts'
+import { byId, type DataServices, inTransaction, type Paging, type Transaction } from '../database/client.ts'
 import type { Developer } from '../database/generated/client.ts'
+import { databaseError } from '../database/outage.ts'
 import { empty, sql } from '../database/sql.ts'
 import { noSuchStore, storeById } from '../stores/stores.ts'
 import { networkOf } from '../values/address-blocks.ts'

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CallLog } from '../applications/call-log.ts'
-import { readFor } from '../database/pool.ts'
 import type { Caller } from '../engine/caller.ts'
 import { readId } from '../engine/definition/filters.ts'
 import type { Answer, Body, Endpoint, Operation } from '../engine/reading/endpoints.ts'
@@ -100,7 +99,6 @@ function addEndpoint(
     const operation = endpoint.operations[method] as Operation
     const { format } = (request.body ?? { format: 'json' }) as Pick<Body, 'format'>
     const records = await takeRecords(request, operation)
-    const { store } = caller as Caller
     const call = {
       caller: { ...(caller as Caller), isGone: () => reply.raw.destroyed },
       method,
@@ -117,7 +115,7 @@ function addEndpoint(
     }
     const run = async () => operation.run(call)
     if (method !== 'GET') return run()
-    return readFor(store.id, run).catch((error: unknown): Answer => {
+    return run().catch((error: unknown): Answer => {
       // Clients of v2 end their pages at a 404, those of v1 at the 400 and its text (rest-resources §0.5).
       if (version === 'v1' || !(error instanceof PastTheEnd)) throw error
       request.refusal = error.message

@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Throttle } from '../applications/throttle.ts'
-import { readFor } from '../database/pool.ts'
 import { sendErrorPage } from '../html/errors.ts'
 import { pageHeaders } from '../html/guard.ts'
 import { sendPage } from '../html/page.ts'
@@ -144,7 +143,7 @@ async function answerCall(
     const caller = await admit(services, request, reply, parameters)
     const { secrets, config, postBack } = services
     const call = { caller, parameters, services: { secrets, publicUrl: config.publicUrl }, passOver }
-    const run = () => readFor(caller.store.id, () => operationOf(call))
+    const run = () => operationOf(call)
     const work = async () => run().then((xml) => ({ xml, error: '' }), refused)
     const url = parameters.text('callBackURL')
     return url === '' ? await work() : await postBack({ url, storeId: caller.store.id }, work)

@@ -7,13 +7,13 @@ import {
   byId,
   type DataServices,
   type Db,
-  databaseError,
   inTransaction,
   type JoiningServices,
   type Paging,
   type Transaction,
 } from '../database/client.ts'
 import type { Store as StoreRow } from '../database/generated/client.ts'
+import { databaseError } from '../database/outage.ts'
 import { sql } from '../database/sql.ts'
 import { type Caller, type CallerStore, OPERATOR } from '../engine/caller.ts'
 import { emailInput, hashPassword, newPasswordInput, refuseNamesAsPassword } from '../people/passwords.ts'

@@ -1,5 +1,6 @@
 import { requireAccess } from '../applications/authenticate.ts'
 import { allows } from '../applications/privileges.ts'
+import { readInTurn } from '../database/client.ts'
 import type { Event } from '../database/generated/client.ts'
 import { sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
@@ -53,7 +54,9 @@ export async function readFeed(
   const kinds = readableKinds(caller, eventTypes)
   const storeId = sql`${caller.store.id}::int`
   const types = sql`string_to_array(${kinds.map(({ type }) => type).join(',')}, ',')::smallint[]`
-  const rows = await caller.db.$queryRaw<(FeedRow | NoRow)[]>`
+  const rows = await readInTurn(
+    caller,
+    () => caller.db.$queryRaw<(FeedRow | NoRow)[]>`
     SELECT f."deletedThrough"::float8 AS "deletedThrough", p.* FROM (SELECT) one
     CROSS JOIN LATERAL (
       SELECT coalesce(max(c."deletedThrough"), 0) AS "deletedThrough" FROM "EventCut" c
@@ -74,7 +77,8 @@ export async function readFeed(
           ORDER BY n."sequence" LIMIT ${limit}::int) chosen
         JOIN "Event" e ON e."id" = chosen."id") sized
       WHERE sized."bytes" <= ${PAGE_BYTES_MAX} OR sized."place" = 1) p ON true
-    ORDER BY p."sequence"`
+    ORDER BY p."sequence"`,
+  )
   const deletedThrough = rows[0]?.deletedThrough ?? 0
   if (after > 0 && after < deletedThrough) {
     const message = `The events up to ${deletedThrough} were deleted because of their age, and those after ${after} among them. Compare the records themselves, and read on with after=${deletedThrough}`

@@ -1,4 +1,4 @@
-import { inStoreTransaction, queryRows } from '../database/client.ts'
+import { inStoreTransaction, queryRows, readInTurn } from '../database/client.ts'
 import type { Webhook } from '../database/generated/client.ts'
 import { constant, type Sql, sql } from '../database/sql.ts'
 import type { Caller } from '../engine/caller.ts'
@@ -143,11 +143,14 @@ export async function brokenWebhooks({ db }: Pick<Caller, 'db'>, storeId: number
 }
 
 async function readWebhooks<Row extends WebhookSummary>(caller: Caller, columns: Sql, chosen: Sql): Promise<Row[]> {
-  const rows = await caller.db.$queryRaw<Row[]>`
+  const rows = await readInTurn(
+    caller,
+    () => caller.db.$queryRaw<Row[]>`
     SELECT ${columns} FROM (SELECT * FROM ${chosen}) w
     LEFT JOIN "Subscription" s ON s."id" = w."subscriptionId"
     LEFT JOIN "Application" a ON a."id" = s."applicationId"
-    ORDER BY w."id"`
+    ORDER BY w."id"`,
+  )
   return rows.map((row) => ({ ...row, eventName: eventKind(row.eventType)?.name ?? '' }))
 }
 

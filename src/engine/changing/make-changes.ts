@@ -1,5 +1,5 @@
-import { type Db, databaseError, isClient } from '../../database/client.ts'
-import { failureOf, isLockTimeout } from '../../database/outage.ts'
+import { type Db, isClient } from '../../database/client.ts'
+import { databaseError, failureOf, isLockTimeout } from '../../database/outage.ts'
 import { createBatches } from '../../values/batches.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'

@@ -1,4 +1,4 @@
-import { databaseError } from '../../database/client.ts'
+import { databaseError } from '../../database/outage.ts'
 import type { StoreFailure } from '../../values/failure.ts'
 import type { Resource } from './define.ts'
 import { columnPath } from './fields.ts'

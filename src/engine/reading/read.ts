@@ -1,4 +1,4 @@
-import { queryRows } from '../../database/client.ts'
+import { rowsInTurn } from '../../database/client.ts'
 import { anyOf, constant, empty, identifier, join, type Sql, sql, storeId } from '../../database/sql.ts'
 import { StoreFailure } from '../../values/failure.ts'
 import type { Caller } from '../caller.ts'
@@ -79,8 +79,8 @@ export async function countUpTo(caller: Caller, resource: Resource, query: Query
   if (choice.allOf !== null) return count(caller, choice)
   // Of a limit in a parameter PostgreSQL takes a tenth of the matches, and a plan for any text then seems the cheapest: one that
   // collects all that holds "cotton" (170 ms in a million products) before it counts the first ten thousand (30 ms).
-  const [row] = await queryRows<{ count: number }>(
-    caller.db,
+  const [row] = await rowsInTurn<{ count: number }>(
+    caller,
     sql`
     SELECT count(*)::int AS "count" FROM (SELECT FROM ${choice.from} WHERE ${choice.where} LIMIT ${constant(max + 1)}) matches`,
   )
@@ -140,8 +140,8 @@ export async function findOrdered(
     behind === null
       ? empty
       : sql`AND (${column}, t."id") ${operator} (${behind.value}::text::${order.type}, ${behind.id}::int)`
-  const found = await queryRows<{ id: number; value: string }>(
-    caller.db,
+  const found = await rowsInTurn<{ id: number; value: string }>(
+    caller,
     sql`
     SELECT t."id", to_json(${column}) #>> '{}' AS "value" FROM ${from} WHERE ${where} ${start}
     ORDER BY ${column} ${direction}, t."id" ${direction} LIMIT ${limit}::int + 1`,
@@ -192,8 +192,8 @@ export async function readTexts(
     sql`t."id" = ${anyOf(ids)}`,
     ...owned(caller, resource),
   ]
-  const rows = await queryRows<{ id: number; texts: string[] }>(
-    caller.db,
+  const rows = await rowsInTurn<{ id: number; texts: string[] }>(
+    caller,
     sql`
     SELECT t."id", json_build_array(${join(texts, ', ')}) AS "texts"
     FROM ${identifier(resource.table)} t WHERE ${join(conditions, ' AND ')}`,
@@ -246,8 +246,8 @@ export function listFixed(
 }
 
 export async function exists(caller: Caller, resource: Resource, id: number): Promise<boolean> {
-  const found = await queryRows(
-    caller.db,
+  const found = await rowsInTurn(
+    caller,
     sql`SELECT 1 FROM ${identifier(resource.table)} t WHERE ${recordCondition(caller, resource, id)}`,
   )
   return found.length > 0
@@ -271,16 +271,16 @@ export async function findByAlternateKey(caller: Caller, resource: Resource, tex
 
 /** The ids of the records with these alternate keys, ignoring case. */
 export function findByAlternateKeys(
-  { db, store }: Caller,
+  caller: Caller,
   { table, alternateKey = '', keyForms = (text) => [text] }: Resource,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   return findByForms(texts, keyForms, async (forms) => {
-    const found = await queryRows<{ text: string; id: number }>(
-      db,
+    const found = await rowsInTurn<{ text: string; id: number }>(
+      caller,
       sql`
     SELECT n."text", t."id" FROM json_array_elements_text(${JSON.stringify(forms)}::text::json) AS n ("text")
-    JOIN ${identifier(table)} t ON t."storeId" = ${store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`,
+    JOIN ${identifier(table)} t ON t."storeId" = ${caller.store.id}::int AND lower(t.${identifier(alternateKey)}) = lower(n."text")`,
     )
     return new Map(found.map(({ text, id }) => [text, id]))
   })
@@ -371,12 +371,12 @@ export function keptCount(storeId: number, table: string): Sql {
 }
 
 /** Exact. */
-async function count({ db }: Caller, { table, from, where, allOf }: Choice): Promise<number> {
+async function count(caller: Caller, { table, from, where, allOf }: Choice): Promise<number> {
   const counted =
     allOf === null
       ? sql`SELECT count(*)::int AS "count" FROM ${from} WHERE ${where}`
       : sql`SELECT ${keptCount(allOf.id, table)} AS "count"`
-  const [row] = await queryRows<{ count: number }>(db, counted)
+  const [row] = await rowsInTurn<{ count: number }>(caller, counted)
   return row?.count ?? 0
 }
 

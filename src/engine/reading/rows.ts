@@ -1,4 +1,4 @@
-import { queryRows } from '../../database/client.ts'
+import { rowsInTurn } from '../../database/client.ts'
 import { anyOfFew, constant, empty, identifier, type Sql, sql } from '../../database/sql.ts'
 import { INT32_MAX } from '../../values/int32.ts'
 import type { Caller, CallerStore } from '../caller.ts'
@@ -125,8 +125,8 @@ function idIn(name: string): number {
 
 /** One value for all records, because each value returned has a cost. */
 async function readNames(caller: Caller, { records }: Source): Promise<string[]> {
-  const [found] = await queryRows<{ names: string | null }>(
-    caller.db,
+  const [found] = await rowsInTurn<{ names: string | null }>(
+    caller,
     sql`SELECT string_agg(${nameOf(caller)}, ',' ORDER BY t."id") AS "names" FROM ${records}`,
   )
   return found?.names?.split(',') ?? []
@@ -143,8 +143,8 @@ function readRows<Made>(
 ): Promise<Map<string, Made>> {
   return readWithin(caller, { table, limit }, async (room) => {
     // OFFSET 0 keeps PostgreSQL from writing the record once for each mention.
-    const rows = await queryRows<{ name: string; row: string | null; bytes: number }>(
-      caller.db,
+    const rows = await rowsInTurn<{ name: string; row: string | null; bytes: number }>(
+      caller,
       sql`
       SELECT q."name", CASE WHEN q."bytes" <= ${room}::int THEN q."row" END AS "row", q."bytes" FROM (
         SELECT p.*, LEAST(sum(octet_length(p."row")) OVER (), ${constant(INT32_MAX)})::int AS "bytes" FROM (
@@ -192,16 +192,16 @@ async function chosenRows(caller: Caller, choice: Choice, page: Bounds): Promise
 }
 
 async function isAmongFirst(
-  { db, store }: Caller,
+  caller: Caller,
   { from, id, where }: Choice,
   { limit, offset, after }: Bounds,
 ): Promise<boolean> {
-  const [found] = await queryRows<{ count: number }>(
-    db,
+  const [found] = await rowsInTurn<{ count: number }>(
+    caller,
     sql`
     SELECT count(*)::int AS "count" FROM (
       SELECT FROM (
-        SELECT * FROM ${from} WHERE t."storeId" = ${store.id}::int AND ${id} > ${after}::int
+        SELECT * FROM ${from} WHERE t."storeId" = ${caller.store.id}::int AND ${id} > ${after}::int
         ORDER BY ${id} LIMIT ${LOOKED_AT * (limit + 1)}::int) t
       WHERE ${where} LIMIT ${offset + limit + 1}::bigint) matches`,
   )

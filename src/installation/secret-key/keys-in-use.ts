@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
 import { locks } from '../../database/advisory-locks.ts'
+import type { Connection } from '../../database/connection.ts'
 import { StartupError } from '../../process/startup-error.ts'
 import type { Secrets } from '../../values/secrets.ts'
 
@@ -25,13 +25,12 @@ export function numberOf(keyId: string): number {
 }
 
 /** Tells the others, as long as the connection lives. Not through a pooler, whose sessions outlive the process. */
-export async function announceKeys(client: pg.Client, { keyId, keyIds }: Keys): Promise<void> {
-  const { processID } = client as pg.Client & { readonly processID: number }
+export async function announceKeys(client: Connection, { keyId, keyIds }: Keys): Promise<void> {
   const own = [[locks.writtenKey, keyId] as const, ...keyIds.map((id) => [locks.readableKey, id] as const)]
   for (const [kind, id] of own) {
     await client.query(
       'SELECT CASE WHEN pg_backend_pid() = $3 THEN pg_try_advisory_lock_shared($1::int, $2::int) END',
-      [kind, numberOf(id), processID],
+      [kind, numberOf(id), client.processId],
     )
   }
 }
@@ -55,7 +54,7 @@ export function otherProcesses(query: Query): Promise<RunningProcess[]> {
  * Announces the keys of a process that starts. Throws `StartupError` while another process could not read what this one
  * writes, or the other way round: callers of either would be refused. Of two that start at once, at least one notices.
  */
-export async function joinProcesses(client: pg.Client, keys: Keys, waitMs = WAIT_MS): Promise<void> {
+export async function joinProcesses(client: Connection, keys: Keys, waitMs = WAIT_MS): Promise<void> {
   await announceKeys(client, keys)
   const own = { writes: numberOf(keys.keyId), reads: keys.keyIds.map(numberOf) }
   const query: Query = async (text, values) => (await client.query(text, [...values])).rows

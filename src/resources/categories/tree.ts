@@ -1,4 +1,4 @@
-import { queryRows } from '../../database/client.ts'
+import { rowsInTurn } from '../../database/client.ts'
 import { anyOf, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 
@@ -13,13 +13,16 @@ interface Above {
 /** Returns these categories and all their ancestors, by id. */
 export async function readAbove(caller: Caller, ids: readonly number[]): Promise<Map<number, Above>> {
   const store = storeId(caller.store)
-  const found = await caller.db.$queryRaw<({ id: number } & Above)[]>(sql`
+  const found = await rowsInTurn<{ id: number } & Above>(
+    caller,
+    sql`
     WITH RECURSIVE above AS (
       SELECT c."id", c."name", c."parentId" FROM "Category" c WHERE c."storeId" = ${store} AND c."id" = ${anyOf(ids)}
       UNION
       SELECT c."id", c."name", c."parentId" FROM above a
       JOIN "Category" c ON c."storeId" = ${store} AND c."id" = a."parentId")
-    SELECT "id", "name", "parentId" FROM above`)
+    SELECT "id", "name", "parentId" FROM above`,
+  )
   return new Map(found.map(({ id, ...above }) => [id, above]))
 }
 
@@ -96,13 +99,13 @@ interface LevelRow {
   readonly sorting: number
 }
 
-function readLevel({ db, store }: Caller, condition: Sql, limit: number): Promise<LevelRow[]> {
-  return queryRows<LevelRow>(
-    db,
+function readLevel(caller: Caller, condition: Sql, limit: number): Promise<LevelRow[]> {
+  return rowsInTurn<LevelRow>(
+    caller,
     sql`
     SELECT c."id", c."name", c."parentId", coalesce((c."details" ->> 'Hide')::boolean, false) AS "isHidden",
       coalesce((c."details" ->> 'Sorting')::int, 0) AS "sorting"
-    FROM "Category" c WHERE c."storeId" = ${storeId(store)} AND ${condition} ORDER BY c."id" LIMIT ${limit}::int`,
+    FROM "Category" c WHERE c."storeId" = ${storeId(caller.store)} AND ${condition} ORDER BY c."id" LIMIT ${limit}::int`,
   )
 }
 
@@ -129,12 +132,12 @@ function attach(parents: readonly CategoryNode[], rows: readonly LevelRow[]): Ca
   })
 }
 
-async function markParents({ db, store }: Caller, nodes: readonly CategoryNode[]): Promise<void> {
-  const found = await queryRows<{ id: number }>(
-    db,
+async function markParents(caller: Caller, nodes: readonly CategoryNode[]): Promise<void> {
+  const found = await rowsInTurn<{ id: number }>(
+    caller,
     sql`
     SELECT p."id" FROM unnest(string_to_array(${nodes.map(({ id }) => id).join(',')}, ',')::int[]) AS p ("id")
-    WHERE EXISTS (SELECT FROM "Category" c WHERE c."storeId" = ${storeId(store)} AND c."parentId" = p."id")`,
+    WHERE EXISTS (SELECT FROM "Category" c WHERE c."storeId" = ${storeId(caller.store)} AND c."parentId" = p."id")`,
   )
   const parents = new Set(found.map(({ id }) => id))
   for (const node of nodes) node.hasMore = parents.has(node.id)
@@ -142,17 +145,17 @@ async function markParents({ db, store }: Caller, nodes: readonly CategoryNode[]
 
 /** Counts the products of each of these categories, up to `max` + 1. */
 export async function countProducts(
-  { db, store }: Caller,
+  caller: Caller,
   ids: readonly number[],
   max: number,
 ): Promise<ReadonlyMap<number, number>> {
   if (ids.length === 0) return new Map()
-  const found = await queryRows<{ id: number; count: number }>(
-    db,
+  const found = await rowsInTurn<{ id: number; count: number }>(
+    caller,
     sql`
     SELECT c."id", (
       SELECT count(*)::int FROM (
-        SELECT FROM "ProductCategory" p WHERE p."storeId" = ${storeId(store)} AND p."categoryId" = c."id"
+        SELECT FROM "ProductCategory" p WHERE p."storeId" = ${storeId(caller.store)} AND p."categoryId" = c."id"
         LIMIT ${max + 1}::int) each) AS "count"
     FROM unnest(string_to_array(${ids.join(',')}, ',')::int[]) AS c ("id")`,
   )

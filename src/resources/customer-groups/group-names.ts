@@ -1,11 +1,14 @@
+import { readInTurn } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
 
 /** Returns the names of customer groups by CustomerGroupID, omitting unknown ids. */
-export async function readGroupNames({ db, store }: Caller, ids: Iterable<number>): Promise<Map<number, string>> {
-  const where = { storeId: store.id, id: { in: [...new Set(ids)] } }
+export async function readGroupNames(caller: Caller, ids: Iterable<number>): Promise<Map<number, string>> {
+  const where = { storeId: caller.store.id, id: { in: [...new Set(ids)] } }
   if (where.id.in.length === 0) return new Map()
-  const groups = await db.customerGroup.findMany({ where, select: { id: true, name: true } })
+  const groups = await readInTurn(caller, () =>
+    caller.db.customerGroup.findMany({ where, select: { id: true, name: true } }),
+  )
   return new Map(groups.map(({ id, name }) => [id, name]))
 }
 

@@ -1,3 +1,5 @@
+import { readInTurn, rowsInTurn } from '../../database/client.ts'
+import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { asciiEmail } from '../../values/email.ts'
 
@@ -10,19 +12,24 @@ export interface CustomerIds {
 
 /** Returns the store's customer with one of the two ids, or null. `altContactId` is case-sensitive. */
 export function findCustomer(
-  { db, store }: Caller,
+  caller: Caller,
   wanted: { readonly id: number } | { readonly altContactId: string },
 ): Promise<CustomerIds | null> {
-  return db.customer.findFirst({
-    where: { ...wanted, storeId: store.id },
-    select: { id: true, altContactId: true, groupId: true },
-  })
+  return readInTurn(caller, () =>
+    caller.db.customer.findFirst({
+      where: { ...wanted, storeId: caller.store.id },
+      select: { id: true, altContactId: true, groupId: true },
+    }),
+  )
 }
 
 /** Returns the id of the store's customer with an e-mail address, ignoring case, or null. */
-export async function findCustomerByEmail({ db, store }: Caller, email: string): Promise<number | null> {
-  const [found] = await db.$queryRaw<{ id: number }[]>`
+export async function findCustomerByEmail(caller: Caller, email: string): Promise<number | null> {
+  const [found] = await rowsInTurn<{ id: number }>(
+    caller,
+    sql`
     SELECT "id" FROM "Customer"
-    WHERE "storeId" = ${store.id} AND lower("email") IN (lower(${email}::text), lower(${asciiEmail(email)}::text))`
+    WHERE "storeId" = ${caller.store.id}::int AND lower("email") IN (lower(${email}::text), lower(${asciiEmail(email)}::text))`,
+  )
   return found?.id ?? null
 }

@@ -1,3 +1,4 @@
+import { readInTurn } from '../../database/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 
 export type StatusTexts = Awaited<ReturnType<typeof readStatusTexts>>
@@ -6,13 +7,15 @@ export type StatusTexts = Awaited<ReturnType<typeof readStatusTexts>>
 const STATUSES_MAX = 5_000
 
 /** Returns a snapshot of the texts of a store's order statuses. */
-export async function readStatusTexts({ db, store }: Pick<Caller, 'db' | 'store'>) {
-  const rows = await db.orderStatus.findMany({
-    where: { storeId: store.id },
-    select: { id: true, text: true, definition: true },
-    orderBy: { id: 'asc' },
-    take: STATUSES_MAX,
-  })
+export async function readStatusTexts(caller: Pick<Caller, 'db' | 'store'>) {
+  const rows = await readInTurn(caller, () =>
+    caller.db.orderStatus.findMany({
+      where: { storeId: caller.store.id },
+      select: { id: true, text: true, definition: true },
+      orderBy: { id: 'asc' },
+      take: STATUSES_MAX,
+    }),
+  )
   const texts = new Map(rows.map(({ id, text }) => [id, text]))
   return {
     /** The merchant's text; empty for an unknown status. */
@@ -36,5 +39,7 @@ function folded(text: string): string {
 
 /** Returns a store's order statuses, in the merchant's order. */
 export function listStatuses(db: Caller['db'], storeId: number) {
-  return db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] })
+  return readInTurn({ db, store: { id: storeId } }, () =>
+    db.orderStatus.findMany({ where: { storeId }, orderBy: [{ sorting: 'asc' }, { id: 'asc' }] }),
+  )
 }

@@ -1,4 +1,4 @@
-import { queryRows } from '../../database/client.ts'
+import { rowsInTurn } from '../../database/client.ts'
 import { anyOfFew, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import type { Patch } from '../../engine/definition/input.ts'
@@ -60,7 +60,7 @@ export async function readSoldProducts(
 ): Promise<Map<number, SoldProduct>> {
   const ids = [...new Set(productIds)]
   if (ids.length === 0) return new Map()
-  const found = await queryRows<{ row: string }>(caller.db, selectProducts(caller, ids))
+  const found = await rowsInTurn<{ row: string }>(caller, selectProducts(caller, ids))
   return new Map(found.map(({ row }) => soldProduct(JSON.parse(row))).map((product) => [product.id, product]))
 }
 
@@ -154,7 +154,7 @@ async function query(
   skus: readonly string[],
 ): Promise<Map<string, NamedProduct>> {
   if (skus.length === 0) return new Map()
-  const rows = await queryRows<{ sku: string } & NamedProduct>(caller.db, statement(caller, skus))
+  const rows = await rowsInTurn<{ sku: string } & NamedProduct>(caller, statement(caller, skus))
   return new Map(rows.map(({ sku, productId, optionCode }) => [sku, { productId, optionCode }]))
 }
 

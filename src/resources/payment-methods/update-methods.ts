@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
-import { type Db, inStoreTransaction, type Transaction } from '../../database/client.ts'
+import { type Db, inStoreTransaction, readInTurn, type Transaction } from '../../database/client.ts'
 import type { PaymentMethod as MethodRow } from '../../database/generated/client.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { StoreFailure } from '../../values/failure.ts'
@@ -31,12 +31,14 @@ type ChangedMethods = z.output<typeof changedMethods>
 
 /** Returns the payment methods of a store by ascending id, including hidden ones. */
 export function listPaymentMethods(db: Db | Transaction, storeId: number): Promise<PaymentMethod[]> {
-  return db.paymentMethod.findMany({
-    where: { storeId },
-    select: { id: true, name: true, visible: true },
-    orderBy: { id: 'asc' },
-    take: METHODS_MAX,
-  })
+  return readInTurn({ db, store: { id: storeId } }, () =>
+    db.paymentMethod.findMany({
+      where: { storeId },
+      select: { id: true, name: true, visible: true },
+      orderBy: { id: 'asc' },
+      take: METHODS_MAX,
+    }),
+  )
 }
 
 /**

@@ -1,3 +1,4 @@
+import { rowsInTurn } from '../../database/client.ts'
 import { sql } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 import { inChange } from '../../engine/changing/change.ts'
@@ -13,9 +14,12 @@ import { moveStocks } from './stock.ts'
 /** Returns null for an unknown SKU. */
 export async function readInventory(caller: Caller, sku: string): Promise<number | null> {
   for (const form of skuForms(sku)) {
-    const [found] = await caller.db.$queryRaw<{ stock: number }[]>(sql`
+    const [found] = await rowsInTurn<{ stock: number }>(
+      caller,
+      sql`
       SELECT t."stock"::float8 AS "stock" FROM "Product" t
-      WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${form})`)
+      WHERE t."storeId" = ${caller.store.id}::int AND lower(t."sku") = lower(${form})`,
+    )
     if (found) return found.stock
   }
   return null

@@ -1,3 +1,4 @@
+import { readInTurn } from '../../database/client.ts'
 import { anyOf, type Sql, sql, storeId } from '../../database/sql.ts'
 import type { Caller } from '../../engine/caller.ts'
 
@@ -35,7 +36,10 @@ async function productsById<Row>(
 ): Promise<ReadonlyMap<number, Row>> {
   const listed = [...new Set(ids)]
   if (listed.length === 0) return new Map()
-  const rows = await caller.db.$queryRaw<({ id: number } & Row)[]>(sql`
-    SELECT p."id", ${columns} FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(listed)}`)
+  const rows = await readInTurn(
+    caller,
+    () => caller.db.$queryRaw<({ id: number } & Row)[]>`
+    SELECT p."id", ${columns} FROM "Product" p WHERE p."storeId" = ${storeId(caller.store)} AND p."id" = ${anyOf(listed)}`,
+  )
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect, type Db, execute, inTransaction, queryRows } from '../../../src/database/client.ts'
+import { connect, type Db, execute, inTransaction, queryRows, rowsInTurn } from '../../../src/database/client.ts'
 import { requestLimits } from '../../../src/database/limits.ts'
-import { outageOf } from '../../../src/database/outage.ts'
+import { databaseError, Outage, outageOf } from '../../../src/database/outage.ts'
 import { sql } from '../../../src/database/sql.ts'
 import { cloneDatabase } from '../../support/database.ts'
 
@@ -19,6 +19,7 @@ afterAll(async () => {
   await database.drop()
 })
 
+const pid = sql`SELECT pg_backend_pid() AS "pid"`
 const written = async () => {
   const rows = await queryRows<{ number: number }>(db, sql`SELECT "number" FROM "Written" ORDER BY 1`)
   return rows.map(({ number }) => number)
@@ -56,4 +57,67 @@ test('a transaction whose time is over sends no more statements, since another m
   await expect(over).rejects.toSatisfy((error) => outageOf(error)?.kind === 'unavailable')
   expect(outageOf(await late.promise)?.message).toContain('time limit')
   expect(await written()).toEqual([])
+})
+
+test('a transaction that goes on behind an outage is not committed, and its connection is cut', async () => {
+  let isSilent = false
+  const unheard = (statement: Promise<unknown>) => statement.then(() => Promise.reject(new Outage('Silence')))
+  const health = {
+    guard: <T>(statement: () => Promise<T>) => statement(),
+    watch: <T>(statement: () => Promise<T>) => (isSilent ? (unheard(statement()) as Promise<T>) : statement()),
+    onRecovery: () => {},
+  }
+  const client = connect(database.url, { poolMax: 1, health })
+  const before = await queryRows(client, pid)
+  const over = inTransaction(client, async (tx) => {
+    await write(tx, 3)
+    isSilent = true
+    await write(tx, 4).catch(() => {})
+    isSilent = false
+  })
+  await expect(over).rejects.toSatisfy((error) => outageOf(error)?.kind === 'unavailable')
+  expect(await written()).toEqual([])
+  expect(await queryRows(client, pid)).not.toEqual(before)
+  await client.$disconnect()
+})
+
+test('what Prisma runs and what goes past it share a transaction, and the errors of PostgreSQL', async () => {
+  const settled = await inTransaction(database.db, async (tx) => {
+    await tx.counter.create({ data: { storeId: 1, name: 'Shared', value: 7 } })
+    const rows = await queryRows(tx, sql`SELECT "value" FROM "Counter" WHERE "name" = 'Shared'`)
+    expect(rows).toEqual([{ value: 7 }])
+    await execute(tx, sql`UPDATE "Counter" SET "value" = 8 WHERE "name" = 'Shared'`)
+    expect(await tx.counter.findFirst({ where: { name: 'Shared' } })).toMatchObject({ value: 8 })
+    await tx.counter.create({ data: { storeId: 1, name: 'Shared', value: 9 } })
+  }).catch((error: unknown) => error)
+  expect(databaseError(settled)).toMatchObject({ code: '23505', constraint: 'Counter_pkey' })
+  expect(await database.db.counter.count({ where: { name: 'Shared' } })).toBe(0)
+})
+
+test('times are those of the clock, whatever time zone the session has', async () => {
+  const at = new Date('2026-03-29T01:30:00.123Z')
+  await inTransaction(database.db, async (tx) => {
+    await execute(tx, sql`SET LOCAL TimeZone = 'America/New_York'`)
+    await tx.signInDelay.create({ data: { key: 'k', failures: 1, allowedAt: at, failedAt: at } })
+    expect(await tx.signInDelay.findFirst()).toMatchObject({ allowedAt: at })
+    expect(await tx.$queryRaw`SELECT "allowedAt" FROM "SignInDelay" WHERE "failedAt" = ${at}`).toEqual([
+      { allowedAt: at },
+    ])
+  })
+})
+
+test('the reads of one store leave half of the connections to others', async () => {
+  const shared = connect(database.url, { poolMax: 2 })
+  const read = (id: number, seconds: number) =>
+    rowsInTurn({ db: shared, store: { id } }, sql`SELECT pg_sleep(${seconds}::float8)`)
+  let isAnyOver = false
+  const slow = Array.from({ length: 4 }, () =>
+    read(1, 0.3).then(() => {
+      isAnyOver = true
+    }),
+  )
+  await read(2, 0)
+  expect(isAnyOver).toBe(false)
+  await Promise.all(slow)
+  await shared.$disconnect()
 })

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Connection } from '../../../src/database/connection.ts'
 import { checkDatabase } from '../../../src/installation/checks.ts'
 import { checkSecretKey } from '../../../src/installation/secret-key/check.ts'
 import { announceKeys, joinProcesses } from '../../../src/installation/secret-key/keys-in-use.ts'
@@ -292,7 +292,7 @@ test('a new key comes into use in two processes, one restart after the other, an
 
 /** A run that waits for a webhook that somebody holds, and dies there. */
 async function killedHalfway(): Promise<void> {
-  const client = new pg.Client({ connectionString: database.url })
+  const client = new Connection({ connectionString: database.url })
   await client.connect()
   try {
     await client.query('BEGIN')
@@ -331,7 +331,7 @@ describe('a run is refused', () => {
   })
 
   test('while a process still stores under the former key', async () => {
-    const client = new pg.Client({ connectionString: database.url })
+    const client = new Connection({ connectionString: database.url })
     await client.connect()
     await announceKeys(client, createSecrets(next, [former]))
     const { code, errors } = await rotate({ SECRET_KEY: former, SECRET_KEY_PREVIOUS: next }).ended
@@ -346,7 +346,7 @@ describe('a process does not start beside one', () => {
     { name: 'that cannot read what it stores', running: [former], starts: [next, former] },
     { name: 'that stores what it cannot read', running: [next, former], starts: [former] },
   ])('$name', async ({ running, starts }) => {
-    const [other, own] = [1, 2].map(() => new pg.Client({ connectionString: database.url }))
+    const [other, own] = [1, 2].map(() => new Connection({ connectionString: database.url }))
     const secretsOf = ([key = '', ...others]: string[]) => createSecrets(key, others)
     try {
       await Promise.all([other?.connect(), own?.connect()])
