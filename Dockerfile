@@ -26,4 +26,4 @@ USER node
 RUN NODE_COMPILE_CACHE=node_modules/.cache/compiled node --input-type=module --eval "await import('./src/app.ts')"
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["node", "-e", "require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=32", "src/start.js"]
+CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=80", "src/start.js"]

@@ -13,7 +13,6 @@ import { listenToDatabase } from './parts/listener.ts'
 import { shareRateLimits } from './parts/rate-limits.ts'
 import { archivedSweeps, sweepsByAge } from './parts/retention.ts'
 import { createLog, type Log } from './process/log.ts'
-import { watchMemory, watchRest } from './process/memory-pressure.ts'
 import { misspeltSettings } from './process/misspelt-settings.ts'
 import { findPort } from './process/port.ts'
 import { type Config, readConfig } from './process/settings.ts'
@@ -37,8 +36,6 @@ await main(process.env)
 async function main(environment: NodeJS.ProcessEnv): Promise<void> {
   // A closed standard output must not stop the server.
   process.stdout.on('error', () => {})
-  watchMemory()
-  watchRest()
   let log: Log | undefined
   let parts: Shutdown | undefined
   for (const warning of misspeltSettings(environment)) say(`Warning: ${warning}`)

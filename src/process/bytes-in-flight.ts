@@ -28,9 +28,6 @@ const defaults: BytesBounds = {
   largeMax: 12 * MEGABYTE,
 }
 
-/** Bytes in flight of which some are large, or very many. */
-const LARGE_TOTAL = 24 * MEGABYTE
-
 /** How long a large request waits for others. Proxies and HTTP clients give up after 60 s or more. */
 const WAIT_MS = 30_000
 const WAITING_MAX = 500
@@ -147,10 +144,7 @@ export function createBytesInFlight(bounds: Partial<BytesBounds> = {}) {
     }
   }
 
-  /** Whether something large is being worked on, or on its way. */
-  const isAnyLarge = () => large.used() > 0 || total > LARGE_TOTAL
-
-  return { open, admit, readLarge, isAnyLarge, total: () => total, uncountedMax, largeMin, callerMax }
+  return { open, admit, readLarge, total: () => total, uncountedMax, largeMin, callerMax }
 }
 
 const BUSY = 'The server is busy with other large requests; try again in a moment'

@@ -116,7 +116,5 @@ export function createSemaphore(bounds: SemaphoreBounds) {
       }
     },
     waiting: () => waitingCount,
-    /** The total weight of what runs. */
-    used: () => used,
   }
 }
